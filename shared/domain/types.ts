@@ -1,0 +1,135 @@
+/**
+ * The words the product thinks in: what a schema package says (`PackageDocument`, in the format's own snake_case, exactly
+ * as it is published, hashed and downloaded), what an endpoint means once every default is filled in (`Endpoint`), and
+ * what travels towards a site (`UpstreamRequest`).
+ */
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export const KINDS = ['api_call', 'navigate', 'search', 'paginate', 'submit_form'] as const;
+export type Kind = (typeof KINDS)[number];
+
+export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof METHODS)[number];
+
+export const SOURCES = ['path', 'query', 'body'] as const;
+export type ParamSource = (typeof SOURCES)[number];
+
+export type Effect = 'read' | 'write';
+export type BodyFormat = 'json' | 'form';
+export type ResponseType = 'json' | 'html' | 'text';
+export type BillingUnit = 'request' | 'result';
+export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link';
+
+/** A JSON Schema 2020-12 document as it stands in a package. `true` and `false` are schemas too. */
+export type JsonSchema = boolean | JsonObject;
+
+/** `select` for JSON: JMESPath by output name, or one expression; for HTML: the form of cheerio's `extract`. */
+export type Select = string | JsonObject;
+
+// --- the package, as published (CONTRACT section 3.1) ---
+
+export interface PackageParam {
+    name: string;
+    source: ParamSource;
+    required: boolean;
+    description?: string;
+    schema?: JsonSchema;
+    default?: Json;
+    example?: Json;
+}
+
+export interface PackageEndpoint {
+    name: string;
+    kind?: Kind;
+    description?: string;
+    method: Method;
+    url: string;
+    headers?: Record<string, string>;
+    params?: PackageParam[];
+    body?: Json;
+    body_format?: BodyFormat;
+    prepare?: { url: string; form?: string } | null;
+    hosted?: boolean;
+    effect?: Effect;
+    response?: { type?: ResponseType; select?: Select; schema?: JsonSchema };
+    billing?: { unit: BillingUnit; results?: string; max_results?: number };
+    pagination?: {
+        style?: PaginationStyle;
+        param?: string;
+        start?: number;
+        step?: number;
+        next?: string | null;
+        max_pages?: number;
+    } | null;
+    examples?: { params: JsonObject }[];
+}
+
+export interface PackageDocument {
+    format: 'routebook/1';
+    site: string;
+    title: string;
+    description?: string;
+    intent_category: string;
+    endpoints: PackageEndpoint[];
+}
+
+// --- an endpoint with every default filled in; what all code behind publishing works with ---
+
+export interface Param {
+    name: string;
+    source: ParamSource;
+    required: boolean;
+    description: string;
+    schema: JsonSchema | undefined;
+    default: Json | undefined;
+    example: Json | undefined;
+}
+
+export interface Pagination {
+    style: PaginationStyle;
+    /** Name of the query or body param that carries page, offset or cursor; absent for `link`. */
+    param: string | undefined;
+    start: number;
+    /** Absent for `offset` without one: the number of items of the last page. */
+    step: number | undefined;
+    next: string | undefined;
+    maxPages: number;
+}
+
+export interface Endpoint {
+    name: string;
+    kind: Kind;
+    description: string;
+    method: Method;
+    /** URL template; placeholders `{name}` stand in path and query only. */
+    url: string;
+    headers: Readonly<Record<string, string>>;
+    params: readonly Param[];
+    /** Template of the body; `undefined`: the body params as one flat object. */
+    body: Json | undefined;
+    bodyFormat: BodyFormat;
+    prepare: { url: string; form: string | undefined } | undefined;
+    hosted: boolean;
+    effect: Effect;
+    response: { type: ResponseType | undefined; select: Select | undefined; schema: JsonSchema | undefined };
+    billing: { unit: BillingUnit; results: string; maxResults: number };
+    pagination: Pagination | undefined;
+    examples: readonly { params: JsonObject }[];
+}
+
+/** Bound values of one call: param name to value, defaults filled in, absent ones left out. No prototype. */
+export type Values = Readonly<Record<string, Json>>;
+
+/** One HTTP request towards a site, whole: nothing is added later but host, content-length and connection headers. */
+export interface UpstreamRequest {
+    method: Method;
+    url: string;
+    /** Lower-case names; `user-agent` and `content-type` included. */
+    headers: Record<string, string>;
+    /** The body as it is sent, UTF-8; absent: none is sent. */
+    body?: string;
+    /** What `dry_run` shows: the JSON value, or for forms the encoded string; null without a body. */
+    bodyShown: Json;
+}
