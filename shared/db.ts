@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import knex, { type Knex } from 'knex';
+import pg from 'pg';
+
+/** A pool or a transaction: whatever a store function is given as its first argument. */
+export type Db = Knex;
+
+// Numbers stay numbers: no bigint column of ours passes 2^53 (credits, ids of rows), and strings would be compared as text.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+const MIGRATIONS = fileURLToPath(new URL('../migrations', import.meta.url));
+
+export interface DbOptions {
+    url: string;
+    /** Connections at the most. */
+    poolSize?: number;
+    /** How long a query may wait for a connection, in milliseconds (GOALS R9). */
+    acquireTimeoutMs?: number;
+    /** Shown in pg_stat_activity. */
+    name?: string;
+    /** Told about errors of idle connections, which have nobody else to tell. */
+    onError?: (error: Error) => void;
+}
+
+/** Opens a pool; nothing connects before the first query. Close it with `db.destroy()`. */
+export function openDb(options: DbOptions): Db {
+    return knex({
+        client: 'pg',
+        connection: {
+            connectionString: options.url,
+            application_name: options.name ?? 'routebook',
+            connectionTimeoutMillis: options.acquireTimeoutMs ?? 1000,
+            keepAlive: true,
+        },
+        pool: {
+            min: 0,
+            max: options.poolSize ?? 16,
+            acquireTimeoutMillis: options.acquireTimeoutMs ?? 1000,
+            idleTimeoutMillis: 30_000,
+            propagateCreateError: true,
+            afterCreate(connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) {
+                connection.on('error', (error) => options.onError?.(error));
+                done(null, connection);
+            },
+        },
+    });
+}
+
+/** Brings the database at `url` up to date; does nothing where it is already. */
+export async function migrate(url: string): Promise<void> {
+    const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
+    try {
+        await db.migrate.latest({ directory: MIGRATIONS, loadExtensions: ['.ts'], tableName: 'migrations' });
+    } finally {
+        await db.destroy();
+    }
+}

@@ -1,0 +1,137 @@
+/**
+ * The one table of what can be refused, and the error class that carries a refusal from where it is found to the edge.
+ * Status, fault and retryability follow CONTRACT section 1.1 and 1.2; `GET /v1/errors` and the documents are made from here.
+ */
+
+export type Fault = 'caller' | 'service' | 'upstream' | 'schema';
+
+/** `reads`: retryable only when the endpoint's effect is `read`. */
+export type Retryable = boolean | 'reads';
+
+interface RefusalEntry {
+    status: number;
+    fault: Fault;
+    retryable: Retryable;
+    /** What it means, for a person; the public message where the thrower has nothing more precise to say. */
+    meaning: string;
+}
+
+function refusal(status: number, fault: Fault, retryable: Retryable, meaning: string): RefusalEntry {
+    return { status, fault, retryable, meaning };
+}
+
+const TABLE = {
+    INVALID_JSON: refusal(400, 'caller', false, 'The body is not well-formed JSON.'),
+    VALIDATION_ERROR: refusal(400, 'caller', false, 'The request does not have the shape that this route takes; details name each problem.'),
+    INVALID_CURSOR: refusal(400, 'caller', false, 'The cursor was not issued for this very query; start again without one.'),
+    INTENT_REQUIRED: refusal(400, 'caller', false, 'A catalog look-up needs an intent: the query parameter intent or the header X-Service-Intent.'),
+    INTENT_TOO_SHORT: refusal(400, 'caller', false, 'The intent has fewer than 20 characters; say what you want to do on the site.'),
+    INTENT_TOO_FEW_WORDS: refusal(400, 'caller', false, 'The intent has fewer than 5 distinct words; say what you want to do on the site.'),
+    INVALID_DOMAIN: refusal(400, 'caller', false, 'This is not a domain name of a site; give a bare host such as shop.example.com.'),
+    INVALID_PARAMS: refusal(400, 'caller', false, 'A parameter is missing, unknown or of the wrong type for this endpoint; details name each.'),
+    INVALID_IDEMPOTENCY_KEY: refusal(400, 'caller', false, 'An Idempotency-Key has 1 to 255 visible ASCII characters.'),
+    API_KEY_REQUIRED: refusal(401, 'caller', false, 'This route needs an API key: Authorization: Bearer <API_KEY>.'),
+    INVALID_API_KEY: refusal(401, 'caller', false, 'The API key is unknown, revoked or expired.'),
+    INSUFFICIENT_CREDITS: refusal(402, 'caller', false, 'The account has too few credits for this call.'),
+    NOT_MAINTAINER: refusal(403, 'caller', false, 'Only a workspace that maintains this registrable domain may do this.'),
+    EMAIL_NOT_VERIFIED: refusal(403, 'caller', false, 'The email address of this account is not verified yet; open the link that was mailed.'),
+    SITE_BLOCKED: refusal(403, 'service', false, 'This site is blocked here, at the wish of its owner or by an operator.'),
+    FORBIDDEN: refusal(403, 'caller', false, 'This key may not do this.'),
+    SPENDING_LIMIT: refusal(403, 'caller', false, 'A spending cap that the account set itself is reached.'),
+    NOT_FOUND: refusal(404, 'caller', false, 'There is nothing at this path.'),
+    SITE_NOT_FOUND: refusal(404, 'caller', false, 'No schema is published for this site; ask for one with POST /v1/schema-requests.'),
+    ENDPOINT_NOT_FOUND: refusal(404, 'caller', false, 'The site has no endpoint of this name in this version.'),
+    VERSION_NOT_FOUND: refusal(404, 'caller', false, 'The site has no such version, or it may not run any more.'),
+    REQUEST_NOT_FOUND: refusal(404, 'caller', false, 'There is no schema request with this id.'),
+    METHOD_NOT_ALLOWED: refusal(405, 'caller', false, 'The path exists, but not with this method; see the Allow header.'),
+    REQUEST_TIMEOUT: refusal(408, 'caller', true, 'The request did not arrive whole within 15 seconds.'),
+    IDEMPOTENCY_CONFLICT: refusal(409, 'caller', false, 'This Idempotency-Key was used with another body.'),
+    IDEMPOTENCY_IN_PROGRESS: refusal(409, 'caller', true, 'A call with this Idempotency-Key is still running.'),
+    VERSION_CONFLICT: refusal(409, 'caller', false, 'The latest version is not the one that If-Match names.'),
+    LAST_MAINTAINER: refusal(409, 'caller', false, 'The last maintainer of a domain cannot be removed.'),
+    PAYLOAD_TOO_LARGE: refusal(413, 'caller', false, 'The body is larger than this route takes.'),
+    UNSUPPORTED_MEDIA_TYPE: refusal(415, 'caller', false, 'This route takes JSON: send Content-Type: application/json.'),
+    SCHEMA_INVALID: refusal(422, 'caller', false, 'The schema package breaks the rules of the registry; details name every problem.'),
+    ENDPOINT_NOT_HOSTED: refusal(422, 'caller', false, 'This endpoint cannot be called through hosted fetch; call it yourself from the catalog.'),
+    RATE_LIMITED: refusal(429, 'caller', true, 'A rate limit of this account is used up.'),
+    CONCURRENCY_LIMITED: refusal(429, 'caller', true, 'Too many fetches of this account are in flight.'),
+    SITE_BUSY: refusal(429, 'service', true, 'The share of the workers that this site may take is full.'),
+    INTERNAL: refusal(500, 'service', false, 'Something went wrong on our side; it is a bug and it was logged.'),
+    UPSTREAM_STATUS: refusal(502, 'upstream', 'reads', 'The site answered with a status that is not 2xx.'),
+    UPSTREAM_UNREACHABLE: refusal(502, 'upstream', 'reads', 'The site could not be reached, or the connection broke off.'),
+    UPSTREAM_BLOCKED: refusal(502, 'upstream', false, 'The site showed a bot wall or a captcha instead of its answer.'),
+    UPSTREAM_INVALID_RESPONSE: refusal(502, 'schema', false, 'The answer came whole, but is not what the schema describes.'),
+    UPSTREAM_TOO_LARGE: refusal(502, 'upstream', false, 'The answer is larger than a hosted fetch takes.'),
+    UPSTREAM_REDIRECT: refusal(502, 'upstream', false, 'The site redirected where a hosted fetch does not follow.'),
+    EGRESS_DENIED: refusal(502, 'schema', false, 'The address behind this site may not be reached from here.'),
+    OUTCOME_UNKNOWN: refusal(502, 'service', false, 'The request may have reached the site, but its outcome is not known; it was not billed.'),
+    OVERLOADED: refusal(503, 'service', true, 'The queue cannot serve this call in time.'),
+    SITE_UNAVAILABLE: refusal(503, 'upstream', true, 'Calls to this site are paused for a moment, since too many of them failed.'),
+    UPSTREAM_RATE_LIMITED: refusal(503, 'upstream', 'reads', 'The site answered 429: it limits our calls.'),
+    SERVICE_UNAVAILABLE: refusal(503, 'service', true, 'A part that this call needs is down; try again in a moment.'),
+    UPSTREAM_TIMEOUT: refusal(504, 'upstream', 'reads', 'The request was sent, but no complete answer came in time.'),
+    DEADLINE_EXCEEDED: refusal(504, 'service', true, 'The time of this call ran out before the site could answer.'),
+} satisfies Record<string, RefusalEntry>;
+
+export type RefusalCode = keyof typeof TABLE;
+
+/** Every code with its entry, in the order of the contract's table. */
+export const REFUSALS: ReadonlyMap<RefusalCode, RefusalEntry> = new Map(Object.entries(TABLE) as [RefusalCode, RefusalEntry][]);
+
+/** The entry of `code`. */
+export function refusalEntry(code: RefusalCode): RefusalEntry {
+    return TABLE[code];
+}
+
+export const DETAIL_CODES = [
+    'REQUIRED',
+    'UNKNOWN_FIELD',
+    'INVALID_TYPE',
+    'INVALID_VALUE',
+    'REPEATED',
+    'INVALID_DOMAIN',
+    'UNKNOWN_CATEGORY',
+    'FORBIDDEN_FIELD',
+    'SECRET_DETECTED',
+    'HOST_NOT_IN_SITE',
+    'TEMPLATE_MISMATCH',
+    'DUPLICATE_NAME',
+    'TOO_COMPLEX',
+] as const;
+export type DetailCode = (typeof DETAIL_CODES)[number];
+
+/** One problem at one place. `path` is a JSON pointer into the body, the query or the params. */
+export interface Detail {
+    path: string;
+    code: DetailCode;
+    message: string;
+}
+
+/** What may stand beside code and message in the envelope. Everything here is public. */
+export interface RefusalExtras {
+    details?: Detail[];
+    /** Whole seconds. */
+    retryAfter?: number;
+    upgradeTo?: string;
+    upgradeUrl?: string;
+    upstream?: { status: number; snippet: string };
+    didYouMean?: string[];
+    /** Overrides the table where it says `reads`, or for a write that may have been sent. */
+    retryable?: boolean;
+    /** Headers of the answer, lower case. */
+    headers?: Record<string, string>;
+}
+
+/** Thrown when the caller can do something about it; anything else that is thrown is a bug. The message is public. */
+export class Refusal extends Error {
+    readonly code: RefusalCode;
+    readonly extras: RefusalExtras;
+
+    /** @param message public, one sentence; the table's meaning when absent. `cause` is only logged. */
+    constructor(code: RefusalCode, message?: string, extras: RefusalExtras = {}, options?: { cause?: unknown }) {
+        super(message ?? TABLE[code].meaning, options);
+        this.name = 'Refusal';
+        this.code = code;
+        this.extras = extras;
+    }
+}
