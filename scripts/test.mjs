@@ -1,0 +1,151 @@
+// Runs the tests against a PostgreSQL and a Redis of their own, thrown away in the end. Usage: npm test [-- <options of mocha>]
+// The last line of the output is `N passed, N failed`, with `, N skipped` where some were.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { spawnKept } from '../shared/embedded-postgres/kept-process.ts';
+import { startTemporaryPostgres } from '../shared/embedded-postgres.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'routebook-run-'));
+const countsFile = join(folder, 'counts.json');
+const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
+const opened = [];
+let mocha;
+
+// A terminal sends Ctrl-C to mocha as well: it ends, and we with it. A signal sent to this process alone is passed on.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => mocha?.kill(signal));
+
+let exitCode = 1;
+try {
+    exitCode = await run();
+} catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+} finally {
+    for (const stop of opened.reverse()) await stop();
+}
+const counts = readCounts() ?? { passed: 0, failed: 1, skipped: 0 };
+rmSync(folder, { recursive: true, force: true });
+console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
+process.exit(exitCode);
+
+async function run() {
+    const redisUrl = await openRedis();
+    const postgres = await startTemporaryPostgres();
+    opened.push(postgres.stop);
+    const environment = { ...process.env, TEST_DATABASE_URL: postgres.url, TEST_COUNTS_FILE: countsFile, NODE_ENV: 'test' };
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'TEST_REDIS_URL']) delete environment[name];
+    if (redisUrl !== undefined) environment.TEST_REDIS_URL = redisUrl;
+    mocha = spawn(process.execPath, [join(root, 'node_modules/mocha/bin/mocha.js'), ...mochaArguments()], {
+        cwd: root,
+        env: environment,
+        stdio: 'inherit',
+    });
+    const [code, signal] = await once(mocha, 'exit');
+    return signal === null ? code : 1;
+}
+
+/** Everything below test/ but the long runs, unless files are named; `--long` takes the long runs as well. */
+function mochaArguments() {
+    const given = process.argv.slice(2);
+    const own = ['--reporter', join(root, 'scripts/mocha-reporter.cjs')];
+    const rest = given.filter((argument) => argument !== '--long');
+    if (given.includes('--long')) own.push('--timeout', '0');
+    else own.push('--ignore', 'test/long/**');
+    return rest.some((argument) => argument.endsWith('.spec.ts')) ? [...own, ...rest] : [...own, ...rest, 'test/**/*.spec.ts'];
+}
+
+/** The server named by REDIS_URL, or one of our own; undefined (said aloud) where there is none to start outside CI. */
+async function openRedis() {
+    if (process.env.REDIS_URL) return process.env.REDIS_URL;
+    const program = findProgram('redis-server');
+    if (program === undefined) {
+        const advice = 'install it (Debian: apt-get install redis-server, macOS: brew install redis) or set REDIS_URL';
+        if (isCi) throw new Error(`redis-server is not on the PATH, so the Redis topology cannot be tested: ${advice}`);
+        console.error(`The Redis topology is NOT tested, since redis-server is not on the PATH: ${advice}`);
+        return undefined;
+    }
+    return await startRedis(program);
+}
+
+async function startRedis(program) {
+    for (let attempt = 0; attempt < 5; attempt++) {
+        const port = await freePort();
+        const options = [
+            '--bind',
+            '127.0.0.1',
+            '--port',
+            port,
+            '--save',
+            '',
+            '--appendonly',
+            'no',
+            '--dir',
+            folder,
+            '--loglevel',
+            'warning',
+        ];
+        const redis = spawnKept(program, options.map(String), { output: 'ignore' });
+        const gone = once(redis, 'exit');
+        while (redis.exitCode === null) {
+            if (await answers(port)) {
+                opened.push(async () => {
+                    redis.ref();
+                    redis.stdin.end();
+                    await gone;
+                });
+                return `redis://127.0.0.1:${port}`;
+            }
+            await sleep(10);
+        }
+    }
+    throw new Error('redis-server does not start');
+}
+
+async function freePort() {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address();
+    server.close();
+    return port;
+}
+
+async function answers(port) {
+    const socket = connect(port, '127.0.0.1');
+    try {
+        await once(socket, 'connect');
+        return true;
+    } catch {
+        return false;
+    } finally {
+        socket.destroy();
+    }
+}
+
+function findProgram(name) {
+    return (process.env.PATH ?? '')
+        .split(delimiter)
+        .map((directory) => join(directory, name))
+        .find((path) => {
+            try {
+                accessSync(path, constants.X_OK);
+                return true;
+            } catch {
+                return false;
+            }
+        });
+}
+
+function readCounts() {
+    try {
+        return JSON.parse(readFileSync(countsFile, 'utf8'));
+    } catch {
+        return undefined;
+    }
+}

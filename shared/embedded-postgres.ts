@@ -1,0 +1,116 @@
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { installBinaries } from './embedded-postgres/binaries.ts';
+import { lockFolder } from './embedded-postgres/folder-lock.ts';
+import { findHome, openHome } from './embedded-postgres/home.ts';
+import { findPostmaster } from './embedded-postgres/leftover.ts';
+import { initialise, PORT, startServer, USER } from './embedded-postgres/server.ts';
+
+const DATABASE = 'routebook';
+
+export interface EmbeddedPostgres {
+    /** For `pg` and knex: a unix socket in a folder of our own, no password, no TCP. */
+    url: string;
+    /** Fast shutdown; resolves when the server is gone. Calling it again does nothing more. */
+    stop(): Promise<void>;
+}
+
+export interface EmbeddedPostgresOptions {
+    /** The data folder (DATA_DIR); made where it is missing. */
+    dataDir: string;
+    log: { info(message: string): void; error(message: string): void };
+    /** False for tests only: nothing is forced to the disk. */
+    durable?: boolean;
+}
+
+/**
+ * Starts PostgreSQL on the cluster of a data folder, with an empty database `routebook` at the first start. What a killed process left
+ * is cleared, and its data recovered. Throws an Error of one line: folder in use (naming it and the pid), no binaries for this
+ * platform, a server that does not come up.
+ */
+export async function startEmbeddedPostgres({ dataDir, log, durable = true }: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+    mkdirSync(dataDir, { recursive: true });
+    const folder = realpathSync(dataDir);
+    const lock = await lockFolder(folder);
+    try {
+        const home = await openHome(folder);
+        const binaries = installBinaries(home.folder);
+        await initialise(home, binaries, durable);
+        const server = await startServer(home, binaries, durable);
+        let isStopping = false;
+        server.gone.then(() => {
+            if (!isStopping) log.error(`the embedded PostgreSQL in ${folder} has stopped unexpectedly: see ${home.log}`);
+        });
+        const stop = once(async () => {
+            isStopping = true;
+            await server.stop();
+            lock.release();
+        });
+        try {
+            await createDatabase(server.socketFolder);
+        } catch (error) {
+            await stop();
+            throw error;
+        }
+        log.info(`embedded PostgreSQL runs in ${home.folder}`);
+        return { url: urlOf(server.socketFolder, DATABASE), stop };
+    } catch (error) {
+        lock.release();
+        throw error;
+    }
+}
+
+/** A server for a test run, with nothing to keep: `stop` removes its folder. */
+export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'routebook-test-'));
+    chmodSync(dataDir, 0o755);
+    const server = await startEmbeddedPostgres({ dataDir, durable: false, log: { info() {}, error: console.error } });
+    return {
+        url: server.url,
+        stop: once(async () => {
+            await server.stop();
+            const home = findHome(realpathSync(dataDir));
+            if (home !== undefined) rmSync(home.folder, { recursive: true, force: true });
+            rmSync(dataDir, { recursive: true, force: true });
+        }),
+    };
+}
+
+/** The URL of the server that runs on this data folder, for tools beside it; undefined where none runs or it is not ready. */
+export async function findRunning(dataDir: string): Promise<string | undefined> {
+    let home: ReturnType<typeof findHome>;
+    try {
+        home = findHome(realpathSync(dataDir));
+    } catch {
+        return undefined;
+    }
+    const postmaster = home && findPostmaster(home.cluster);
+    return postmaster?.isReady ? urlOf(postmaster.socketFolder, DATABASE) : undefined;
+}
+
+async function createDatabase(socketFolder: string): Promise<void> {
+    const client = new pg.Client({ connectionString: urlOf(socketFolder, 'postgres') });
+    await client.connect();
+    try {
+        const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+        if (rowCount === 0) await client.query(`create database ${DATABASE}`);
+    } finally {
+        await client.end();
+    }
+}
+
+/** The host in the query wins in pg; the one before it only makes the text a URL to every parser. */
+function urlOf(socketFolder: string, database: string): string {
+    return `postgresql://${USER}@localhost:${PORT}/${database}?host=${encodeURIComponent(socketFolder)}`;
+}
+
+/** The first call does it; every call waits for it. */
+function once(action: () => Promise<void>): () => Promise<void> {
+    let running: Promise<void> | undefined;
+    return () => {
+        running ??= action();
+        return running;
+    };
+}

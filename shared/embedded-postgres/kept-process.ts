@@ -1,0 +1,33 @@
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+
+/**
+ * Starts a server that ends with this process, but not before it wants to. The server gets a session of its own, so that Ctrl-C in a
+ * terminal does not reach it while we still drain. The shell around it holds the other end of a pipe: when this process ends, however
+ * it ends, the pipe closes and the server gets SIGINT (which background commands of a shell ignore unless they ask for it: PostgreSQL
+ * and Redis do). The returned process is the shell; it exits with the server's status. It does not keep our event loop alive.
+ */
+export function spawnKept(
+    program: string,
+    argv: readonly string[],
+    options: Omit<SpawnOptions, 'stdio'> & { output: number | 'ignore' },
+): ChildProcess {
+    const { output, ...rest } = options;
+    const kept = spawn('/bin/sh', ['-c', KEEPER, 'routebook-keeper', program, ...argv], {
+        ...rest,
+        detached: true,
+        stdio: ['pipe', output, output],
+    });
+    kept.unref();
+    if (kept.stdin !== null && 'unref' in kept.stdin && typeof kept.stdin.unref === 'function') kept.stdin.unref();
+    return kept;
+}
+
+const KEEPER = [
+    'exec 3<&0',
+    '"$@" 3<&- & server=$!',
+    '(read -r line <&3; kill -INT $server) & watcher=$!',
+    'exec 3<&- </dev/null',
+    'wait $server; status=$?',
+    'kill $watcher',
+    'exit $status',
+].join('\n');

@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { after } from 'mocha';
+import pg from 'pg';
+import { migrate } from '../../shared/db.ts';
+import { type EmbeddedPostgres, startTemporaryPostgres } from '../../shared/embedded-postgres.ts';
+
+const TEMPLATE = 'rb_template';
+/** One number that every process of a test run takes as the advisory lock of the template. */
+const TEMPLATE_LOCK = 7_062_601;
+
+export interface TestDatabase {
+    url: string;
+    /** Ends every connection to it and removes it. */
+    drop(): Promise<void>;
+}
+
+let own: Promise<EmbeddedPostgres> | undefined;
+let template: Promise<void> | undefined;
+
+// Only where a spec was started by itself; under `npm test` the server belongs to scripts/test.mjs.
+after(async () => {
+    await (await own)?.stop();
+});
+
+/** A migrated, empty database of this test's own: a clone of a template that is migrated once per run. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+    const server = await serverUrl();
+    template ??= makeTemplate(server);
+    await template;
+    const name = `rb_${randomBytes(6).toString('hex')}`;
+    await asOperator(server, (client) => client.query(`create database ${name} template ${TEMPLATE}`));
+    return {
+        url: withDatabase(server, name),
+        async drop() {
+            await asOperator(server, (client) => client.query(`drop database if exists ${name} with (force)`));
+        },
+    };
+}
+
+async function serverUrl(): Promise<string> {
+    const given = process.env['TEST_DATABASE_URL'];
+    if (given !== undefined) return given;
+    own ??= startTemporaryPostgres();
+    return (await own).url;
+}
+
+/** It gets its name when it is whole, so that a template which exists is a migrated one. */
+async function makeTemplate(server: string): Promise<void> {
+    await asOperator(server, async (client) => {
+        await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
+        const { rowCount } = await client.query('select from pg_database where datname = $1', [TEMPLATE]);
+        if (rowCount !== 0) return;
+        const draft = `${TEMPLATE}_draft`;
+        await client.query(`drop database if exists ${draft} with (force)`);
+        await client.query(`create database ${draft}`);
+        await migrate(withDatabase(server, draft));
+        await client.query(`alter database ${draft} rename to ${TEMPLATE}`);
+    });
+}
+
+async function asOperator(server: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+    const client = new pg.Client({ connectionString: server });
+    await client.connect();
+    try {
+        await work(client);
+    } finally {
+        await client.end();
+    }
+}
+
+function withDatabase(server: string, name: string): string {
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    return url.href;
+}
