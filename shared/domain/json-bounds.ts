@@ -1,0 +1,151 @@
+import type { Detail, DetailCode } from '../refusals.ts';
+import { textProblem } from './text-rule.ts';
+
+/** Levels count nested objects and arrays, the outermost as 1; keys count over the whole value; text counts UTF-8 bytes. */
+export interface JsonBounds {
+    maxDepth: number;
+    maxKeys: number;
+    maxText: number;
+    /** Newline and tab are fine inside strings. */
+    multiline?: boolean;
+}
+
+/** What the params of a call may be (CONTRACT 1). */
+export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536 };
+
+/** A whole request body: room for params inside it, and for the newlines of tasks and descriptions; single-line fields say so themselves. */
+export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, multiline: true };
+
+const MAX_REPORTED = 20;
+
+interface Frame {
+    value: unknown;
+    depth: number;
+    key: string | number;
+    parent: Frame | undefined;
+}
+
+/**
+ * Every place, in document order and at most 20 of them, where a parsed JSON value leaves the bounds or breaks the text rule.
+ * Walks without recursion, so that no nesting overflows the stack. `at` is the JSON pointer of the value itself.
+ */
+export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, at = ''): Detail[] {
+    const problems: Detail[] = [];
+    const waiting: Frame[] = [{ value, depth: 0, key: at, parent: undefined }];
+    let keys = 0;
+    for (let frame = waiting.pop(); frame !== undefined && problems.length < MAX_REPORTED; frame = waiting.pop()) {
+        if (typeof frame.value !== 'object' || frame.value === null) {
+            const fault = scalarFault(frame.value, bounds);
+            if (fault !== undefined) problems.push(problem(frame, fault[0], fault[1]));
+            continue;
+        }
+        const depth = frame.depth + 1;
+        if (depth > bounds.maxDepth) {
+            problems.push(problem(frame, 'TOO_COMPLEX', `is nested more than ${bounds.maxDepth} levels deep`));
+            continue;
+        }
+        const children = childrenOf(frame, depth);
+        if (!Array.isArray(frame.value)) {
+            keys += children.length;
+            if (keys > bounds.maxKeys) {
+                problems.push(problem(frame, 'TOO_COMPLEX', `brings the whole to more than ${bounds.maxKeys} keys`));
+                break;
+            }
+            for (const fault of keyFaults(children, bounds)) problems.push(problem(frame, 'INVALID_VALUE', fault));
+        }
+        for (const child of children.reverse()) waiting.push(child);
+    }
+    return problems.slice(0, MAX_REPORTED);
+}
+
+/** The first of `jsonProblems`, or `undefined`. */
+export function jsonProblem(value: unknown, bounds: JsonBounds = PARAM_BOUNDS, at = ''): Detail | undefined {
+    return jsonProblems(value, bounds, at)[0];
+}
+
+/**
+ * Whether a JSON text nests arrays and objects more than `max` levels, told without parsing it: what is too deep never reaches
+ * `JSON.parse`, and nothing behind it has to be safe against recursion. Bytes are taken as UTF-8. Says nothing about well-formedness.
+ */
+export function isJsonTooDeep(text: string | Uint8Array, max = 100): boolean {
+    // Bytes above 0x7f never look like ASCII in UTF-8, so a byte per character is enough to find quotes and brackets.
+    const source = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
+    let depth = 0;
+    for (let i = 0; i < source.length; i++) {
+        const code = source.charCodeAt(i);
+        if (code === QUOTE) {
+            i = endOfString(source, i);
+        } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+            depth++;
+            if (depth > max) return true;
+        } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
+            depth--;
+        }
+    }
+    return false;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Index of the quote that closes the string opened at `open`, or the text's length. */
+function endOfString(source: string, open: number): number {
+    for (let end = source.indexOf('"', open + 1); end !== -1; end = source.indexOf('"', end + 1)) {
+        let slashes = 0;
+        while (source.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+        if (slashes % 2 === 0) return end;
+    }
+    return source.length;
+}
+
+function childrenOf(parent: Frame, depth: number): Frame[] {
+    const { value } = parent;
+    if (Array.isArray(value)) return value.map((item: unknown, key) => ({ value: item, depth, key, parent }));
+    return Object.entries(value as object).map(([key, item]: [string, unknown]) => ({ value: item, depth, key, parent }));
+}
+
+function scalarFault(value: unknown, bounds: JsonBounds): [DetailCode, string] | undefined {
+    if (typeof value === 'string') {
+        const fault = textProblem(value, { multiline: bounds.multiline ?? false });
+        if (fault !== undefined) return ['INVALID_VALUE', fault];
+        return isLongerThan(value, bounds.maxText) ? ['TOO_COMPLEX', `is longer than ${bounds.maxText} bytes`] : undefined;
+    }
+    // `1e999` is well-formed JSON and parses to Infinity, which no JSON can say back.
+    if (typeof value === 'number') return Number.isFinite(value) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
+    return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is no JSON value'];
+}
+
+function keyFaults(children: readonly Frame[], bounds: JsonBounds): string[] {
+    return children.map(({ key }) => keyFault(String(key), bounds)).filter((fault) => fault !== undefined);
+}
+
+function keyFault(key: string, bounds: JsonBounds): string | undefined {
+    if (key === '__proto__') return 'has the key __proto__, which is not accepted';
+    const fault = textProblem(key);
+    if (fault !== undefined) return `has a key that ${fault}`;
+    return isLongerThan(key, bounds.maxText) ? `has a key longer than ${bounds.maxText} bytes` : undefined;
+}
+
+function isLongerThan(text: string, bytes: number): boolean {
+    return text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
+}
+
+function problem(frame: Frame, code: DetailCode, fault: string): Detail {
+    return { path: pointerTo(frame), code, message: `The value ${fault}.` };
+}
+
+function pointerTo(frame: Frame): string {
+    const steps: string[] = [];
+    let here = frame;
+    for (; here.parent !== undefined; here = here.parent) steps.push(escapePointer(String(here.key)));
+    return [String(here.key), ...steps.reverse()].join('/');
+}
+
+/** One step of a JSON pointer (RFC 6901). */
+export function escapePointer(step: string): string {
+    return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}
