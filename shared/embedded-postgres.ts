@@ -5,8 +5,9 @@ import pg from 'pg';
 import { installBinaries } from './embedded-postgres/binaries.ts';
 import { lockFolder } from './embedded-postgres/folder-lock.ts';
 import { findHome, openHome } from './embedded-postgres/home.ts';
-import { findPostmaster } from './embedded-postgres/leftover.ts';
-import { initialise, PORT, startServer, USER } from './embedded-postgres/server.ts';
+import { findPostmaster, removeSocketFolder } from './embedded-postgres/leftover.ts';
+import { initialise, makeSocketFolder, PORT, type Server, type Setup, startServer, USER } from './embedded-postgres/server.ts';
+import type { LifecycleLog } from './lifecycle.ts';
 
 const DATABASE = 'routebook';
 
@@ -20,7 +21,7 @@ export interface EmbeddedPostgres {
 export interface EmbeddedPostgresOptions {
     /** The data folder (DATA_DIR); made where it is missing. */
     dataDir: string;
-    log: { info(message: string): void; error(message: string): void };
+    log: LifecycleLog;
     /** False for tests only: nothing is forced to the disk. */
     durable?: boolean;
 }
@@ -34,30 +35,22 @@ export async function startEmbeddedPostgres({ dataDir, log, durable = true }: Em
     mkdirSync(dataDir, { recursive: true });
     const folder = realpathSync(dataDir);
     const lock = await lockFolder(folder);
+    const opened: Array<() => Promise<void> | void> = [() => lock.release()];
+    const stop = once(async () => {
+        for (const close of opened.reverse()) await close();
+    });
     try {
         const home = await openHome(folder);
         const binaries = installBinaries(home.folder);
-        await initialise(home, binaries, durable);
-        const server = await startServer(home, binaries, durable);
-        let isStopping = false;
-        server.gone.then(() => {
-            if (!isStopping) log.error(`the embedded PostgreSQL in ${folder} has stopped unexpectedly: see ${home.log}`);
-        });
-        const stop = once(async () => {
-            isStopping = true;
-            await server.stop();
-            lock.release();
-        });
-        try {
-            await createDatabase(server.socketFolder);
-        } catch (error) {
-            await stop();
-            throw error;
-        }
-        log.info(`embedded PostgreSQL runs in ${home.folder}`);
-        return { url: urlOf(server.socketFolder, DATABASE), stop };
+        await initialise({ home, binaries, durable });
+        const socketFolder = makeSocketFolder(home.account);
+        opened.push(() => removeSocketFolder(socketFolder));
+        opened.push(await keepRunning({ home, binaries, socketFolder, durable }, log));
+        await createDatabase(socketFolder);
+        log.info({ folder: home.folder }, 'the embedded PostgreSQL is up');
+        return { url: urlOf(socketFolder, DATABASE), stop };
     } catch (error) {
-        lock.release();
+        await stop();
         throw error;
     }
 }
@@ -66,7 +59,11 @@ export async function startEmbeddedPostgres({ dataDir, log, durable = true }: Em
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
     const dataDir = mkdtempSync(join(tmpdir(), 'routebook-test-'));
     chmodSync(dataDir, 0o755);
-    const server = await startEmbeddedPostgres({ dataDir, durable: false, log: { info() {}, error: console.error } });
+    const server = await startEmbeddedPostgres({
+        dataDir,
+        durable: false,
+        log: { info() {}, error: (fields, message) => console.error(message, fields) },
+    });
     return {
         url: server.url,
         stop: once(async () => {
@@ -88,6 +85,25 @@ export async function findRunning(dataDir: string): Promise<string | undefined> 
     }
     const postmaster = home && findPostmaster(home.cluster);
     return postmaster?.isReady ? urlOf(postmaster.socketFolder, DATABASE) : undefined;
+}
+
+/** Starts the server, and starts it again under the same URL when it dies by itself; returns what stops it for good. */
+async function keepRunning(setup: Setup, log: LifecycleLog): Promise<() => Promise<void>> {
+    let isStopping = false;
+    let server = startServer(setup);
+    const watch = async (running: Server): Promise<void> => {
+        await running.gone;
+        if (isStopping) return;
+        log.error({ log_file: setup.home.log }, 'the embedded PostgreSQL died: starting it again');
+        server = startServer(setup);
+        await server.then(watch, (error) => log.error({ err: error }, 'the embedded PostgreSQL stays down'));
+    };
+    watch(await server);
+    return async () => {
+        isStopping = true;
+        const running = await server.catch(() => undefined);
+        await running?.stop();
+    };
 }
 
 async function createDatabase(socketFolder: string): Promise<void> {

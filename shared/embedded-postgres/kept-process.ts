@@ -1,4 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 
 /**
  * Starts a server that ends with this process, but not before it wants to. The server gets a session of its own, so that Ctrl-C in a
@@ -20,6 +21,11 @@ export function spawnKept(
     kept.unref();
     if (kept.stdin !== null && 'unref' in kept.stdin && typeof kept.stdin.unref === 'function') kept.stdin.unref();
     return kept;
+}
+
+/** Resolves when a kept process has ended, or could not be started at all. */
+export async function hasExited(kept: ChildProcess): Promise<void> {
+    await once(kept, 'exit').catch(() => undefined);
 }
 
 const KEEPER = [

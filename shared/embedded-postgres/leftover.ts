@@ -22,13 +22,14 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 /**
  * Ends a server that outlived its Routebook, and clears what it left behind. A pid file whose process is gone, a zombie or somebody
  * else's by now is removed: PostgreSQL itself only asks whether the pid answers, and would refuse to start for as long as it does.
+ * `ownSocketFolder` is kept, for a server that comes back after a crash.
  */
-export async function stopLeftover(cluster: string): Promise<void> {
+export async function stopLeftover(cluster: string, ownSocketFolder?: string): Promise<void> {
     const running = findPostmaster(cluster);
     if (running !== undefined) await stopPostmaster(running.pid);
     const noted = readNote(cluster);
     if (noted === undefined) return;
-    removeSocketFolder(noted.socketFolder);
+    if (noted.socketFolder !== ownSocketFolder) removeSocketFolder(noted.socketFolder);
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
 }
 

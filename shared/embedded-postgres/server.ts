@@ -1,5 +1,4 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import { once } from 'node:events';
 import {
     chmodSync,
     chownSync,
@@ -19,22 +18,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.ts';
 import type { Account, Home } from './home.ts';
-import { spawnKept } from './kept-process.ts';
-import { findPostmaster, removeSocketFolder, SOCKET_FOLDER_PREFIX, stopLeftover, stopPostmaster } from './leftover.ts';
+import { hasExited, spawnKept } from './kept-process.ts';
+import { findPostmaster, SOCKET_FOLDER_PREFIX, stopLeftover, stopPostmaster } from './leftover.ts';
 
 export const PORT = 5432;
 export const USER = 'routebook';
 
+/** What a server is started from. */
+export interface Setup {
+    home: Home;
+    binaries: Binaries;
+    socketFolder: string;
+    /** False: nothing is forced to the disk. */
+    durable: boolean;
+}
+
 /** A running server process. */
 export interface Server {
-    socketFolder: string;
     /** Resolves when the server is gone, whoever ended it. */
     gone: Promise<void>;
     stop(): Promise<void>;
 }
 
 /** Makes an empty cluster where there is none. A half-made one never counts: it gets its name when it is whole. */
-export async function initialise(home: Home, binaries: Binaries, durable: boolean): Promise<void> {
+export async function initialise({ home, binaries, durable }: Omit<Setup, 'socketFolder'>): Promise<void> {
     if (existsSync(home.cluster)) return;
     const draft = `${home.cluster}.new`;
     rmSync(draft, { recursive: true, force: true });
@@ -61,11 +68,12 @@ export async function initialise(home: Home, binaries: Binaries, durable: boolea
  * Starts the server on a cluster that no other uses and waits until it takes connections. Right after a kill -9 the old server's
  * children may still hold its shared memory for a moment: then it is tried again, for up to 20 s.
  */
-export async function startServer(home: Home, binaries: Binaries, durable: boolean): Promise<Server> {
+export async function startServer(setup: Setup): Promise<Server> {
+    const { home, socketFolder } = setup;
     const giveUpAt = performance.now() + 20_000;
     while (true) {
-        await stopLeftover(home.cluster);
-        const result = await launch(home, binaries, durable);
+        await stopLeftover(home.cluster, socketFolder);
+        const result = await launch(setup);
         if (result.ok) return result.server;
         const isPassing = /shared memory block|lock file .* already exists/.test(result.output);
         if (!isPassing || performance.now() > giveUpAt) {
@@ -75,25 +83,32 @@ export async function startServer(home: Home, binaries: Binaries, durable: boole
     }
 }
 
-async function launch(
-    home: Home,
-    binaries: Binaries,
-    durable: boolean,
-): Promise<{ ok: true; server: Server } | { ok: false; output: string }> {
-    const socketFolder = makeSocketFolder(home.account);
+/** A fresh folder that only the server's user may enter: a path short enough for a socket (107 bytes, 103 on macOS). */
+export function makeSocketFolder(account: Account | undefined): string {
+    const parent = tmpdir().length <= 70 && account === undefined ? tmpdir() : '/tmp';
+    const folder = mkdtempSync(join(parent, SOCKET_FOLDER_PREFIX));
+    giveTo(folder, account);
+    return folder;
+}
+
+async function launch({
+    home,
+    binaries,
+    socketFolder,
+    durable,
+}: Setup): Promise<{ ok: true; server: Server } | { ok: false; output: string }> {
     const { log, size } = openLog(home.log);
     const argv = ['-D', home.cluster, ...settings(socketFolder, durable).flatMap((setting) => ['-c', setting])];
     const keeper = spawnKept(binaries.postgres, argv, { ...surroundings(home.account), output: log });
     closeSync(log);
     let isGone = false;
-    const gone = once(keeper, 'exit').then(() => {
+    const gone = hasExited(keeper).then(() => {
         isGone = true;
-        removeSocketFolder(socketFolder);
     });
     while (!isGone) {
         const postmaster = findPostmaster(home.cluster);
         if (postmaster?.isReady && postmaster.socketFolder === socketFolder) {
-            return { ok: true, server: { socketFolder, gone, stop: () => stop(keeper, postmaster.pid, gone) } };
+            return { ok: true, server: { gone, stop: () => stop(keeper, postmaster.pid, gone) } };
         }
         await sleep(5);
     }
@@ -122,14 +137,6 @@ function settings(socketFolder: string, durable: boolean): string[] {
         'log_checkpoints=off',
         ...(durable ? [] : ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'wal_level=minimal', 'max_wal_senders=0']),
     ];
-}
-
-/** A fresh folder that only the server's user may enter: a path short enough for a socket (107 bytes, 103 on macOS). */
-function makeSocketFolder(account: Account | undefined): string {
-    const parent = tmpdir().length <= 70 && account === undefined ? tmpdir() : '/tmp';
-    const folder = mkdtempSync(join(parent, SOCKET_FOLDER_PREFIX));
-    giveTo(folder, account);
-    return folder;
 }
 
 const LOG_LIMIT = 10 * 1024 * 1024;
