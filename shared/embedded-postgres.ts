@@ -1,12 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { installBinaries } from './embedded-postgres/binaries.ts';
-import { lockFolder } from './embedded-postgres/folder-lock.ts';
+import { isLocked, lockFolder } from './embedded-postgres/folder-lock.ts';
 import { findHome, openHome } from './embedded-postgres/home.ts';
-import { findPostmaster, removeSocketFolder } from './embedded-postgres/leftover.ts';
-import { initialise, makeSocketFolder, PORT, type Server, type Setup, startServer, USER } from './embedded-postgres/server.ts';
+import { findPostmaster } from './embedded-postgres/leftover.ts';
+import { initialise, PORT, type Server, type Setup, startServer, USER } from './embedded-postgres/server.ts';
+import { openSocketFolder, removeSocketFolder } from './embedded-postgres/socket-folder.ts';
 import type { LifecycleLog } from './lifecycle.ts';
 
 const DATABASE = 'routebook';
@@ -43,8 +44,8 @@ export async function startEmbeddedPostgres({ dataDir, log, durable = true }: Em
         const home = await openHome(folder);
         const binaries = installBinaries(home.folder);
         await initialise({ home, binaries, durable });
-        const socketFolder = makeSocketFolder(home.account);
-        opened.push(() => removeSocketFolder(socketFolder));
+        const socketFolder = openSocketFolder(home);
+        opened.push(() => removeSocketFolder(home, socketFolder));
         opened.push(await keepRunning({ home, binaries, socketFolder, durable }, log));
         await createDatabase(socketFolder);
         log.info({ folder: home.folder }, 'the embedded PostgreSQL is up');
@@ -55,22 +56,23 @@ export async function startEmbeddedPostgres({ dataDir, log, durable = true }: Em
     }
 }
 
-/** A server for a test run, with nothing to keep: `stop` removes its folder. */
+const TEMPORARY = 'routebook-test-';
+
+/** A server for a test run, with nothing to keep: `stop` removes its folder, and what killed runs left behind goes now. */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
-    const dataDir = mkdtempSync(join(tmpdir(), 'routebook-test-'));
+    for (const name of readdirSync(tmpdir())) {
+        const abandoned = join(tmpdir(), name);
+        if (name.startsWith(TEMPORARY) && isAbandoned(abandoned)) removeDataFolder(abandoned);
+    }
+    const dataDir = mkdtempSync(join(tmpdir(), TEMPORARY));
     chmodSync(dataDir, 0o755);
-    const server = await startEmbeddedPostgres({
-        dataDir,
-        durable: false,
-        log: { info() {}, error: (fields, message) => console.error(message, fields) },
-    });
+    const log: LifecycleLog = { info() {}, error: (fields, message) => console.error(message, fields) };
+    const server = await startEmbeddedPostgres({ dataDir, durable: false, log });
     return {
         url: server.url,
         stop: once(async () => {
             await server.stop();
-            const home = findHome(realpathSync(dataDir));
-            if (home !== undefined) rmSync(home.folder, { recursive: true, force: true });
-            rmSync(dataDir, { recursive: true, force: true });
+            removeDataFolder(dataDir);
         }),
     };
 }
@@ -104,6 +106,20 @@ async function keepRunning(setup: Setup, log: LifecycleLog): Promise<() => Promi
         const running = await server.catch(() => undefined);
         await running?.stop();
     };
+}
+
+/** Its lock is there and names a process that is gone; a folder without a lock may be about to get one. */
+function isAbandoned(dataDir: string): boolean {
+    return existsSync(join(dataDir, 'lock')) && !isLocked(dataDir) && process.getuid?.() === statSync(dataDir).uid;
+}
+
+function removeDataFolder(dataDir: string): void {
+    const home = findHome(realpathSync(dataDir));
+    if (home !== undefined) {
+        removeSocketFolder(home, openSocketFolder(home));
+        rmSync(home.folder, { recursive: true, force: true });
+    }
+    rmSync(dataDir, { recursive: true, force: true });
 }
 
 async function createDatabase(socketFolder: string): Promise<void> {

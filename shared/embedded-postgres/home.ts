@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stopLeftover } from './leftover.ts';
 
@@ -77,6 +77,12 @@ function lookUp(user: string): Account | undefined {
     } catch {
         return undefined;
     }
+}
+
+/** Makes a folder the server's alone. */
+export function giveTo(folder: string, account: Account | undefined): void {
+    chmodSync(folder, 0o700);
+    if (account !== undefined) chownSync(folder, account.uid, account.gid);
 }
 
 function mayEnter(folder: string, account: Account): boolean {

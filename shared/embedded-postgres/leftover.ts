@@ -1,5 +1,5 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findProcess, signal } from './processes.ts';
 
@@ -10,9 +10,6 @@ export interface Postmaster {
     isReady: boolean;
 }
 
-/** Socket folders are made with this prefix in the temporary folder, and only such folders are ever removed. */
-export const SOCKET_FOLDER_PREFIX = 'routebook-';
-
 /** The live server of a cluster; undefined where none runs, also when one died and left its `postmaster.pid`. */
 export function findPostmaster(cluster: string): Postmaster | undefined {
     const noted = readNote(cluster);
@@ -22,14 +19,10 @@ export function findPostmaster(cluster: string): Postmaster | undefined {
 /**
  * Ends a server that outlived its Routebook, and clears what it left behind. A pid file whose process is gone, a zombie or somebody
  * else's by now is removed: PostgreSQL itself only asks whether the pid answers, and would refuse to start for as long as it does.
- * `ownSocketFolder` is kept, for a server that comes back after a crash.
  */
-export async function stopLeftover(cluster: string, ownSocketFolder?: string): Promise<void> {
+export async function stopLeftover(cluster: string): Promise<void> {
     const running = findPostmaster(cluster);
     if (running !== undefined) await stopPostmaster(running.pid);
-    const noted = readNote(cluster);
-    if (noted === undefined) return;
-    if (noted.socketFolder !== ownSocketFolder) removeSocketFolder(noted.socketFolder);
     rmSync(join(cluster, 'postmaster.pid'), { force: true });
 }
 
@@ -50,10 +43,6 @@ const STEPS: ReadonlyArray<[NodeJS.Signals, number]> = [
     ['SIGQUIT', 5_000],
     ['SIGKILL', 5_000],
 ];
-
-export function removeSocketFolder(folder: string): void {
-    if (basename(folder).startsWith(SOCKET_FOLDER_PREFIX) && dirname(folder) !== folder) rmSync(folder, { recursive: true, force: true });
-}
 
 /** Lines: pid, data folder, start time, port, socket folder, listen address, shared memory key, status. */
 function readNote(cluster: string): Postmaster | undefined {

@@ -1,25 +1,11 @@
 import { type ChildProcess, execFile } from 'node:child_process';
-import {
-    chmodSync,
-    chownSync,
-    closeSync,
-    existsSync,
-    mkdirSync,
-    mkdtempSync,
-    openSync,
-    readFileSync,
-    renameSync,
-    rmSync,
-    statSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.ts';
-import type { Account, Home } from './home.ts';
+import { type Account, giveTo, type Home } from './home.ts';
 import { hasExited, spawnKept } from './kept-process.ts';
-import { findPostmaster, SOCKET_FOLDER_PREFIX, stopLeftover, stopPostmaster } from './leftover.ts';
+import { findPostmaster, stopLeftover, stopPostmaster } from './leftover.ts';
 
 export const PORT = 5432;
 export const USER = 'routebook';
@@ -69,10 +55,10 @@ export async function initialise({ home, binaries, durable }: Omit<Setup, 'socke
  * children may still hold its shared memory for a moment: then it is tried again, for up to 20 s.
  */
 export async function startServer(setup: Setup): Promise<Server> {
-    const { home, socketFolder } = setup;
+    const { home } = setup;
     const giveUpAt = performance.now() + 20_000;
     while (true) {
-        await stopLeftover(home.cluster, socketFolder);
+        await stopLeftover(home.cluster);
         const result = await launch(setup);
         if (result.ok) return result.server;
         const isPassing = /shared memory block|lock file .* already exists/.test(result.output);
@@ -81,14 +67,6 @@ export async function startServer(setup: Setup): Promise<Server> {
         }
         await sleep(100);
     }
-}
-
-/** A fresh folder that only the server's user may enter: a path short enough for a socket (107 bytes, 103 on macOS). */
-export function makeSocketFolder(account: Account | undefined): string {
-    const parent = tmpdir().length <= 70 && account === undefined ? tmpdir() : '/tmp';
-    const folder = mkdtempSync(join(parent, SOCKET_FOLDER_PREFIX));
-    giveTo(folder, account);
-    return folder;
 }
 
 async function launch({
@@ -149,11 +127,6 @@ function openLog(path: string): { log: number; size: number } {
 
 function surroundings(account: Account | undefined) {
     return { cwd: '/', env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }, ...account };
-}
-
-function giveTo(folder: string, account: Account | undefined): void {
-    chmodSync(folder, 0o700);
-    if (account !== undefined) chownSync(folder, account.uid, account.gid);
 }
 
 function outputOf(error: unknown): string {
