@@ -19,7 +19,8 @@ export async function up(knex: Knex): Promise<void> {
             allowance_override integer check (allowance_override >= 0),
             concurrency integer check (concurrency >= 0),
             anchored_at timestamptz not null,
-            period_number integer not null check (period_number >= 1),
+            anchored_period integer not null default 1,
+            period_number integer not null check (period_number >= anchored_period),
             period_start timestamptz not null,
             resets_at timestamptz not null,
             allowance integer not null check (allowance >= 0),
@@ -28,9 +29,11 @@ export async function up(knex: Knex): Promise<void> {
             held bigint not null check (held >= 0),
             moved_to text collate "C" references credit_accounts (id) check (moved_to <> id),
             created_at timestamptz not null default app_now(),
-            check (period_start < resets_at)
+            check (period_start < resets_at),
+            check (allowance_available <= allowance)
         ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
         comment on column credit_accounts.allowance is 'limit of this period and of the next ones: the override or the plan''s figure';
+        comment on column credit_accounts.anchored_period is 'the period that began at anchored_at; numbers only ever grow, so that a hold never meets another period of its own number';
         comment on column credit_accounts.moved_to is 'nobody spends here any more; bonus that comes back belongs there';
         create index credit_accounts_by_reset on credit_accounts (resets_at);
         create index credit_accounts_moved on credit_accounts (id) where moved_to is not null;
@@ -53,12 +56,15 @@ export async function up(knex: Knex): Promise<void> {
             state text not null default 'held' check (state in ('held', 'sent', 'charged', 'released')),
             created_at timestamptz not null,
             expires_at timestamptz not null,
+            sent_at timestamptz,
+            sent_by text,
             settled_at timestamptz,
             charged bigint check (charged between 0 and amount),
             check (from_allowance + from_bonus = amount),
             check ((settled_at is null) = (state in ('held', 'sent'))),
             check ((charged is not null) = (state = 'charged'))
         ) with (autovacuum_vacuum_scale_factor = 0.05);
+        comment on column holds.sent_at is 'a worker marked it before the first byte; stays when the hold is settled, so that whoever comes second still learns of it';
         create index holds_open on holds (expires_at) where state in ('held', 'sent');
 
         create table ledger_entries (
