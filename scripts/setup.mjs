@@ -65,7 +65,7 @@ function setUp() {
     if (isDone(wanted)) return;
     alone(() => {
         if (isDone(wanted)) return;
-        const node = needsOwnNode() ? fetchNode() : undefined;
+        const node = needsOwnNode() ? obtainNode() : undefined;
         try {
             if (!isInstalled()) installPackages();
             if (node !== undefined) placeNode(node.binary);
@@ -123,12 +123,25 @@ function needsOwnNode() {
     return isTooOld || process.execPath === ownNode;
 }
 
-function fetchNode() {
+/** A copy of the pinned Node in a folder of its own, since `npm ci` empties node_modules: the one that is there, or a fetched one. */
+function obtainNode() {
+    const folder = mkdtempSync(join(tmpdir(), 'routebook-node-'));
+    try {
+        if (!isPinnedNode(ownNode)) return { folder, binary: fetchNode(folder) };
+        const binary = join(folder, 'node');
+        copyFileSync(ownNode, binary);
+        return { folder, binary };
+    } catch (error) {
+        rmSync(folder, { recursive: true, force: true });
+        throw error;
+    }
+}
+
+function fetchNode(folder) {
     const wanted = NODE_PACKAGES[platform];
     const advice = `install Node ${OLDEST_NODE.join('.')} or newer from https://nodejs.org (this is ${process.version} on ${platform})`;
     if (wanted === undefined) throw new Error(advice);
     say(`fetching Node ${PINNED_NODE} for this project, since the machine has an older one`);
-    const folder = mkdtempSync(join(tmpdir(), 'routebook-node-'));
     const { name, integrity } = wanted;
     const packages = {
         '': { dependencies: { [name]: PINNED_NODE } },
@@ -136,18 +149,15 @@ function fetchNode() {
     };
     writeFileSync(join(folder, 'package.json'), JSON.stringify(packages['']));
     writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages }));
-    try {
-        npm(folder, ['--prefer-offline']);
-        const binary = join(folder, 'node_modules', name, 'bin', 'node');
-        chmodSync(binary, 0o755);
-        if (spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim() !== `v${PINNED_NODE}`) {
-            throw new Error(`the fetched Node does not run on this machine: ${advice}`);
-        }
-        return { folder, binary };
-    } catch (error) {
-        rmSync(folder, { recursive: true, force: true });
-        throw error;
-    }
+    npm(folder, ['--prefer-offline']);
+    const binary = join(folder, 'node_modules', name, 'bin', 'node');
+    chmodSync(binary, 0o755);
+    if (!isPinnedNode(binary)) throw new Error(`the fetched Node does not run on this machine: ${advice}`);
+    return binary;
+}
+
+function isPinnedNode(binary) {
+    return spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout?.trim() === `v${PINNED_NODE}`;
 }
 
 /** npm looks the PATH up again after this script, and node_modules/.bin comes first there. */

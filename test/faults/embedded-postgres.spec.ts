@@ -1,0 +1,192 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { after, afterEach, before, describe, it } from 'mocha';
+import pg from 'pg';
+import { findHome } from '../../shared/embedded-postgres/home.ts';
+import { findPostmaster } from '../../shared/embedded-postgres/leftover.ts';
+import { findProcess } from '../../shared/embedded-postgres/processes.ts';
+import { findRunning, startEmbeddedPostgres } from '../../shared/embedded-postgres.ts';
+
+describe('The embedded database', () => {
+    let dataDir: string;
+    const children: ChildProcess[] = [];
+    const log = { info() {}, error() {} };
+
+    before(async () => {
+        dataDir = newFolder(0o755);
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        await ask(server.url, 'create table kept (word text)');
+        await ask(server.url, "insert into kept values ('first')");
+        await server.stop();
+    });
+
+    afterEach(() => {
+        for (const child of children.splice(0)) child.kill('SIGKILL');
+    });
+
+    after(() => rmSync(dataDir, { recursive: true, force: true }));
+
+    it('keeps its data from one start to the next', async () => {
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        expect(await ask(server.url, 'select word from kept')).to.deep.equal([{ word: 'first' }]);
+        await server.stop();
+    });
+
+    it('has what was committed before everything was killed with kill -9, and starts at once', async () => {
+        const killed = await startElsewhere(dataDir);
+        await ask(killed.url, "insert into kept values ('committed')");
+        const postmaster = postmasterOf(dataDir);
+        killed.child.kill('SIGKILL');
+        process.kill(postmaster, 'SIGKILL');
+
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        expect(await ask(server.url, "select word from kept where word = 'committed'")).to.have.length(1);
+        await server.stop();
+    });
+
+    it('starts although the pid of its killed predecessor belongs to another program by now', async () => {
+        const home = findHome(dataDir);
+        writeFileSync(
+            join(home?.cluster ?? '', 'postmaster.pid'),
+            `${process.pid}\n${home?.cluster}\n1\n5432\n/tmp/gone\n\n0 0\nready   \n`,
+        );
+        expect(await findRunning(dataDir)).to.equal(undefined);
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        await server.stop();
+    });
+
+    it('does not outlive a Routebook that was killed', async () => {
+        const killed = await startElsewhere(dataDir);
+        const postmaster = postmasterOf(dataDir);
+        killed.child.kill('SIGKILL');
+        await eventually(() => findProcess(postmaster) === undefined);
+    });
+
+    it('refuses a second start on the same data folder in one line that names folder and pid', async () => {
+        const first = await startElsewhere(dataDir);
+        const refusal = await startEmbeddedPostgres({ dataDir, log }).then(
+            () => 'it started',
+            (error: Error) => error.message,
+        );
+        expect(refusal).to.contain(dataDir).and.contain(`pid ${first.child.pid}`).and.not.contain('\n');
+        expect(await ask(first.url, 'select 1 as answer')).to.deep.equal([{ answer: 1 }]);
+        first.child.kill('SIGTERM');
+        await once(first.child, 'exit');
+    });
+
+    it('lets exactly one of several starts have a data folder whose owner was killed', async () => {
+        writeFileSync(join(dataDir, 'lock'), '999999999 1\n');
+        const starts = await Promise.allSettled([startElsewhere(dataDir), startElsewhere(dataDir), startElsewhere(dataDir)]);
+        expect(starts.filter((start) => start.status === 'fulfilled')).to.have.length(1);
+        for (const start of starts)
+            if (start.status === 'rejected') expect(String(start.reason)).to.contain('is in use by another Routebook');
+        for (const child of children) child.kill('SIGTERM');
+        await eventually(() => children.every((child) => child.exitCode !== null));
+    });
+
+    it('tells where the running server is, and nothing once it has stopped', async () => {
+        expect(await findRunning(dataDir)).to.equal(undefined);
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        expect(await findRunning(dataDir)).to.equal(server.url);
+        await server.stop();
+        expect(await findRunning(dataDir)).to.equal(undefined);
+    });
+
+    it('comes back under the same address when its process dies', async () => {
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        const died = postmasterOf(dataDir);
+        process.kill(died, 'SIGKILL');
+        await eventually(() => ![died, undefined].includes(findPostmasterOf(dataDir)));
+        await eventually(async () => (await findRunning(dataDir)) === server.url);
+        expect(await ask(server.url, "select word from kept where word = 'first'")).to.have.length(1);
+        await server.stop();
+    });
+
+    it('listens on a socket in a folder that nobody else may enter, and on no port', async () => {
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        const socketFolder = new URL(server.url).searchParams.get('host') ?? '';
+        expect(statSync(socketFolder).mode & 0o777).to.equal(0o700);
+        expect(await ask(server.url, "select current_setting('listen_addresses') as addresses")).to.deep.equal([{ addresses: '' }]);
+        await server.stop();
+        expect(existsSync(socketFolder)).to.equal(false);
+    });
+
+    it('forces every commit to the disk', async () => {
+        const server = await startEmbeddedPostgres({ dataDir, log });
+        const [settings] = await ask(server.url, "select current_setting('fsync') as fsync, current_setting('synchronous_commit') as sync");
+        expect(settings).to.deep.equal({ fsync: 'on', sync: 'on' });
+        await server.stop();
+    });
+
+    it('serves root as well, also where only root may enter the data folder', async function () {
+        if (process.getuid?.() !== 0) return this.skip();
+        const closed = newFolder(0o700);
+        const server = await startEmbeddedPostgres({ dataDir: closed, log, durable: false });
+        expect(await ask(server.url, 'select 1 as answer')).to.deep.equal([{ answer: 1 }]);
+        expect(await findRunning(closed)).to.equal(server.url);
+        await server.stop();
+        const { folder } = JSON.parse(readFileSync(join(closed, 'postgres.json'), 'utf8')) as { folder: string };
+        for (const used of [folder, closed]) rmSync(used, { recursive: true });
+    });
+
+    /** Another process that keeps the database of a folder running, as `npm start` does; rejects with its message if it is refused. */
+    async function startElsewhere(folder: string): Promise<{ child: ChildProcess; url: string }> {
+        const child = spawn(process.execPath, ['--input-type=module', '-e', ELSEWHERE, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
+        children.push(child);
+        for await (const line of createInterface({ input: child.stdout })) {
+            if (line.startsWith('postgresql:')) return { child, url: line };
+            throw new Error(line);
+        }
+        throw new Error('the other process ended without a word');
+    }
+
+    function postmasterOf(folder: string): number {
+        const pid = findPostmasterOf(folder);
+        if (pid === undefined) throw new Error(`no server runs in ${folder}`);
+        return pid;
+    }
+
+    function findPostmasterOf(folder: string): number | undefined {
+        const home = findHome(folder);
+        return home && findPostmaster(home.cluster)?.pid;
+    }
+});
+
+const ELSEWHERE = `
+import { startEmbeddedPostgres } from '${new URL('../../shared/embedded-postgres.ts', import.meta.url)}';
+try {
+    const server = await startEmbeddedPostgres({ dataDir: process.argv[1], log: { info() {}, error() {} } });
+    process.on('SIGTERM', () => server.stop().then(() => process.exit(0)));
+    setInterval(() => {}, 60_000);
+    console.log(server.url);
+} catch (error) {
+    console.log(error.message);
+}
+`;
+
+function newFolder(mode: number): string {
+    const folder = mkdtempSync(join(tmpdir(), 'routebook-spec-'));
+    chmodSync(folder, mode);
+    return folder;
+}
+
+async function ask(url: string, statement: string): Promise<unknown[]> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+        return (await client.query(statement)).rows;
+    } finally {
+        await client.end();
+    }
+}
+
+/** Waits for something that happens by itself; the test's own time limit ends the wait. */
+async function eventually(holds: () => boolean | Promise<boolean>): Promise<void> {
+    while (!(await holds())) await sleep(10);
+}
