@@ -1,0 +1,128 @@
+import { createPostgresBackend, isPgPool, type PgPool, runMigrations, withBackend } from 'bullmq';
+import pg from 'pg';
+import { type OutageLog, watchOutage } from '../outage.ts';
+import { openPool } from '../postgres-pool.ts';
+import { type Envelope, type ProducerBackend, QUEUE_NAME, type WorkerBackend } from './backend.ts';
+import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
+import { openListener } from './postgres-listener.ts';
+import { openPostgresReplies, sendPostgresReply } from './postgres-replies.ts';
+
+const bull = withBackend(createPostgresBackend);
+const CANCEL_CHANNEL = 'fetch_cancel';
+
+/**
+ * The queue's commits do not wait for the disk: a job lives as long as its caller waits, and money is elsewhere. A crash may bring a
+ * started job back to life; the mark of a write is a durable commit after the start, so its start is on disk before anything is sent.
+ */
+const SETTINGS = '-c search_path=bullmq,public -c synchronous_commit=off';
+
+interface PostgresQueueOptions {
+    databaseUrl: string;
+    log: OutageLog;
+}
+
+/** Brings BullMQ's own schema up to date; does nothing where it is already. */
+export async function migrateQueue(databaseUrl: string): Promise<void> {
+    const client = new pg.Client({ connectionString: databaseUrl, application_name: 'routebook-migrate' });
+    await client.connect();
+    try {
+        await runMigrations(client, 'bullmq');
+    } finally {
+        await client.end();
+    }
+}
+
+/** The waiting side in PostgreSQL: a pool, and one connection that listens for replies. */
+export function openPostgresProducer({ databaseUrl, log }: PostgresQueueOptions): ProducerBackend {
+    const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
+    const outage = watchOutage(log, 'postgres queue jobs');
+    let queue: ReturnType<typeof openQueue> | undefined;
+    return {
+        async add(id, envelope, priority) {
+            await (await ready()).add('fetch', envelope, { ...JOB_OPTIONS, jobId: id, ...(priority === undefined ? {} : { priority }) });
+        },
+        async cancel(id) {
+            await (await ready()).remove(id, { removeChildren: false });
+            await pool.query('select pg_notify($1, $2)', [CANCEL_CHANNEL, id]);
+        },
+        async surviving(ids) {
+            const { rows } = await pool.query<{ id: string }>('select id from job where queue = $1 and id = any($2)', [QUEUE_NAME, ids]);
+            return new Set(rows.map(({ id }) => id));
+        },
+        async counts() {
+            const counts = await (await ready()).getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+            return {
+                waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0),
+                active: counts['active'] ?? 0,
+                delayed: counts['delayed'] ?? 0,
+            };
+        },
+        async oldestWaitingSince() {
+            const [oldest] = await (await ready()).getJobs(['waiting'], 0, 0, true);
+            return oldest?.timestamp;
+        },
+        async ping() {
+            await pool.query('select');
+        },
+        openReplies: (listener) => openPostgresReplies({ databaseUrl, pool, log, listener }),
+        async close() {
+            await queue?.close();
+            await pool.end();
+        },
+    };
+
+    /** BullMQ remembers a failed first look at its schema for ever, so a queue is kept only once it is ready. */
+    async function ready(): Promise<ReturnType<typeof openQueue>> {
+        if (queue) return queue;
+        const opened = openQueue();
+        await opened.waitUntilReady();
+        queue ??= opened;
+        outage.up();
+        return queue;
+    }
+
+    function openQueue() {
+        const opened = new bull.Queue<Envelope>(QUEUE_NAME, { connection: asBullPool(pool), skipMetasUpdate: true });
+        opened.on('error', outage.down);
+        return opened;
+    }
+}
+
+/** The working side in PostgreSQL: a pool, whose one connection BullMQ keeps to listen for jobs, and one that hears cancellations. */
+export function openPostgresWorker({ databaseUrl, log }: PostgresQueueOptions): WorkerBackend {
+    const pool = openPool({ url: databaseUrl, part: 'postgres worker', log, max: 10, timeoutMs: 5000, settings: SETTINGS });
+    const outage = watchOutage(log, 'postgres worker jobs');
+    const closers: (() => Promise<void>)[] = [];
+    return {
+        reply: (replyTo, reply) => sendPostgresReply(pool, replyTo, reply),
+        onCancel(listener) {
+            const connection = openListener({
+                databaseUrl,
+                channel: CANCEL_CHANNEL,
+                part: 'postgres cancellations',
+                log,
+                onNotification: listener,
+                onListening: async () => undefined,
+            });
+            closers.push(() => connection.close());
+        },
+        openWorker(process, { concurrency }) {
+            const worker = new bull.Worker<Envelope, void>(QUEUE_NAME, (job) => process(job.id ?? '', job.data), {
+                ...WORKER_OPTIONS,
+                connection: asBullPool(pool),
+                concurrency,
+            });
+            return wrapWorker(worker, concurrency, outage.down);
+        },
+        async close() {
+            for (const close of closers) await close();
+            await pool.end();
+        },
+    };
+}
+
+/** BullMQ describes the pool it takes by a type of its own, with a guard for it. */
+function asBullPool(pool: unknown): PgPool {
+    if (!isPgPool(pool)) throw new TypeError('this is not a pg pool');
+    return pool;
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import type { OutageLog } from '../outage.ts';
+import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
+import { openListener } from './postgres-listener.ts';
+
+/** One statement: the row and the wake-up become visible together. */
+const SEND = {
+    name: 'queue-reply',
+    text: 'with stored as (insert into queue_replies (channel, job, body) values ($1, $2, $3)) select pg_notify($1, null)',
+};
+const TAKE = {
+    name: 'queue-take',
+    text: `delete from queue_replies where id in (select id from queue_replies where channel = $1 order by id limit ${REPLY_BATCH})
+           returning job as id, body`,
+};
+/** Replies to processes that were killed; nobody waits longer than 120 s. */
+const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
+
+/** Stores the reply and wakes the process that waits for it. */
+export async function sendPostgresReply(pool: pg.Pool, channel: string, { id, body }: Reply): Promise<void> {
+    await pool.query({ ...SEND, values: [channel, id, body] });
+}
+
+/**
+ * The reply channel in PostgreSQL: rows of an UNLOGGED table, and a notification on a channel of this process's own that says no more
+ * than "look". Each look takes whatever is there in batches, so that a lost notification delays a reply and never loses it.
+ */
+export function openPostgresReplies(options: {
+    databaseUrl: string;
+    pool: pg.Pool;
+    log: OutageLog;
+    listener: ReplyListener;
+}): ReplyChannel {
+    const { databaseUrl, pool, log, listener } = options;
+    const name = `replies_${randomBytes(9).toString('hex')}`;
+    let isDraining = false;
+    let wasWoken = false;
+    const connection = openListener({
+        databaseUrl,
+        channel: name,
+        part: 'postgres replies',
+        log,
+        onNotification: () => void drainInTurn(),
+        async onListening(isReconnect) {
+            if (!isReconnect) {
+                await pool.query(SWEEP);
+                await drainInTurn();
+                return;
+            }
+            const settleMissing = await listener.onDoubt();
+            await drain();
+            settleMissing();
+        },
+    });
+    return {
+        name,
+        async close() {
+            await connection.close();
+            await pool.query('delete from queue_replies where channel = $1', [name]).catch(() => undefined);
+        },
+    };
+
+    /** One look at a time; a wake-up during a look makes it look once more. */
+    async function drainInTurn(): Promise<void> {
+        wasWoken = true;
+        if (isDraining) return;
+        isDraining = true;
+        try {
+            while (wasWoken) {
+                wasWoken = false;
+                await drain();
+            }
+        } catch {
+            // The rows stay, and so does the doubt: the listener looks again when its own connection is back, or with the next reply.
+            setTimeout(() => void drainInTurn(), 200).unref();
+        } finally {
+            isDraining = false;
+        }
+    }
+
+    async function drain(): Promise<void> {
+        for (;;) {
+            const { rows } = await pool.query<Reply>({ ...TAKE, values: [name] });
+            for (const reply of rows) listener.onReply(reply);
+            if (rows.length < REPLY_BATCH) return;
+        }
+    }
+}

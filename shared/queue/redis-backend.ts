@@ -1,0 +1,109 @@
+import { createRedisBackend, withBackend } from 'bullmq';
+import { type OutageLog, watchOutage } from '../outage.ts';
+import { hashTag, openRedis } from '../redis.ts';
+import { type Envelope, type ProducerBackend, QUEUE_NAME, REPLY_TTL_S, type WorkerBackend } from './backend.ts';
+import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
+import { openRedisReplies } from './redis-replies.ts';
+
+const bull = withBackend(createRedisBackend);
+
+interface RedisQueueOptions {
+    redisUrl: string;
+    keyPrefix: string;
+    log: OutageLog;
+}
+
+/** The waiting side on Redis: one connection for commands, one for replies. */
+export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOptions): ProducerBackend {
+    const prefix = hashTag(keyPrefix);
+    const redis = openRedis(redisUrl, 'producer', 'redis queue', log);
+    const bullOutage = watchOutage(log, 'redis queue jobs');
+    // Without the two skips a queue that starts before its Redis waits for it inside every add, instead of failing.
+    const queue = new bull.Queue<Envelope>(QUEUE_NAME, {
+        connection: redis,
+        prefix,
+        skipVersionCheck: true,
+        skipWaitingForReady: true,
+        skipMetasUpdate: true,
+    });
+    queue.on('error', bullOutage.down);
+    redis.on('ready', bullOutage.up);
+    return {
+        async add(id, envelope, priority) {
+            await queue.add('fetch', envelope, jobOptions(id, priority));
+        },
+        async cancel(id) {
+            await queue.remove(id, { removeChildren: false });
+            await redis.publish(cancelChannel(prefix), id);
+        },
+        async surviving(ids) {
+            const exist = await Promise.all(ids.map((id) => redis.exists(queue.toKey(id))));
+            return new Set(ids.filter((_, index) => exist[index] === 1));
+        },
+        async counts() {
+            const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+            return { waiting: sum(counts, 'waiting', 'prioritized'), active: sum(counts, 'active'), delayed: sum(counts, 'delayed') };
+        },
+        async oldestWaitingSince() {
+            const [oldest] = await queue.getJobs(['waiting'], 0, 0, true);
+            return oldest?.timestamp;
+        },
+        async ping() {
+            await redis.ping();
+        },
+        openReplies: (listener) => openRedisReplies({ redisUrl, prefix, log, listener }),
+        async close() {
+            await queue.close();
+            redis.disconnect();
+        },
+    };
+}
+
+/** The working side on Redis: one connection for commands, one that BullMQ blocks on, one that hears cancellations. */
+export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions): WorkerBackend {
+    const prefix = hashTag(keyPrefix);
+    const redis = openRedis(redisUrl, 'worker', 'redis worker', log);
+    const subscriber = openRedis(redisUrl, 'worker', 'redis cancellations', log);
+    const outage = watchOutage(log, 'redis worker jobs');
+    redis.on('ready', outage.up);
+    // A subscriber is owed no answer, so nothing would notice its silence: it asks for one.
+    const pulse = setInterval(() => void subscriber.ping().catch(() => undefined), 1000).unref();
+    return {
+        async reply(replyTo, { id, body }) {
+            const stored = await redis.xadd(replyTo, 'NOMKSTREAM', '*', 'id', id, 'body', body);
+            if (stored !== null) return;
+            // The stream is gone with its process, or was emptied away from under it: either way it must not stay for ever.
+            await redis.multi().xadd(replyTo, '*', 'id', id, 'body', body).expire(replyTo, REPLY_TTL_S).exec();
+        },
+        onCancel(listener) {
+            subscriber.on('message', (_channel: string, id: string) => listener(id));
+            subscriber.subscribe(cancelChannel(prefix)).catch(outage.down);
+        },
+        openWorker(process, { concurrency }) {
+            const worker = new bull.Worker<Envelope, void>(QUEUE_NAME, (job) => process(job.id ?? '', job.data), {
+                ...WORKER_OPTIONS,
+                connection: redis,
+                prefix,
+                concurrency,
+            });
+            return wrapWorker(worker, concurrency, outage.down);
+        },
+        async close() {
+            clearInterval(pulse);
+            subscriber.disconnect();
+            redis.disconnect();
+        },
+    };
+}
+
+function cancelChannel(prefix: string): string {
+    return `${prefix}:cancel`;
+}
+
+function jobOptions(id: string, priority: number | undefined) {
+    return priority === undefined ? { ...JOB_OPTIONS, jobId: id } : { ...JOB_OPTIONS, jobId: id, priority };
+}
+
+function sum(counts: Record<string, number>, ...states: string[]): number {
+    return states.reduce((total, state) => total + (counts[state] ?? 0), 0);
+}

@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OutageLog } from '../outage.ts';
+import { openRedis } from '../redis.ts';
+import { REPLY_BATCH, REPLY_TTL_S, type ReplyChannel, type ReplyListener } from './backend.ts';
+
+const BLOCK_MS = 1000;
+const RETRY_MS = 200;
+
+/**
+ * The reply channel on Redis: a stream of this process's own that workers append to. One connection blocks on it, hands over what
+ * came and trims it away. Its life is short and renewed each second, so that the stream of a killed process disappears.
+ */
+export function openRedisReplies(options: { redisUrl: string; prefix: string; log: OutageLog; listener: ReplyListener }): ReplyChannel {
+    const { redisUrl, prefix, log, listener } = options;
+    const redis = openRedis(redisUrl, 'reader', 'redis replies', log);
+    const name = `${prefix}:replies:${randomBytes(9).toString('base64url')}`;
+    let lastId = '0-0';
+    let isClosed = false;
+    let isFirst = true;
+    const reading = readUntilClosed();
+    return {
+        name,
+        async close() {
+            isClosed = true;
+            await redis.unlink(name).catch(() => undefined);
+            redis.disconnect();
+            await reading;
+        },
+    };
+
+    async function readUntilClosed(): Promise<void> {
+        while (!isClosed) {
+            try {
+                await renew(!isFirst);
+                isFirst = false;
+                await readConnection();
+            } catch {
+                // The connection reports its own outages; here it only matters that everything open is looked up again.
+                if (!isClosed) await sleep(RETRY_MS);
+            }
+        }
+    }
+
+    /** Reads until the connection fails. */
+    async function readConnection(): Promise<void> {
+        let renewedAt = performance.now();
+        while (!isClosed) {
+            deliver(await redis.xread('COUNT', REPLY_BATCH, 'BLOCK', BLOCK_MS, 'STREAMS', name, lastId));
+            if (performance.now() - renewedAt < BLOCK_MS) continue;
+            renewedAt = performance.now();
+            await renew(false);
+        }
+    }
+
+    /** Keeps the stream alive; where it had to be made anew, or after a reconnect, open jobs are in doubt. */
+    async function renew(isReconnect: boolean): Promise<void> {
+        const isAlive = (await redis.expire(name, REPLY_TTL_S)) === 1;
+        if (!isAlive) await redis.multi().xadd(name, '*', 'made', '1').expire(name, REPLY_TTL_S).exec();
+        if (!isReconnect && (isAlive || isFirst)) return;
+        const settleMissing = await listener.onDoubt();
+        while (deliver(await redis.xread('COUNT', REPLY_BATCH, 'STREAMS', name, lastId)));
+        settleMissing();
+    }
+
+    /** False when there was nothing. */
+    function deliver(streams: StreamReply): boolean {
+        const entries = streams?.[0]?.[1] ?? [];
+        const last = entries.at(-1);
+        if (last === undefined) return false;
+        lastId = last[0];
+        redis.xtrim(name, 'MINID', after(lastId)).catch(() => undefined);
+        for (const [, fields] of entries) {
+            const [idField, id, bodyField, body] = fields;
+            if (idField === 'id' && id !== undefined && bodyField === 'body' && body !== undefined) listener.onReply({ id, body });
+        }
+        return true;
+    }
+}
+
+type StreamReply = [key: string, entries: [id: string, fields: string[]][]][] | null;
+
+/** The smallest id that is greater: trimming from there takes what was read, and nothing else. */
+function after(id: string): string {
+    const [ms, sequence] = id.split('-');
+    return `${ms}-${Number(sequence) + 1}`;
+}
