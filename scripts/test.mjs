@@ -33,7 +33,7 @@ try {
 const counts = readCounts() ?? { passed: 0, failed: 1, skipped: 0 };
 rmSync(folder, { recursive: true, force: true });
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
-process.exit(exitCode);
+process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
 
 async function run() {
     const redisUrl = await openRedis();
