@@ -1,0 +1,135 @@
+import { lookup } from 'node:dns/promises';
+import { connect as dialTcp, isIP, type Socket } from 'node:net';
+import { connect as startTls } from 'node:tls';
+import { HttpProxyAgent } from 'hpagent';
+import ipaddr from 'ipaddr.js';
+import { type DialVerdict, type EgressRules, judgeDial, type Scheme } from './rules.ts';
+
+/** What a URL asks for: a name or an IP literal (without brackets), a port, and whether TLS goes on top. */
+export interface Target {
+    host: string;
+    port: number;
+    scheme: Scheme;
+}
+
+/** Opens connections that are ready for HTTP; TLS, where asked for, is done and verified. */
+export interface EgressConnector {
+    connect(target: Target): Promise<Socket>;
+}
+
+/** The guard's no. The reason is for logs: an internal address is nobody's business outside. */
+export class EgressDenied extends Error {
+    readonly reason: DialVerdict | 'peer';
+
+    constructor(reason: DialVerdict | 'peer') {
+        super(`egress denied: ${reason}`);
+        this.name = 'EgressDenied';
+        this.reason = reason;
+    }
+}
+
+/** DNS, TCP and TLS of one connection together, in milliseconds. */
+const CONNECT_TIMEOUT = 10_000;
+
+/**
+ * The guard (CONTRACT 4, address guard): resolves itself, refuses the whole answer if one address in it is not allowed, dials the very
+ * address that was judged and looks at the peer's address again. Neither setting nor environment switches any of it off; with
+ * EGRESS_PROXY_URL the proxy resolves and decides on addresses.
+ */
+export function createConnector(rules: EgressRules): EgressConnector {
+    const open = rules.proxyUrl === undefined ? (target: Target) => dialChecked(target, rules) : throughProxy(rules.proxyUrl);
+    return {
+        connect: (target) => withinTime(CONNECT_TIMEOUT, async () => finish(await open(target), target)),
+    };
+}
+
+async function dialChecked(target: Target, rules: EgressRules): Promise<Socket> {
+    const addresses = await resolve(target.host, rules);
+    for (const address of addresses) {
+        const verdict = judgeDial({ ...target, address }, rules);
+        if (verdict !== 'allowed') throw new EgressDenied(verdict);
+    }
+    return dialInTurn(addresses, target.port);
+}
+
+async function resolve(host: string, rules: EgressRules): Promise<readonly string[]> {
+    if (isIP(host) !== 0) return [host];
+    const fixed = rules.hosts.get(host.toLowerCase());
+    if (fixed !== undefined) return fixed;
+    return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+}
+
+/** One address after the other, each with an even share of the time, so that one that swallows packets leaves time for the next. */
+async function dialInTurn(addresses: readonly string[], port: number): Promise<Socket> {
+    let failure: unknown = Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' });
+    for (const address of addresses.slice(0, 4)) {
+        try {
+            return await withinTime(CONNECT_TIMEOUT / Math.min(4, addresses.length), () => dial(address, port));
+        } catch (error) {
+            if (error instanceof EgressDenied) throw error;
+            failure = error;
+        }
+    }
+    throw failure;
+}
+
+async function dial(address: string, port: number): Promise<Socket> {
+    const socket = dialTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
+    await opened(socket, 'connect');
+    if (socket.remoteAddress === undefined || !isSameAddress(socket.remoteAddress, address)) {
+        socket.destroy();
+        throw new EgressDenied('peer');
+    }
+    return socket;
+}
+
+function isSameAddress(one: string, other: string): boolean {
+    return ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
+}
+
+/** A tunnel by CONNECT; the proxy gets the name as it is. */
+function throughProxy(proxyUrl: string): (target: Target) => Promise<Socket> {
+    const agent = new HttpProxyAgent({ proxy: proxyUrl, timeout: CONNECT_TIMEOUT });
+    return ({ host, port }) =>
+        new Promise((done, fail) => {
+            const options = { host: isIP(host) === 6 ? `[${host}]` : host, port, timeout: CONNECT_TIMEOUT };
+            agent.createConnection(options, (error, socket) => (error === null ? done(socket as Socket) : fail(error)));
+        });
+}
+
+/** Puts TLS on top where the scheme asks for it: the certificate has to be of the name in the URL. */
+async function finish(socket: Socket, { host, scheme }: Target): Promise<Socket> {
+    if (scheme === 'http') return socket;
+    const servername = isIP(host) === 0 ? host : '';
+    const secure = startTls({ socket, host, servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true, minVersion: 'TLSv1.2' });
+    await opened(secure, 'secureConnect');
+    return secure;
+}
+
+/** Resolves with the event; an error or an end before it rejects and leaves no socket open. */
+function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+    return new Promise((done, fail) => {
+        const ended = () => fail(Object.assign(new Error('the connection was closed before it was ready'), { code: 'ECONNRESET' }));
+        socket.once('error', fail);
+        socket.once('close', ended);
+        socket.once(event, () => {
+            socket.off('error', fail);
+            socket.off('close', ended);
+            done();
+        });
+    });
+}
+
+/** A socket that comes too late is closed. */
+function withinTime(ms: number, open: () => Promise<Socket>): Promise<Socket> {
+    return new Promise((done, fail) => {
+        let isLate = false;
+        const timer = setTimeout(() => {
+            isLate = true;
+            fail(Object.assign(new Error('the connection was not ready in time'), { code: 'ETIMEDOUT' }));
+        }, ms);
+        open()
+            .then((socket) => (isLate ? void socket.destroy() : done(socket)), fail)
+            .finally(() => clearTimeout(timer));
+    });
+}

@@ -1,0 +1,58 @@
+import { type EgressAllowEntry, isAllowed, isPortAllowed } from '../../shared/domain/egress-allow.ts';
+import { isOnDomain } from '../../shared/domain/site-name.ts';
+import { classifyAddress, type NonPublic } from './addresses.ts';
+
+/** What the operator decides about egress; fixed for the life of a process. */
+export interface EgressRules {
+    /** EGRESS_ALLOW: addresses and ports beyond public https on 443. */
+    allow: readonly EgressAllowEntry[];
+    /** EGRESS_HOSTS: fixed DNS answers by name in lower case, guarded like any other. */
+    hosts: ReadonlyMap<string, readonly string[]>;
+    /** EGRESS_PROXY_URL: it decides on addresses; names, schemes and ports stay ours. */
+    proxyUrl: string | undefined;
+}
+
+export type Scheme = 'http' | 'https';
+
+/** Where a connection would go: the address that is dialled, not the name that led to it. */
+export interface Dial {
+    address: string;
+    port: number;
+    scheme: Scheme;
+}
+
+export type DialVerdict = 'allowed' | NonPublic | 'scheme' | 'port';
+
+/**
+ * Decides on address, port and scheme together (CONTRACT 4): an entry of EGRESS_ALLOW that covers address and port allows both
+ * schemes; everything else has to be a public address, https and port 443.
+ */
+export function judgeDial({ address, port, scheme }: Dial, rules: EgressRules): DialVerdict {
+    if (isAllowed(rules.allow, address, port)) return 'allowed';
+    const kind = classifyAddress(address);
+    if (kind !== 'public') return kind;
+    if (scheme !== 'https') return 'scheme';
+    return port === 443 ? 'allowed' : 'port';
+}
+
+export type UrlVerdict = 'allowed' | 'name' | 'user-info' | 'scheme' | 'port';
+
+/**
+ * What can be said of a URL before it is dialled, in the contract's order: the name first, then scheme and port. `user-info` is
+ * refused with the name: it would send credentials that no schema may hold.
+ */
+export function judgeUrl(url: URL, registrable: string, rules: EgressRules): UrlVerdict {
+    if (!isOnDomain(url.hostname, registrable)) return 'name';
+    if (url.username !== '' || url.password !== '') return 'user-info';
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'scheme';
+    const port = portOf(url);
+    if (url.protocol === 'https:' && port === 443) return 'allowed';
+    if (isPortAllowed(rules.allow, port)) return 'allowed';
+    return url.protocol === 'https:' ? 'port' : 'scheme';
+}
+
+/** The port that a URL means, its scheme's own where it names none. */
+export function portOf(url: URL): number {
+    if (url.port !== '') return Number(url.port);
+    return url.protocol === 'https:' ? 443 : 80;
+}
