@@ -18,9 +18,15 @@ const countsFile = join(folder, 'counts.json');
 const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
 const opened = [];
 let mocha;
+let isInterrupted = false;
 
 // A terminal sends Ctrl-C to mocha as well: it ends, and we with it. A signal sent to this process alone is passed on.
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => mocha?.kill(signal));
+for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.on(signal, () => {
+        isInterrupted = true;
+        mocha?.kill(signal);
+    });
+}
 
 let exitCode = 1;
 try {
@@ -39,6 +45,7 @@ async function run() {
     const redisUrl = await openRedis();
     const postgres = await startTemporaryPostgres();
     opened.push(postgres.stop);
+    if (isInterrupted) return 1;
     const environment = { ...process.env, TEST_DATABASE_URL: postgres.url, TEST_COUNTS_FILE: countsFile, NODE_ENV: 'test' };
     for (const name of ['DATABASE_URL', 'REDIS_URL', 'TEST_REDIS_URL']) delete environment[name];
     if (redisUrl !== undefined) environment.TEST_REDIS_URL = redisUrl;
