@@ -118,6 +118,8 @@ export interface RefusalExtras {
     didYouMean?: string[];
     /** Overrides the table where it says `reads`, or for a write that may have been sent. */
     retryable?: boolean;
+    /** Stands beside `error`: only the health route has something to say there. */
+    data?: object;
     /** Headers of the answer, lower case. */
     headers?: Record<string, string>;
 }

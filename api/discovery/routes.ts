@@ -1,0 +1,21 @@
+import { getCategories, getErrors, getOpenApi } from '../../shared/contracts/discovery.ts';
+import { openApiDocument } from '../../shared/contracts/openapi.ts';
+import { CATEGORIES } from '../../shared/domain/taxonomy.ts';
+import { REFUSALS } from '../../shared/refusals.ts';
+import { serve } from '../serve.ts';
+
+export const discoveryRoutes = [
+    serve(getCategories, async () => ({
+        answer: CATEGORIES.map(({ slug, name, children }) => ({
+            slug,
+            name,
+            children: children.map((child) => ({ slug: child.slug, name: child.name, path: child.path })),
+        })),
+    })),
+
+    serve(getErrors, async () => ({
+        answer: [...REFUSALS].map(([code, { status, fault, retryable, meaning }]) => ({ code, status, fault, retryable, meaning })),
+    })),
+
+    serve(getOpenApi, async ({ app }) => ({ answer: openApiDocument(app.publicUrl()) })),
+];

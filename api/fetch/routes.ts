@@ -1,0 +1,5 @@
+import { postFetch } from '../../shared/contracts/fetch.ts';
+import { serve } from '../serve.ts';
+import { runFetch } from './run-fetch.ts';
+
+export const fetchRoutes = [serve(postFetch, runFetch)];

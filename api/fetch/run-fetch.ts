@@ -1,0 +1,159 @@
+import type { App } from '../../shared/app.ts';
+import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
+import { bindParams } from '../../shared/domain/bind-params.ts';
+import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import * as pricing from '../../shared/domain/pricing.ts';
+import type { Values } from '../../shared/domain/types.ts';
+import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/keys.ts';
+import { countCall } from '../plugins/count-call.ts';
+import type { Call, Reply } from '../serve.ts';
+import { findEndpoint, type Found } from './find-endpoint.ts';
+import { insufficientCredits } from './insufficient-credits.ts';
+import { presentDryRun, presentFetch } from './present-fetch.ts';
+import { recordFetch } from './record-fetch.ts';
+
+/** Leases outlive the deadline by so much, for the answer of a process that died. */
+const LEASE_GRACE_MS = 5000;
+/** The worker may report until 200 ms after the deadline; the hold has to stand until then. */
+const HOLD_GRACE_MS = 1000;
+
+type FetchCall = Call<object, object, FetchRequest>;
+
+/**
+ * POST /v1/fetch: check, count, hold, run, then charge or release (CONTRACT section 2, "Order of checks", and section 4).
+ * Whatever goes wrong is free; a code never changes after the money moved.
+ */
+export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
+    const { app, body } = call;
+    const caller = call.caller as Caller;
+    const began = performance.now();
+    const admittedAt = Date.now();
+    const deadlineAt = admittedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs);
+    const operation = newId('op');
+
+    const found = await findEndpoint(app, body);
+    const values = found.ok ? bindValues(found, body) : undefined;
+    const price = found.ok ? priceOf(found, body) : undefined;
+
+    const leased = body.dry_run !== true;
+    const lease = { operation, account: caller.accountId, expiresAt: deadlineAt + LEASE_GRACE_MS };
+    await countCall(call, leased ? { ...lease, concurrency: caller.figures.concurrency, ...shareOf(found) } : undefined);
+    try {
+        if (!found.ok) throw found.refusal;
+        if (values === undefined || price === undefined) throw new Error('a found endpoint has values and a price');
+        if (body.dry_run) return await presentDryRun(call, found, values, price);
+        const hold = await app.credits.hold({
+            operation,
+            accountId: caller.accountId,
+            userId: caller.userId,
+            workspaceId: caller.workspaceId,
+            keyId: caller.keyId,
+            site: found.site,
+            endpoint: found.endpoint.name,
+            versionId: found.versionId,
+            effect: found.endpoint.effect,
+            unit: price.unit,
+            maxUnits: price.maxUnits,
+            expiresInMs: deadlineAt - Date.now() + HOLD_GRACE_MS,
+        });
+        if (!hold.ok) throw insufficientCredits(app, caller, price.unit, hold.available);
+        call.setCreditsRemaining(hold.available);
+
+        const job: FetchJob = {
+            operation,
+            requestId: call.requestId,
+            site: found.site,
+            versionId: found.versionId,
+            endpoint: found.endpoint.name,
+            effect: found.endpoint.effect,
+            values: { ...values },
+            deadlineAt,
+            admittedAt,
+            ...pricing.boundsFor(found.endpoint, found.siteCredits, hold.units, body.max_results),
+            run: 1,
+        };
+        const outcome = await runJob(app, job, call.gone);
+        const bill = outcome.ok ? await charge(app, job, pricing.costOf(found.endpoint, found.siteCredits, outcome)) : undefined;
+        if (!outcome.ok || bill === undefined) {
+            const refusal = await release(call, job, outcome);
+            recordFetch(call, { job, found, code: refusal.code, credits: 0, outcome, durationMs: performance.now() - began });
+            throw refusal;
+        }
+        recordFetch(call, { job, found, code: 'success', credits: bill.charged, outcome, durationMs: performance.now() - began });
+        return { answer: presentFetch({ call, found, outcome, bill, admittedAt, durationMs: performance.now() - began }) };
+    } finally {
+        // The windows stay taken; concurrency and share are free before the answer is sent.
+        if (leased) await app.limits.end(lease).catch((error: unknown) => app.log.warn({ part: 'limits', error }, 'a lease ends by its time'));
+    }
+}
+
+function bindValues(found: Found, { params = {} }: FetchRequest): Values {
+    const bound = bindParams(found.endpoint, params, (schema, value) => compileJsonSchema(schema)(value));
+    if (bound.ok) return bound.values;
+    throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
+}
+
+function priceOf(found: Found, { max_credits: maxCredits, max_results: maxResults }: FetchRequest): pricing.Price {
+    const price = pricing.priceOrder({ endpoint: found.endpoint, siteCredits: found.siteCredits, maxCredits, maxResults });
+    if (price.ok) return price;
+    const message = `One unit of this endpoint costs ${price.unit} credits; allow at least that.`;
+    throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/max_credits', code: 'INVALID_VALUE', message }] });
+}
+
+function shareOf(found: Found | { ok: false }): { site?: string; share?: number } {
+    if (!found.ok) return {};
+    return { site: found.registrable, ...(found.siteConcurrency === null ? {} : { share: found.siteConcurrency }) };
+}
+
+/** A read whose worker died runs once more while there is time; a write never does. */
+async function runJob(app: App, job: FetchJob, gone: AbortSignal): Promise<FetchOutcome> {
+    const outcome = await app.queue.run(job, { signal: gone });
+    const mayRunAgain = !outcome.ok && outcome.lost === 'worker' && job.effect === 'read' && Date.now() < job.deadlineAt;
+    return mayRunAgain ? app.queue.run({ ...job, run: 2 }, { signal: gone }) : outcome;
+}
+
+/** Undefined where the charge could not be recorded: then the call is not billed, and its outcome not delivered. */
+async function charge(app: App, { operation }: FetchJob, amount: number): Promise<{ charged: number; available: number } | undefined> {
+    try {
+        const charged = await app.credits.charge({ operation, amount });
+        return charged.ok ? charged : undefined;
+    } catch (error) {
+        app.log.error({ part: 'credits', operation, error }, 'a charge could not be recorded; the call is not billed');
+        return undefined;
+    }
+}
+
+/**
+ * Gives the hold back and says why. The release is also the verdict about a write that nobody reported: where the worker
+ * had marked it as sent before, its outcome is not known.
+ */
+async function release(call: FetchCall, job: FetchJob, outcome: FetchOutcome): Promise<Refusal> {
+    const { app } = call;
+    let marked = job.effect === 'write';
+    try {
+        const released = await app.credits.release({ operation: job.operation });
+        marked = released.marked;
+        call.setCreditsRemaining(released.available);
+    } catch (error) {
+        app.log.error({ part: 'credits', operation: job.operation, error }, 'a hold could not be released; the sweep will do it');
+    }
+    const isReported = !outcome.ok && outcome.lost === undefined;
+    if (isReported) return toRefusal(outcome, job);
+    return new Refusal(marked ? 'OUTCOME_UNKNOWN' : 'DEADLINE_EXCEEDED');
+}
+
+const RETRYABLE_READS: readonly RefusalCode[] = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED'];
+
+function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailure, { effect }: FetchJob): Refusal {
+    const isServerError = code === 'UPSTREAM_STATUS' && (upstream?.status ?? 0) >= 500;
+    const isRetryableRead = effect === 'read' && (isServerError || RETRYABLE_READS.includes(code));
+    return new Refusal(code, message, {
+        ...(details === undefined ? {} : { details }),
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+        ...(upstream === undefined ? {} : { upstream }),
+        ...(isRetryableRead ? { retryable: true } : {}),
+    });
+}

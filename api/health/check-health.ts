@@ -1,0 +1,38 @@
+import type { App } from '../../shared/app.ts';
+import type { HealthAnswer } from '../../shared/contracts/discovery.ts';
+import { VERSION } from '../../shared/version.ts';
+
+/** A check that takes longer counts as down: whoever asks wants an answer now. */
+const CHECK_MS = 900;
+
+/** Looks at each part for real: a query, a ping of the queue's store, and workers that reported lately. */
+export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: boolean }> {
+    const [database, queue, workers] = await Promise.all([
+        isUp(() => app.db.raw('select 1')),
+        isUp(() => app.queue.ping()),
+        isUp(async () => {
+            if ((await app.fleet.liveWorkers()).length === 0) throw new Error('no worker reports');
+        }),
+    ]);
+    const canFetch = database && queue && workers;
+    const word = (up: boolean) => (up ? 'ok' : 'down');
+    return {
+        canFetch,
+        status: canFetch ? 'ok' : 'degraded',
+        version: VERSION,
+        checks: { database: word(database), queue: word(queue), workers: word(workers) },
+    };
+}
+
+/** Whether a check ends well and in time. */
+export async function isUp(check: () => PromiseLike<unknown>): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), CHECK_MS);
+    try {
+        return await Promise.race([Promise.resolve(check()).then(() => true), late]);
+    } catch {
+        return false;
+    } finally {
+        clearTimeout(timer);
+    }
+}

@@ -1,0 +1,15 @@
+import { getHealth } from '../../shared/contracts/discovery.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { serve } from '../serve.ts';
+import { checkHealth } from './check-health.ts';
+
+export const healthRoutes = [
+    serve(getHealth, async ({ app }) => {
+        const { canFetch, ...answer } = await checkHealth(app);
+        if (canFetch) return { answer };
+        throw new Refusal('SERVICE_UNAVAILABLE', 'Fetches cannot be served right now; browsing goes on as long as it can.', {
+            retryAfter: 1,
+            data: { ...answer, status: 'unavailable' },
+        });
+    }),
+];

@@ -1,0 +1,32 @@
+import type { Request, Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/keys.ts';
+
+/**
+ * Finds the caller before the body is read, so that a stranger's body costs nothing. A route that takes no key still
+ * judges an Authorization header: a wrong key is never silently anonymous.
+ */
+export function apiKey(server: Server, app: App): void {
+    server.ext('onPreAuth', async (request, h) => {
+        const contract = request.route.settings.app?.contract;
+        if (contract !== undefined && contract.auth !== 'ignored') {
+            request.app.caller = await findCaller(app, request);
+            if (request.app.caller === undefined && contract.auth === 'required') throw new Refusal('API_KEY_REQUIRED');
+        }
+        return h.continue;
+    });
+}
+
+async function findCaller(app: App, request: Request): Promise<Caller | undefined> {
+    const header = request.raw.req.headers.authorization;
+    if (header === undefined) return undefined;
+    const key = /^bearer ([\x21-\x7e]{1,256})$/i.exec(header.trim())?.[1];
+    // The checksum refuses a mistyped key without a look at the database.
+    if (key === undefined || !isWellFormedKey(key)) throw new Refusal('INVALID_API_KEY');
+    const caller = await app.keys.find(keyHash(key));
+    if (caller === undefined) throw new Refusal('INVALID_API_KEY');
+    if (caller.suspended) throw new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
+    return caller;
+}

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+/**
+ * The address that asks. `X-Forwarded-For` is believed only as far as `hops` proxies of ours stand in front: the entry
+ * that the outermost of them saw. Fewer entries than hops, or one that is no address: the peer's own.
+ */
+export function clientAddress(request: IncomingMessage, hops: number): string {
+    const peer = plain(request.socket.remoteAddress ?? '') ?? '0.0.0.0';
+    if (hops === 0) return peer;
+    const forwarded = (request.headers['x-forwarded-for'] ?? '').toString().split(',');
+    const claimed = forwarded[forwarded.length - hops];
+    return (claimed === undefined ? undefined : plain(claimed.trim())) ?? peer;
+}
+
+/** The identity that limits count: an IPv4 address, or the /64 of an IPv6 one, which is what one household gets. */
+export function limitIdentity(address: string): string {
+    const parsed = ipaddr.parse(address);
+    if (parsed.kind() === 'ipv4') return parsed.toString();
+    return `${parsed.toByteArray().slice(0, 8).map((byte) => byte.toString(16).padStart(2, '0')).join('')}/64`;
+}
+
+function plain(text: string): string | undefined {
+    if (!ipaddr.isValid(text)) return undefined;
+    return ipaddr.process(text).toString();
+}

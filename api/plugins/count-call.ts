@@ -1,0 +1,29 @@
+import { ANONYMOUS, windowsOf } from '../../shared/domain/plans.ts';
+import type { TakeOrder } from '../../shared/limits.ts';
+import { limitHeaders } from '../../shared/limits/headers.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Call } from '../serve.ts';
+import { limitIdentity } from './client-address.ts';
+
+/**
+ * Counts one call in all windows of its identity, and takes the leases of a fetch, in one atomic step; the headers of
+ * the windows go onto the answer, whatever it will be.
+ * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY (nothing was taken), SERVICE_UNAVAILABLE.
+ */
+export async function countCall(call: Call<unknown, unknown, unknown>, lease?: TakeOrder['lease']): Promise<void> {
+    const { app, caller } = call;
+    const windows = caller === undefined ? ANONYMOUS : windowsOf(caller.figures);
+    const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
+    const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
+    call.setHeaders(limitHeaders(verdict.windows));
+    if (verdict.ok) return;
+    const plan = caller?.plan ?? 'anonymous';
+    const { retryAfter } = verdict;
+    if (verdict.reason === 'window') {
+        app.metrics.rateLimited.inc({ plan, window: verdict.window });
+        const { limit } = verdict.windows.find((window) => window.name === verdict.window) ?? { limit: 0 };
+        throw new Refusal('RATE_LIMITED', `The limit of ${limit} calls per ${verdict.window} is used up.`, { retryAfter });
+    }
+    app.metrics.rateLimited.inc({ plan, window: verdict.reason });
+    throw new Refusal(verdict.reason === 'concurrency' ? 'CONCURRENCY_LIMITED' : 'SITE_BUSY', undefined, { retryAfter });
+}

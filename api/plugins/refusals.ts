@@ -1,0 +1,102 @@
+import type { Request, ResponseObject, Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
+
+/** Turns whatever a route or hapi itself threw into the one envelope of CONTRACT section 1.1, and logs bugs once. */
+export function refusals(server: Server, app: App): void {
+    server.ext('onPreResponse', (request, h) => {
+        const { response } = request;
+        if (!('isBoom' in response)) {
+            for (const [name, value] of commonHeaders(request)) response.header(name, value);
+            return h.continue;
+        }
+        const refusal = toRefusal(response, request);
+        request.app.refused = refusal.code;
+        if (refusal.code === 'INTERNAL') {
+            app.log.error({ request_id: request.app.requestId, error: response }, 'a bug: unexpected error while answering');
+        }
+        const answer = h
+            .response(JSON.stringify(envelope(refusal, request, app.publicUrl())))
+            .type('application/json; charset=utf-8')
+            .code(refusalEntry(refusal.code).status);
+        answer.header('cache-control', 'no-store');
+        for (const [name, value] of [...commonHeaders(request), ...refusalHeaders(refusal)]) answer.header(name, value);
+        return answer satisfies ResponseObject;
+    });
+}
+
+/**
+ * The error body. Also used where no hapi request exists any more (raw protocol errors).
+ * @param request what is known of it; absent parts are left out.
+ */
+export function envelope(
+    refusal: Refusal,
+    request: { app: { requestId: string; creditsRemaining?: number | undefined }; method?: string; path?: string },
+    publicUrl: string,
+): object {
+    const { status, fault, retryable } = refusalEntry(refusal.code);
+    const { details, retryAfter, upgradeTo, upgradeUrl, upstream, didYouMean, data, retryable: override } = refusal.extras;
+    const { requestId, creditsRemaining } = request.app;
+    return {
+        success: false,
+        ...(data === undefined ? {} : { data }),
+        error: {
+            code: refusal.code,
+            message: refusal.message,
+            status,
+            fault,
+            retryable: override ?? retryable === true,
+            ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+            request_id: requestId,
+            doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
+            ...(details === undefined ? {} : { details }),
+            ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
+            ...(upstream === undefined ? {} : { upstream }),
+            ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
+        },
+        meta: {
+            request_id: requestId,
+            ...(creditsRemaining === undefined ? {} : { credits_used: 0, credits_remaining: creditsRemaining }),
+        },
+    };
+}
+
+const CODE_BY_STATUS: Record<number, RefusalCode> = {
+    400: 'VALIDATION_ERROR',
+    404: 'NOT_FOUND',
+    405: 'METHOD_NOT_ALLOWED',
+    408: 'REQUEST_TIMEOUT',
+    413: 'PAYLOAD_TOO_LARGE',
+    415: 'UNSUPPORTED_MEDIA_TYPE',
+    503: 'OVERLOADED',
+};
+
+/** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
+function toRefusal(error: Error & { output?: { statusCode: number } }, request: Request): Refusal {
+    if (error instanceof Refusal) return error;
+    if (request.app.requestId === undefined) request.app.requestId = 'req_unknown';
+    const code = CODE_BY_STATUS[error.output?.statusCode ?? 500];
+    return new Refusal(code ?? 'INTERNAL', undefined, code === 'OVERLOADED' ? { retryAfter: 1 } : {}, { cause: error });
+}
+
+function commonHeaders(request: Request): [string, string][] {
+    const openToBrowsers = request.route.settings.app?.contract?.auth !== 'required';
+    return [
+        ['x-request-id', request.app.requestId],
+        ['x-content-type-options', 'nosniff'],
+        ...(openToBrowsers
+            ? ([
+                  ['access-control-allow-origin', '*'],
+                  ['access-control-expose-headers', 'ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'],
+              ] as [string, string][])
+            : []),
+        ...Object.entries(request.app.headers ?? {}),
+    ];
+}
+
+function refusalHeaders({ code, extras }: Refusal): [string, string][] {
+    const headers: [string, string][] = Object.entries(extras.headers ?? {});
+    if (extras.retryAfter !== undefined) headers.push(['retry-after', String(extras.retryAfter)]);
+    if (refusalEntry(code).status === 401) headers.push(['www-authenticate', 'Bearer']);
+    return headers;
+}

@@ -1,0 +1,17 @@
+import { accountRoutes } from './account/routes.ts';
+import { catalogRoutes } from './catalog/routes.ts';
+import { discoveryRoutes } from './discovery/routes.ts';
+import { fetchRoutes } from './fetch/routes.ts';
+import { healthRoutes } from './health/routes.ts';
+import { schemaRoutes } from './schemas/routes.ts';
+import type { ServedRoute } from './serve.ts';
+
+/** Every route under /v1; a test holds this list against the contracts. */
+export const ROUTES: readonly ServedRoute[] = [
+    ...catalogRoutes,
+    ...fetchRoutes,
+    ...schemaRoutes,
+    ...accountRoutes,
+    ...discoveryRoutes,
+    ...healthRoutes,
+];

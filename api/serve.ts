@@ -1,0 +1,178 @@
+import { createHash } from 'node:crypto';
+import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { ObjectSchema, Schema, ValidationErrorItem } from 'joi';
+import type { App } from '../shared/app.ts';
+import { type AnyContract, BODY_BYTES, type Contract } from '../shared/contracts/contract.ts';
+import { type Detail, type DetailCode, Refusal } from '../shared/refusals.ts';
+import type { Caller } from '../shared/store/keys.ts';
+import { readJsonBody } from './plugins/input-guard.ts';
+
+/** What a handler is given: validated input, and who asks. */
+export interface Call<Params, Query, Body> {
+    app: App;
+    /** Undefined without a key, which only `optional` and `ignored` routes allow. */
+    caller: Caller | undefined;
+    params: Params;
+    query: Query;
+    body: Body;
+    requestId: string;
+    /** The client's address, as far as TRUST_PROXY lets us know it. */
+    clientAddress: string;
+    /** One header of the request, or undefined. */
+    header(name: string): string | undefined;
+    /** Aborted when the caller hangs up. */
+    gone: AbortSignal;
+    /** Headers of the answer, refusals included. */
+    setHeaders(headers: Record<string, string>): void;
+    /** The two credit fields of a refusal's envelope, once they are known. */
+    setCreditsRemaining(credits: number): void;
+}
+
+export interface Reply<Answer> {
+    /** What stands in `data`, or the whole body where the contract says so. */
+    answer: Answer;
+    status?: number;
+    headers?: Record<string, string>;
+    pagination?: { limit: number; next_cursor: string | null; total: number };
+}
+
+export interface ServedRoute {
+    contract: AnyContract;
+    toHapi(app: App): ServerRoute;
+}
+
+/**
+ * A contract and a function become a route: input is validated as the contract says, every problem reported at once,
+ * and the answer put into its envelope.
+ */
+export function serve<Params, Query, Body, Answer>(
+    contract: Contract<Params, Query, Body, Answer>,
+    handle: (call: Call<Params, Query, Body>) => Promise<Reply<NoInfer<Answer>>>,
+): ServedRoute {
+    return {
+        contract: contract as unknown as AnyContract,
+        toHapi: (app) => ({
+            method: contract.method,
+            path: contract.path,
+            options: {
+                id: contract.name,
+                app: { contract: contract as unknown as AnyContract },
+                ...(contract.method === 'GET'
+                    ? {}
+                    : { payload: { parse: false, output: 'data', maxBytes: contract.body?.maxBytes ?? BODY_BYTES, timeout: 15_000 } }),
+                handler: async (request, h) => {
+                    const reply = await handle(readCall(app, contract, request));
+                    return toResponse(contract, reply, request, h);
+                },
+            },
+        }),
+    };
+}
+
+function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, request: Request): Call<P, Q, B> {
+    const problems: Detail[] = [];
+    const params = check<P>(contract.params, request.params, 'params', problems);
+    const query = check<Q>(contract.query, singleValues(request.query, problems), 'query', problems);
+    const body = contract.body === undefined ? (undefined as B) : check<B>(contract.body.schema, readJsonBody(request, contract), 'body', problems);
+    if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+    return {
+        app,
+        params,
+        query,
+        body,
+        caller: request.app.caller,
+        requestId: request.app.requestId,
+        clientAddress: request.app.clientAddress,
+        header: (name) => request.raw.req.headers[name.toLowerCase()]?.toString(),
+        gone: goneSignal(request),
+        setHeaders: (headers) => {
+            Object.assign(request.app.headers, headers);
+        },
+        setCreditsRemaining: (credits) => {
+            request.app.creditsRemaining = credits;
+        },
+    };
+}
+
+/** Aborted when the connection closes before the answer was written; made only for routes that ask. */
+function goneSignal(request: Request): AbortSignal {
+    const controller = new AbortController();
+    const { res } = request.raw;
+    res.once('close', () => {
+        if (!res.writableFinished) controller.abort();
+    });
+    return controller.signal;
+}
+
+/** Query strings and path segments are text and converted by the schema; a body's values are never coerced. */
+function check<T>(schema: Schema | ObjectSchema | undefined, value: unknown, place: 'params' | 'query' | 'body', problems: Detail[]): T {
+    if (schema === undefined) {
+        for (const name of Object.keys((value ?? {}) as object)) {
+            problems.push({ path: `/${pointerPart(name)}`, code: 'UNKNOWN_FIELD', message: `This route takes no ${place} field of this name.` });
+        }
+        return {} as T;
+    }
+    const result = schema.validate(value, { abortEarly: false, convert: place !== 'body', errors: { wrap: { label: false } } });
+    for (const item of result.error?.details ?? []) problems.push(toDetail(item));
+    return result.value as T;
+}
+
+const DETAIL_BY_JOI: Record<string, DetailCode> = {
+    'any.required': 'REQUIRED',
+    'object.unknown': 'UNKNOWN_FIELD',
+    'any.only': 'INVALID_VALUE',
+    'alternatives.match': 'INVALID_TYPE',
+    'alternatives.types': 'INVALID_TYPE',
+};
+
+function toDetail(item: ValidationErrorItem): Detail {
+    const path = item.path.map((part) => `/${pointerPart(String(part))}`).join('');
+    const code = DETAIL_BY_JOI[item.type] ?? (item.type.endsWith('.base') ? 'INVALID_TYPE' : 'INVALID_VALUE');
+    // The last part of the path is the caller's own text: bounded, so that an error is never larger than its request.
+    return { path: path.slice(0, 512), code, message: `${item.message.slice(0, 256)}.` };
+}
+
+function singleValues(query: Record<string, unknown>, problems: Detail[]): Record<string, unknown> {
+    // No prototype: a parameter may be called __proto__.
+    const single: Record<string, unknown> = Object.create(null);
+    for (const [name, value] of Object.entries(query)) {
+        if (Array.isArray(value)) {
+            problems.push({ path: `/${pointerPart(name)}`, code: 'REPEATED', message: 'This query parameter may stand only once.' });
+        } else {
+            single[name] = value;
+        }
+    }
+    return single;
+}
+
+/** One reference token of a JSON pointer (RFC 6901). */
+function pointerPart(text: string): string {
+    return text.slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function toResponse<P, Q, B, A>(
+    contract: Contract<P, Q, B, A>,
+    { answer, status, headers, pagination }: Reply<A>,
+    request: Request,
+    h: ResponseToolkit,
+): Lifecycle.ReturnValue {
+    const whole = contract.answer.shape === 'whole';
+    const body = JSON.stringify(whole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) });
+    const response = h
+        .response(body)
+        .type('application/json; charset=utf-8')
+        .code(status ?? contract.answer.status);
+    for (const [name, value] of Object.entries(headers ?? {})) response.header(name, value);
+    if (contract.cacheSeconds === undefined) return response.header('cache-control', 'no-store');
+    const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    response.header('etag', etag).header('cache-control', `public, max-age=${contract.cacheSeconds}`);
+    if (!matches(request.raw.req.headers['if-none-match'], etag)) return response;
+    const unchanged = h.response().code(304);
+    return unchanged.header('etag', etag).header('cache-control', `public, max-age=${contract.cacheSeconds}`);
+}
+
+/** If-None-Match compares weakly (RFC 9110 section 13.1.2). */
+function matches(header: string | undefined, etag: string): boolean {
+    if (header === undefined) return false;
+    return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+}

@@ -1,0 +1,111 @@
+import { createServer, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import hapi, { type Server } from '@hapi/hapi';
+import type { App } from '../shared/app.ts';
+import { newId } from '../shared/domain/ids.ts';
+import { Refusal } from '../shared/refusals.ts';
+import { apiKey } from './plugins/api-key.ts';
+import { observe } from './plugins/observe.ts';
+import { envelope, refusals } from './plugins/refusals.ts';
+import { pages } from './pages/routes.ts';
+import { probes } from './health/probes.ts';
+import { ROUTES } from './routes.ts';
+
+/** A request's headers, and then its body, have this long to arrive (CONTRACT section 1). */
+const ARRIVAL_MS = 15_000;
+const MAX_HEADERS = 200;
+/** Open sockets of one process; past it new connections are refused by the kernel's backlog, not by memory. */
+const MAX_CONNECTIONS = 10_000;
+
+/** The API with all its routes; it does not listen yet. */
+export function buildServer(app: App): Server {
+    const listener = createServer({
+        headersTimeout: ARRIVAL_MS,
+        requestTimeout: ARRIVAL_MS,
+        connectionsCheckingInterval: 1000,
+        keepAliveTimeout: 65_000,
+        maxHeaderSize: 16 * 1024,
+        requireHostHeader: true,
+    });
+    listener.maxHeadersCount = MAX_HEADERS;
+    listener.maxConnections = MAX_CONNECTIONS;
+    const server = hapi.server({
+        listener,
+        port: app.config.port,
+        host: app.config.host ?? '0.0.0.0',
+        compression: { minBytes: 1024 },
+        router: { isCaseSensitive: true, stripTrailingSlash: false },
+        routes: { timeout: { server: false } },
+        // We log and answer errors ourselves; hapi's own console output would be a second line of another form.
+        debug: false,
+    });
+    listener.removeAllListeners('clientError');
+    listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseRaw(app, error, socket));
+    refuseDoubledHost(server);
+    observe(server, app);
+    refusals(server, app);
+    apiKey(server, app);
+    server.route(ROUTES.map((route) => route.toHapi(app)));
+    probes(server, app);
+    pages(server, app);
+    answerOtherMethods(server);
+    return server;
+}
+
+/** OPTIONS is answered 204 on every known path; any other method that the path does not take is 405 with Allow. */
+function answerOtherMethods(server: Server): void {
+    const methodsByPath = new Map<string, string[]>();
+    for (const { path, method } of server.table()) {
+        const upper = method.toUpperCase();
+        methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), ...(upper === 'GET' ? ['GET', 'HEAD'] : [upper])]);
+    }
+    for (const [path, methods] of methodsByPath) {
+        const allow = [...methods, 'OPTIONS'].join(', ');
+        server.route({
+            method: '*',
+            path,
+            options: { app: { allow }, payload: { parse: false, output: 'stream' } },
+            handler: (request, h) => {
+                if (request.method !== 'options') throw new Refusal('METHOD_NOT_ALLOWED', undefined, { headers: { allow } });
+                return h
+                    .response()
+                    .code(204)
+                    .header('allow', allow)
+                    .header('access-control-allow-methods', allow)
+                    .header('access-control-allow-headers', 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, X-Service-Intent, X-Service-Session')
+                    .header('access-control-max-age', '86400');
+            },
+        });
+    }
+}
+
+/** Two Host headers pass Node and hapi; proxies disagree on which counts, so neither does here. */
+function refuseDoubledHost(server: Server): void {
+    server.ext('onPreAuth', (request, h) => {
+        const hosts = request.raw.req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
+        if (hosts.length > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header may stand only once.');
+        const keys = request.raw.req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization');
+        if (keys.length > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
+        return h.continue;
+    });
+}
+
+/** What Node's HTTP parser refuses never becomes a request; it is answered here in the same envelope. */
+function refuseRaw(app: App, error: NodeJS.ErrnoException, socket: Socket): void {
+    if (socket.destroyed || !socket.writable) return void socket.destroy();
+    const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+    const refusal = timedOut ? new Refusal('REQUEST_TIMEOUT') : new Refusal('VALIDATION_ERROR', 'The request is not well-formed HTTP/1.1.');
+    const requestId = newId('req');
+    const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));
+    const status = timedOut ? 408 : 400;
+    const head = [
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+        'content-type: application/json; charset=utf-8',
+        `content-length: ${Buffer.byteLength(body)}`,
+        `x-request-id: ${requestId}`,
+        'connection: close',
+    ];
+    app.metrics.httpRequests.inc({ method: 'other', route: 'other', status });
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+

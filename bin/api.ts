@@ -1,0 +1,25 @@
+import { startApi } from '../api/start-api.ts';
+import { openApp } from '../shared/app.ts';
+import { readConfig, requireDatabase } from '../shared/config.ts';
+import { runUntilSignal } from '../shared/lifecycle.ts';
+import { openLog } from '../shared/log.ts';
+import { openMetricsServer } from '../shared/metrics-server.ts';
+import { runToEnd } from './run-to-end.ts';
+
+await runToEnd(async () => {
+    const config = requireDatabase(readConfig());
+    const log = openLog(config.logLevel);
+    await runUntilSignal({
+        log,
+        graceMs: config.shutdownGraceMs,
+        start: async (cleanup) => {
+            const app = openApp(config, { role: 'api', log });
+            cleanup.add('app', () => app.close());
+            const metricsServer = await openMetricsServer(app);
+            cleanup.add('metrics', () => metricsServer.close());
+            const api = await startApi(app);
+            cleanup.add('api', () => api.stop(), { timeoutMs: config.shutdownGraceMs });
+            log.info({ url: app.publicUrl() }, `routebook ready on ${app.publicUrl()}`);
+        },
+    });
+});

@@ -1,0 +1,22 @@
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { App } from '../../shared/app.ts';
+import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
+import * as accounts from '../../shared/store/accounts.ts';
+
+const DEMO_EMAIL = 'demo@routebook.example';
+
+/**
+ * The demo account's key: the one kept in DATA_DIR/demo-key (mode 0600) while it works, otherwise a new one. It is the
+ * one key that is stored as text, since every start prints it.
+ */
+export async function demoKey(app: App): Promise<string> {
+    const file = join(app.config.dataDir, 'demo-key');
+    const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+    if (isWellFormedKey(kept) && (await app.keys.find(keyHash(kept))) !== undefined) return kept;
+    const { apiKey } = await accounts.createAccount(app.db, { email: DEMO_EMAIL, plan: 'free' });
+    // Renamed into place, so that a crash in between never leaves half a key.
+    writeFileSync(`${file}.new`, `${apiKey}\n`, { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+    return apiKey;
+}

@@ -1,0 +1,10 @@
+/** Runs a command that ends by itself: a failure is one line per fault on stderr and exit code 1, never a stack. */
+export async function runToEnd(command: () => Promise<void>): Promise<void> {
+    try {
+        await command();
+    } catch (error) {
+        const lines = error instanceof Error && 'lines' in error && Array.isArray(error.lines) ? error.lines : [String(error)];
+        for (const line of lines) process.stderr.write(`routebook: ${line}\n`);
+        process.exitCode = 1;
+    }
+}

@@ -1,0 +1,87 @@
+import { mkdirSync } from 'node:fs';
+import { startApi } from '../api/start-api.ts';
+import { openApp } from '../shared/app.ts';
+import { type Config, readConfig } from '../shared/config.ts';
+import { migrate } from '../shared/db.ts';
+import { parseEgressAllow } from '../shared/domain/egress-allow.ts';
+import { startEmbeddedPostgres } from '../shared/embedded-postgres.ts';
+import { type Cleanup, runUntilSignal } from '../shared/lifecycle.ts';
+import { type Log, openLog } from '../shared/log.ts';
+import { openMetricsServer } from '../shared/metrics-server.ts';
+import { migrateQueue } from '../shared/queue.ts';
+import { startSweeper } from '../workers/sweep.ts';
+import { openWorker } from '../workers/worker.ts';
+import { demoKey } from './demo/key.ts';
+import { demoPackage } from './demo/package.ts';
+import { DEMO_SITE, openDemoSite } from './demo/site.ts';
+import { loadStarterRegistry, publishAsStarter } from './demo/starter-registry.ts';
+import { runToEnd } from './run-to-end.ts';
+
+/**
+ * The newcomer's command: everything in one process, beside an embedded PostgreSQL where DATABASE_URL names none. Log
+ * lines go to stderr's file only on warnings, so that the few lines a person needs stay in sight.
+ */
+await runToEnd(async () => {
+    const config = readConfig();
+    const log = openLog(process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel);
+    await runUntilSignal({ log, graceMs: config.shutdownGraceMs, start: (cleanup) => start(config, log, cleanup) });
+});
+
+async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void> {
+    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+    const databaseUrl = await openDatabase(settings, log, cleanup);
+    await migrate(databaseUrl);
+    await migrateQueue(databaseUrl);
+
+    const demo = settings.demo ? await openDemoSite(settings.port === 0 ? 0 : settings.port + 1) : undefined;
+    if (demo !== undefined) cleanup.add('demo site', () => demo.close());
+    const config = { ...settings, ...(demo === undefined ? {} : reachable(settings, demo.port)), host: settings.host ?? '127.0.0.1', databaseUrl };
+
+    const app = openApp(config, { role: 'api', log });
+    cleanup.add('app', () => app.close());
+    const metricsServer = await openMetricsServer(app);
+    cleanup.add('metrics', () => metricsServer.close());
+    const workerApp = openApp(config, { role: 'worker', log, metrics: app.metrics });
+    cleanup.add('worker app', () => workerApp.close());
+    const sweeper = startSweeper(workerApp);
+    cleanup.add('sweeper', () => sweeper.stop());
+
+    await loadStarterRegistry(app);
+    if (demo !== undefined) await publishAsStarter(app, demoPackage(demo.port));
+    const worker = await openWorker(workerApp);
+    cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
+    const api = await startApi(app);
+    cleanup.add('api', () => api.stop(), { timeoutMs: config.shutdownGraceMs });
+    workerApp.setPort(api.port);
+
+    process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
+    if (demo !== undefined) printFirstSteps(await demoKey(app), `http://localhost:${api.port}`);
+}
+
+async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise<string> {
+    if (config.databaseUrl !== undefined) return config.databaseUrl;
+    const server = await startEmbeddedPostgres({ dataDir: config.dataDir, log });
+    cleanup.add('postgres server', () => server.stop());
+    return server.url;
+}
+
+/** Lets the worker reach the demo site, and nothing else on this machine. */
+function reachable({ egressAllow, egressHosts }: Config, port: number): Pick<Config, 'egressAllow' | 'egressHosts'> {
+    const allowed = parseEgressAllow(`127.0.0.1/32:${port}`);
+    return {
+        egressAllow: [...egressAllow, ...(allowed.ok ? allowed.entries : [])],
+        egressHosts: new Map([...egressHosts, [DEMO_SITE, ['127.0.0.1']]]),
+    };
+}
+
+function printFirstSteps(key: string, base: string): void {
+    const body = JSON.stringify({ site: DEMO_SITE, endpoint: 'search_products', params: { q: 'shoes' } });
+    process.stdout.write(`
+demo API key: ${key}
+
+Try it:
+curl -s ${base}/v1/fetch -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'
+
+Ctrl-C stops everything; the next start keeps the data.
+`);
+}

@@ -1,0 +1,109 @@
+import { type Clock, openClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { type Db, openDb } from './db.ts';
+import { type Fleet, openFleet } from './fleet.ts';
+import { type Cleanup, createCleanup } from './lifecycle.ts';
+import { type Limits, openLimits } from './limits.ts';
+import type { Log } from './log.ts';
+import { type Metrics, openMetrics } from './metrics.ts';
+import { openQueue, type Queue } from './queue.ts';
+import { type Credits, openCredits } from './store/credits.ts';
+import { type Keys, openKeys } from './store/keys.ts';
+import { type Latest, openLatest, openVersions, type Versions } from './store/schemas.ts';
+import { openSessions, type Sessions } from './store/sessions.ts';
+import { openUsage, type Usage } from './store/usage.ts';
+
+/** Everything a process has opened; stories take from it what they need. */
+export interface App {
+    readonly config: Config;
+    readonly log: Log;
+    readonly clock: Clock;
+    readonly metrics: Metrics;
+    readonly db: Db;
+    readonly queue: Queue;
+    readonly limits: Limits;
+    readonly fleet: Fleet;
+    readonly credits: Credits;
+    readonly keys: Keys;
+    /** The latest version of a site, read anew for every call, in one query a tick. */
+    readonly latest: Latest;
+    /** Immutable versions, cached. */
+    readonly versions: Versions;
+    readonly usage: Usage;
+    readonly sessions: Sessions;
+    /** Where people reach this service; without a trailing slash. */
+    publicUrl(): string;
+    /** Told once the port is known. */
+    setPort(port: number): void;
+    isDraining(): boolean;
+    /** From now on /readyz says no, so that no new traffic comes. */
+    drain(): void;
+    /** Undoes the opening in reverse. */
+    close(): Promise<void>;
+}
+
+export interface AppOptions {
+    /** `api` listens for replies of the queue; `worker` only sends them. */
+    role: 'api' | 'worker';
+    log: Log;
+    clock?: Clock;
+    metrics?: Metrics;
+}
+
+/**
+ * Opens all parts over the database (and Redis where it is set). Nothing has to be up yet: each part connects when it is
+ * first used, and again after an outage.
+ */
+export function openApp(config: Config & { databaseUrl: string }, { role, log, clock = openClock(), metrics }: AppOptions): App {
+    const cleanup: Cleanup = createCleanup(log);
+    const { databaseUrl, redisUrl, keyPrefix } = config;
+    let port = config.port;
+    let draining = false;
+
+    const db = openDb({
+        url: databaseUrl,
+        name: `routebook-${role}`,
+        onError: (error) => log.warn({ part: 'postgres', error }, 'a database connection was lost'),
+    });
+    cleanup.add('postgres', () => db.destroy());
+    const limits = openLimits({ db, redisUrl, keyPrefix, clock, log });
+    cleanup.add('limits', () => limits.close());
+    const fleet = openFleet({ db, redisUrl, keyPrefix, clock, log });
+    cleanup.add('fleet', () => fleet.close());
+    const credits = openCredits(db);
+    cleanup.add('credits', () => credits.close());
+    const keys = openKeys(db);
+    cleanup.add('keys', () => keys.close());
+    const usage = openUsage(db, { log });
+    cleanup.add('usage', () => usage.close());
+    const sessions = openSessions(db, { log });
+    cleanup.add('sessions', () => sessions.close());
+    const queue = openQueue({ databaseUrl, redisUrl, keyPrefix, log, role });
+    cleanup.add('queue', () => queue.close());
+
+    return {
+        config,
+        log,
+        clock,
+        metrics: metrics ?? openMetrics(config),
+        db,
+        queue,
+        limits,
+        fleet,
+        credits,
+        keys,
+        latest: openLatest(db),
+        versions: openVersions(db),
+        usage,
+        sessions,
+        publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
+        setPort: (actual) => {
+            port = actual;
+        },
+        isDraining: () => draining,
+        drain: () => {
+            draining = true;
+        },
+        close: () => cleanup.close(),
+    };
+}

@@ -1,0 +1,218 @@
+import { parseEgressAllow, type EgressAllowEntry } from './domain/egress-allow.ts';
+import { isIP } from 'node:net';
+
+/** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
+export interface Config {
+    port: number;
+    host: string | undefined;
+    /** Without a trailing slash; `undefined`: `http://localhost:<port>` once the port is known. */
+    publicUrl: string | undefined;
+    databaseUrl: string | undefined;
+    redisUrl: string | undefined;
+    /** Upstream calls that one worker runs at once. */
+    workerConcurrency: number;
+    metricsPort: number | undefined;
+    fetchTimeoutMs: number;
+    shutdownGraceMs: number;
+    egressAllow: readonly EgressAllowEntry[];
+    /** Fixed DNS answers: host name to addresses; guarded like any other answer. */
+    egressHosts: ReadonlyMap<string, readonly string[]>;
+    egressProxyUrl: string | undefined;
+    trustProxy: number;
+    dataDir: string;
+    demo: boolean;
+    logLevel: string;
+    cost: { perRequest: number; perSecond: number; perGb: number };
+    metricsMaxSites: number;
+    operatorEmails: readonly string[];
+    mail: { smtpUrl: string | undefined; from: string | undefined };
+    stripe: { secretKey: string; webhookSecret: string; priceStarter: string; pricePro: string; apiBase: string | undefined } | undefined;
+    otelEndpoint: string | undefined;
+    /** Before every key in Redis; the braces keep all keys in one slot of a cluster. No setting: only tests use another. */
+    keyPrefix: string;
+}
+
+/** One or more settings are wrong; each line names the setting, its fault and an example. */
+export class ConfigFault extends Error {
+    readonly lines: string[];
+
+    constructor(lines: string[]) {
+        super(lines.join('\n'));
+        this.name = 'ConfigFault';
+        this.lines = lines;
+    }
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const STRIPE_NAMES = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICE_STARTER', 'STRIPE_PRICE_PRO'] as const;
+
+/**
+ * Reads the settings of CONTRACT section 5; the only reader of the environment.
+ * @throws ConfigFault with a line for every wrong value at once.
+ */
+export function readConfig(env: Env = process.env): Config {
+    const read = new SettingsReader(env);
+    const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgresql://user:password@db.example:5432/routebook');
+    const fetchTimeoutMs = read.integer('FETCH_TIMEOUT_MS', { least: 1000, most: 120_000, fallback: 30_000 });
+    const config: Config = {
+        port: read.integer('PORT', { least: 0, most: 65_535, fallback: 8080 }),
+        host: read.text('HOST', /^[^\s/]+$/, 'a host name or address to listen on', '127.0.0.1'),
+        publicUrl: read.url('PUBLIC_URL', ['http:', 'https:'], 'https://routebook.example')?.replace(/\/+$/, ''),
+        databaseUrl,
+        redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379'),
+        workerConcurrency: read.integer('WORKER_CONCURRENCY', { least: 1, most: 10_000, fallback: 128 }),
+        metricsPort: read.optionalInteger('METRICS_PORT', { least: 0, most: 65_535, fallback: 9464 }),
+        fetchTimeoutMs,
+        shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { least: 0, most: 600_000, fallback: fetchTimeoutMs + 2000 }),
+        egressAllow: read.egressAllow('EGRESS_ALLOW'),
+        egressHosts: read.egressHosts('EGRESS_HOSTS'),
+        egressProxyUrl: read.url('EGRESS_PROXY_URL', ['http:', 'https:'], 'http://proxy.example:3128'),
+        trustProxy: read.integer('TRUST_PROXY', { least: 0, most: 16, fallback: 0 }),
+        dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
+        demo: read.flag('DEMO', databaseUrl === undefined),
+        logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+        cost: {
+            perRequest: read.amount('COST_PER_REQUEST'),
+            perSecond: read.amount('COST_PER_SECOND'),
+            perGb: read.amount('COST_PER_GB'),
+        },
+        metricsMaxSites: read.integer('METRICS_MAX_SITES', { least: 0, most: 100_000, fallback: 1000 }),
+        operatorEmails: read.emails('OPERATOR_EMAILS'),
+        mail: {
+            smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], 'smtps://user:password@mail.example:465'),
+            from: read.text('MAIL_FROM', /@/, 'an address', 'Routebook <hello@routebook.example>'),
+        },
+        stripe: read.stripe(),
+        otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
+        keyPrefix: '{routebook}',
+    };
+    read.throwFaults();
+    return Object.freeze(config);
+}
+
+/**
+ * The same settings, for a process that starts no database of its own.
+ * @throws ConfigFault where DATABASE_URL is not set.
+ */
+export function requireDatabase(config: Config): Config & { databaseUrl: string } {
+    const { databaseUrl } = config;
+    if (databaseUrl !== undefined) return { ...config, databaseUrl };
+    throw new ConfigFault(['DATABASE_URL: is required here; for example DATABASE_URL=postgresql://user:password@db.example:5432/routebook']);
+}
+
+/** Reads one setting after the other and keeps every fault, so that a person mends them all in one go. */
+class SettingsReader {
+    readonly #env: Env;
+    readonly #faults: string[] = [];
+
+    constructor(env: Env) {
+        this.#env = env;
+    }
+
+    throwFaults(): void {
+        if (this.#faults.length > 0) throw new ConfigFault(this.#faults);
+    }
+
+    /** An empty value counts as not set: that is how compose files and CI write "nothing". */
+    #value(name: string): string | undefined {
+        const value = this.#env[name]?.trim();
+        return value === '' ? undefined : value;
+    }
+
+    #fault(name: string, problem: string, example: string): undefined {
+        this.#faults.push(`${name}: ${problem}; for example ${name}=${example}`);
+        return undefined;
+    }
+
+    integer(name: string, bounds: { least: number; most: number; fallback: number }): number {
+        return this.optionalInteger(name, bounds) ?? bounds.fallback;
+    }
+
+    optionalInteger(name: string, { least, most, fallback }: { least: number; most: number; fallback: number }): number | undefined {
+        const value = this.#value(name);
+        if (value === undefined) return undefined;
+        const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+        if (number >= least && number <= most) return number;
+        return this.#fault(name, `must be a whole number from ${least} to ${most}`, String(fallback));
+    }
+
+    amount(name: string): number {
+        const value = this.#value(name);
+        if (value === undefined) return 0;
+        const number = /^\d{1,9}(\.\d{1,12})?$/.test(value) ? Number(value) : Number.NaN;
+        return Number.isNaN(number) ? (this.#fault(name, 'must be dollars, a decimal number of 0 or more', '0.00002') ?? 0) : number;
+    }
+
+    flag(name: string, fallback: boolean): boolean {
+        const value = this.#value(name);
+        if (value === undefined) return fallback;
+        if (value === 'true' || value === 'false') return value === 'true';
+        return this.#fault(name, 'must be true or false', 'false') ?? fallback;
+    }
+
+    oneOf(name: string, allowed: readonly string[], fallback: string): string {
+        const value = this.#value(name);
+        if (value === undefined || allowed.includes(value)) return value ?? fallback;
+        return this.#fault(name, `must be one of ${allowed.join(', ')}`, fallback) ?? fallback;
+    }
+
+    text(name: string, pattern: RegExp, what: string, example: string): string | undefined {
+        const value = this.#value(name);
+        if (value === undefined || pattern.test(value)) return value;
+        return this.#fault(name, `must be ${what}`, example);
+    }
+
+    /** The message never repeats the value: URLs of databases carry passwords. */
+    url(name: string, protocols: readonly string[], example: string): string | undefined {
+        const value = this.#value(name);
+        if (value === undefined) return undefined;
+        // A unix socket's URL has no host (`postgresql://user@/name?host=/dir`), which the URL parser refuses for some schemes.
+        const parsed = URL.canParse(value) ? new URL(value).protocol : /^([a-z]+:)\/\//.exec(value)?.[1];
+        if (parsed !== undefined && protocols.includes(parsed)) return value;
+        return this.#fault(name, `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`, example);
+    }
+
+    emails(name: string): string[] {
+        const list = (this.#value(name) ?? '')
+            .split(',')
+            .map((email) => email.trim().toLowerCase())
+            .filter(Boolean);
+        if (list.every((email) => /^[^@\s]+@[^@\s]+$/.test(email))) return list;
+        return this.#fault(name, 'must be mail addresses with commas between', 'ops@routebook.example') ?? [];
+    }
+
+    egressAllow(name: string): readonly EgressAllowEntry[] {
+        const value = this.#value(name);
+        if (value === undefined) return [];
+        const parsed = parseEgressAllow(value);
+        return parsed.ok ? parsed.entries : (this.#fault(name, parsed.problem, '127.0.0.0/8:3000,[::1]/128:3000') ?? []);
+    }
+
+    egressHosts(name: string): ReadonlyMap<string, readonly string[]> {
+        const hosts = new Map<string, string[]>();
+        for (const entry of (this.#value(name) ?? '').split(',')) {
+            if (entry.trim() === '') continue;
+            const [host, address] = entry.split('=').map((part) => part.trim().toLowerCase());
+            const bare = address?.replace(/^\[(.*)\]$/, '$1');
+            if (!host || !bare || isIP(bare) === 0 || !/^[a-z0-9.-]+$/.test(host)) {
+                this.#fault(name, 'must be name=address pairs with commas between', 'shop.example=127.0.0.1');
+                continue;
+            }
+            hosts.set(host, [...(hosts.get(host) ?? []), bare]);
+        }
+        return hosts;
+    }
+
+    stripe(): Config['stripe'] {
+        const apiBase = this.url('STRIPE_API_BASE', ['http:', 'https:'], 'http://127.0.0.1:12111');
+        const [secretKey, webhookSecret, priceStarter, pricePro] = STRIPE_NAMES.map((name) => this.#value(name));
+        if (secretKey && webhookSecret && priceStarter && pricePro) return { secretKey, webhookSecret, priceStarter, pricePro, apiBase };
+        const missing = STRIPE_NAMES.filter((name) => this.#value(name) === undefined);
+        if (missing.length < STRIPE_NAMES.length) {
+            for (const name of missing) this.#fault(name, 'is missing; the four STRIPE settings go together, all or none', 'value');
+        }
+        return undefined;
+    }
+}

@@ -1,0 +1,64 @@
+import Joi from 'joi';
+import { contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface AccountAnswer {
+    user_id: string;
+    workspace_id: string;
+    plan: 'free' | 'starter' | 'pro' | 'enterprise';
+    credits: {
+        balance: number;
+        allowance: { limit: number; remaining: number };
+        bonus: number;
+        held: number;
+        resets_at: string;
+    };
+    limits: { window: 'minute' | 'hour' | 'day'; limit: number; remaining: number; resets_in: number }[];
+    concurrency: { limit: number; in_flight: number };
+    key: { id: string; name: string; prefix: string; expires_at: string | null };
+}
+
+/** GET /v1/account: what the key's account has left. */
+export const getAccount = contract<object, object, undefined, AccountAnswer>({
+    name: 'getAccount',
+    method: 'GET',
+    path: '/v1/account',
+    tag: 'Account',
+    summary: 'Read plan, credits and limits of the account',
+    auth: 'required',
+    counted: false,
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<AccountAnswer, true>({
+            user_id: Joi.string().required(),
+            workspace_id: Joi.string().required(),
+            plan: Joi.string().valid('free', 'starter', 'pro', 'enterprise').required(),
+            credits: Joi.object({
+                balance: v.count().required(),
+                allowance: Joi.object({ limit: v.count().required(), remaining: v.count().required() }).required(),
+                bonus: v.count().required(),
+                held: v.count().required(),
+                resets_at: v.time().required(),
+            }).required(),
+            limits: Joi.array()
+                .items(
+                    Joi.object({
+                        window: Joi.string().valid('minute', 'hour', 'day').required(),
+                        limit: v.count().required(),
+                        remaining: v.count().required(),
+                        resets_in: v.count().required().description('Seconds'),
+                    }),
+                )
+                .required(),
+            concurrency: Joi.object({ limit: v.count().required(), in_flight: v.count().required() }).required(),
+            key: Joi.object({
+                id: Joi.string().required(),
+                name: Joi.string().allow('').required(),
+                prefix: Joi.string().required(),
+                expires_at: v.nullableTime().required(),
+            }).required(),
+        }),
+    },
+    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN'],
+});

@@ -1,0 +1,102 @@
+import Joi from 'joi';
+import type { Effect, Json, JsonSchema, Kind, Method, ParamSource } from '../domain/types.ts';
+import { contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface CatalogParam {
+    name: string;
+    source: ParamSource;
+    required: boolean;
+    description: string;
+    schema?: JsonSchema;
+    default?: Json;
+}
+
+export interface CatalogEndpoint {
+    name: string;
+    method: Method;
+    url: string;
+    headers: Record<string, string>;
+    kind: Kind;
+    description: string;
+    params: CatalogParam[];
+    hosted: boolean;
+    effect: Effect;
+    credits: number;
+    credits_max: number;
+    health: v.Health;
+}
+
+export interface CatalogAnswer {
+    success: true;
+    domain: string;
+    session_id: string;
+    endpoints: CatalogEndpoint[];
+    schema: { version: number; version_hash: string; verified: boolean; verified_at: string | null };
+}
+
+const param = Joi.object<CatalogParam, true>({
+    name: Joi.string().required(),
+    source: v.source().required(),
+    required: Joi.boolean().required(),
+    description: Joi.string().allow('').required(),
+    schema: Joi.alternatives(Joi.boolean(), v.jsonObject()),
+    default: v.anyJson(),
+});
+
+const endpoint = Joi.object<CatalogEndpoint, true>({
+    name: Joi.string().required(),
+    method: v.method().required(),
+    url: Joi.string().required().description('URL template; {placeholders} are filled with path params'),
+    headers: Joi.object().pattern(Joi.string(), Joi.string().allow('')).required(),
+    kind: v.kind().required(),
+    description: Joi.string().allow('').required(),
+    params: Joi.array().items(param).required(),
+    hosted: Joi.boolean().required().description('Whether POST /v1/fetch runs it'),
+    effect: v.effect().required(),
+    credits: v.count().required().description('What one unit costs through hosted fetch'),
+    credits_max: v.count().required().description('The most that one call can cost'),
+    health: v.health().required(),
+});
+
+/** GET /v1/catalog/{domain}: every endpoint of a site's latest schema, best matches of the intent first. */
+export const getCatalog = contract<{ domain: string }, { intent?: string }, undefined, CatalogAnswer>({
+    name: 'getCatalog',
+    method: 'GET',
+    path: '/v1/catalog/{domain}',
+    tag: 'Catalog',
+    summary: 'Look up every endpoint of a site',
+    description: 'Needs an intent of at least 20 characters and 5 distinct words, by query or by header; the query wins.',
+    auth: 'optional',
+    counted: true,
+    params: Joi.object<{ domain: string }, true>({ domain: v.siteInput().required() }),
+    query: Joi.object<{ intent?: string }, true>({ intent: Joi.string().allow('').description('What you want to do on the site') }),
+    headers: { 'X-Service-Intent': { description: 'The intent, where the query parameter is not used' } },
+    answer: {
+        shape: 'whole',
+        status: 200,
+        schema: Joi.object<CatalogAnswer, true>({
+            success: Joi.boolean().valid(true).required(),
+            domain: v.siteName().required(),
+            session_id: Joi.string().required(),
+            endpoints: Joi.array().items(endpoint).required(),
+            schema: Joi.object({
+                version: v.versionNumber().required(),
+                version_hash: v.versionHash().required(),
+                verified: Joi.boolean().required(),
+                verified_at: v.nullableTime().required(),
+            }).required(),
+        }),
+    },
+    refusals: [
+        'INVALID_DOMAIN',
+        'INTENT_REQUIRED',
+        'INTENT_TOO_SHORT',
+        'INTENT_TOO_FEW_WORDS',
+        'INVALID_API_KEY',
+        'FORBIDDEN',
+        'SITE_BLOCKED',
+        'SITE_NOT_FOUND',
+        'RATE_LIMITED',
+    ],
+});

@@ -1,0 +1,52 @@
+import type { ObjectSchema, Schema } from 'joi';
+import type { RefusalCode } from '../refusals.ts';
+
+/**
+ * One route, said once: `serve()` validates with it, the handler's types come from it, and the OpenAPI document is made
+ * from it.
+ *
+ * - `auth`: `required` and `optional` judge an Authorization header; `ignored` does not even look at it (health, errors,
+ *   openapi.json).
+ * - `answer.shape`: `data` and `list` stand in the `{success, data}` envelope, `whole` is the body itself.
+ */
+export interface Contract<Params, Query, Body, Answer> {
+    /** operationId of the OpenAPI document. */
+    name: string;
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+    /** With `{placeholders}`, as in the specification. */
+    path: `/${string}`;
+    tag: string;
+    summary: string;
+    description?: string;
+    auth: 'ignored' | 'optional' | 'required';
+    /** Stands in the plan's windows: rate-limit headers on every counted answer. */
+    counted: boolean;
+    params?: ObjectSchema<Params>;
+    query?: ObjectSchema<Query>;
+    /** `guard`: bounds and text rule are judged before the schema (400); a package judges them itself (422). */
+    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean };
+    /** Request headers that the route reads, for the document. */
+    headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
+    answer: { shape: 'data' | 'list' | 'whole'; schema: Schema<Answer>; status: 200 | 201; alsoStatus?: readonly number[] };
+    /** Browse routes: strong ETag, 304 and `Cache-Control: public, max-age`. Absent: `no-store`. */
+    cacheSeconds?: number;
+    /** Codes of this route beyond those that every route can give. */
+    refusals: readonly RefusalCode[];
+}
+
+/** A contract whose types are not known any more: what lists and documents work with. */
+export type AnyContract = Contract<never, never, never, unknown>;
+
+/** Names the contract's types from its schemas; adds nothing at run time. */
+export function contract<Params = object, Query = object, Body = undefined, Answer = unknown>(
+    value: Contract<Params, Query, Body, Answer>,
+): Contract<Params, Query, Body, Answer> {
+    return value;
+}
+
+/** Every route can give these, whatever it does. */
+export const COMMON_REFUSALS: readonly RefusalCode[] = ['VALIDATION_ERROR', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'INTERNAL', 'SERVICE_UNAVAILABLE'];
+
+/** Bodies are this large at the most, in bytes; schema packages have their own bound. */
+export const BODY_BYTES = 256 * 1024;
+export const PACKAGE_BYTES = 4 * 1024 * 1024;

@@ -1,0 +1,117 @@
+import Joi from 'joi';
+import type { Fault, Retryable } from '../refusals.ts';
+import { contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface Category {
+    slug: string;
+    name: string;
+    children: { slug: string; name: string; path: string }[];
+}
+
+/** GET /v1/categories: the intent taxonomy, whole. */
+export const getCategories = contract<object, object, undefined, Category[]>({
+    name: 'getCategories',
+    method: 'GET',
+    path: '/v1/categories',
+    tag: 'Discovery',
+    summary: 'Read the intent taxonomy',
+    auth: 'optional',
+    counted: false,
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.array().items(
+            Joi.object<Category, true>({
+                slug: Joi.string().required(),
+                name: Joi.string().required(),
+                children: Joi.array()
+                    .items(
+                        Joi.object({ slug: Joi.string().required(), name: Joi.string().required(), path: Joi.string().required() }),
+                    )
+                    .required(),
+            }),
+        ),
+    },
+    cacheSeconds: 3600,
+    refusals: ['INVALID_API_KEY', 'FORBIDDEN'],
+});
+
+export interface ErrorEntry {
+    code: string;
+    status: number;
+    fault: Fault;
+    retryable: Retryable;
+    meaning: string;
+}
+
+/** GET /v1/errors: every code, from the table that the code throws from. */
+export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
+    name: 'getErrors',
+    method: 'GET',
+    path: '/v1/errors',
+    tag: 'Discovery',
+    summary: 'List every error code',
+    auth: 'ignored',
+    counted: false,
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.array().items(
+            Joi.object<ErrorEntry, true>({
+                code: Joi.string().required(),
+                status: Joi.number().integer().required(),
+                fault: Joi.string().valid('caller', 'service', 'upstream', 'schema').required(),
+                retryable: Joi.alternatives(Joi.boolean(), Joi.string().valid('reads')).required(),
+                meaning: Joi.string().required(),
+            }),
+        ),
+    },
+    cacheSeconds: 3600,
+    refusals: [],
+});
+
+type Check = 'ok' | 'down';
+
+export interface HealthAnswer {
+    status: 'ok' | 'degraded';
+    version: string;
+    checks: { database: Check; queue: Check; workers: Check };
+}
+
+const check = () => Joi.string().valid('ok', 'down').required();
+
+/** GET /v1/health: whether fetches can be served; 503 with the same shape under `data` when they cannot. */
+export const getHealth = contract<object, object, undefined, HealthAnswer>({
+    name: 'getHealth',
+    method: 'GET',
+    path: '/v1/health',
+    tag: 'Discovery',
+    summary: 'Check the health of the service',
+    auth: 'ignored',
+    counted: false,
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<HealthAnswer, true>({
+            status: Joi.string().valid('ok', 'degraded').required(),
+            version: Joi.string().required(),
+            checks: Joi.object({ database: check(), queue: check(), workers: check() }).required(),
+        }),
+    },
+    refusals: [],
+});
+
+/** GET /v1/openapi.json: this document. */
+export const getOpenApi = contract<object, object, undefined, object>({
+    name: 'getOpenApi',
+    method: 'GET',
+    path: '/v1/openapi.json',
+    tag: 'Discovery',
+    summary: 'Read this OpenAPI document',
+    auth: 'ignored',
+    counted: false,
+    answer: { shape: 'whole', status: 200, schema: v.jsonObject() },
+    cacheSeconds: 300,
+    refusals: [],
+});

@@ -1,0 +1,125 @@
+import Joi from 'joi';
+import type { JsonObject } from '../domain/types.ts';
+import { BODY_BYTES, contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface FetchRequest {
+    site: string;
+    endpoint: string;
+    params?: JsonObject;
+    version?: number | string;
+    timeout_ms?: number;
+    max_credits?: number;
+    max_results?: number;
+    max_age?: number;
+    dry_run?: boolean;
+}
+
+export interface FetchMeta {
+    credits_used: number;
+    credits_remaining: number;
+    request_id: string;
+    site: string;
+    endpoint: string;
+    version: number;
+    results?: number;
+    truncated?: boolean;
+    cached?: boolean;
+    duration_ms: number;
+    queue_ms?: number;
+    upstream?: { status: number; attempts: number; duration_ms: number; bytes: number };
+}
+
+export interface FetchAnswer {
+    success: true;
+    data: JsonObject;
+    meta: FetchMeta;
+}
+
+const request = Joi.object<FetchRequest, true>({
+    site: v.siteInput().required(),
+    endpoint: Joi.string().min(1).max(1024).required().description("Name of one of the site's endpoints"),
+    params: v.jsonObject().description("Parameter name to value, by the endpoint's parameter contract"),
+    version: Joi.alternatives(v.versionNumber(), v.versionHash()).description('Number or hash of a version; the latest by default'),
+    timeout_ms: Joi.number().integer().min(1000).max(120_000).description("The caller's whole wait; FETCH_TIMEOUT_MS by default"),
+    max_credits: Joi.number().integer().min(1).max(1_000_000_000).description('Spending cap of this call'),
+    max_results: Joi.number().integer().min(1).max(1000),
+    max_age: Joi.number().integer().min(0).max(86_400).description('Seconds; an equal result that is no older may be served for 0 credits'),
+    dry_run: Joi.boolean().description('Validate, build and price the call; send and charge nothing'),
+});
+
+const meta = Joi.object<FetchMeta, true>({
+    credits_used: v.count().required(),
+    credits_remaining: v.count().required(),
+    request_id: v.requestId().required(),
+    site: v.siteName().required(),
+    endpoint: Joi.string().required(),
+    version: v.versionNumber().required(),
+    results: v.count(),
+    truncated: Joi.boolean(),
+    cached: Joi.boolean(),
+    duration_ms: v.count().required(),
+    queue_ms: v.count(),
+    upstream: Joi.object({
+        status: Joi.number().integer().required(),
+        attempts: v.count().required(),
+        duration_ms: v.count().required(),
+        bytes: v.count().required(),
+    }),
+});
+
+/** POST /v1/fetch: runs a registered endpoint on the caller's behalf; credits are charged only on success. */
+export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
+    name: 'postFetch',
+    method: 'POST',
+    path: '/v1/fetch',
+    tag: 'Fetch',
+    summary: 'Run an endpoint through Routebook',
+    description: 'Holds the greatest possible cost, runs the call, then charges the exact cost, or releases the hold where it failed.',
+    auth: 'required',
+    counted: true,
+    body: { schema: request, maxBytes: BODY_BYTES, guard: true },
+    headers: {
+        'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
+        'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
+    },
+    answer: {
+        shape: 'whole',
+        status: 200,
+        schema: Joi.object<FetchAnswer, true>({
+            success: Joi.boolean().valid(true).required(),
+            data: v.jsonObject().required(),
+            meta: meta.required(),
+        }),
+    },
+    refusals: [
+        'INVALID_JSON',
+        'INVALID_DOMAIN',
+        'INVALID_PARAMS',
+        'INVALID_IDEMPOTENCY_KEY',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'INSUFFICIENT_CREDITS',
+        'SITE_BLOCKED',
+        'FORBIDDEN',
+        'SITE_NOT_FOUND',
+        'ENDPOINT_NOT_FOUND',
+        'VERSION_NOT_FOUND',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'ENDPOINT_NOT_HOSTED',
+        'RATE_LIMITED',
+        'CONCURRENCY_LIMITED',
+        'SITE_BUSY',
+        'UPSTREAM_STATUS',
+        'UPSTREAM_UNREACHABLE',
+        'UPSTREAM_INVALID_RESPONSE',
+        'UPSTREAM_TOO_LARGE',
+        'UPSTREAM_REDIRECT',
+        'EGRESS_DENIED',
+        'OUTCOME_UNKNOWN',
+        'UPSTREAM_RATE_LIMITED',
+        'UPSTREAM_TIMEOUT',
+        'DEADLINE_EXCEEDED',
+    ],
+});

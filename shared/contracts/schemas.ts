@@ -1,0 +1,178 @@
+import Joi from 'joi';
+import type { JsonObject, Kind, Method, PackageDocument } from '../domain/types.ts';
+import { contract, PACKAGE_BYTES } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface Changes {
+    added: string[];
+    removed: string[];
+    changed: string[];
+}
+
+export interface PublishAnswer {
+    site: string;
+    version: number;
+    version_hash: string;
+    created: boolean;
+    change: 'major' | 'minor' | 'patch';
+    changes: Changes;
+    /** null for a dry run. */
+    published_at: string | null;
+    verified: boolean;
+    warnings: { code: string; path?: string; message: string }[];
+    credits_earned: number;
+}
+
+export interface Card {
+    site: string;
+    title: string;
+    description: string;
+    intent_category: string;
+    verified: boolean;
+    verified_at: string | null;
+    version: number;
+    version_hash: string;
+    published_at: string;
+    endpoints: { name: string; kind: Kind; method: Method; description: string; hosted: boolean; credits: number }[];
+    maintainer: string;
+    fetches_7d: number;
+    health: v.Health;
+}
+
+export type DownloadedPackage = PackageDocument & { version: number; version_hash: string; published_at: string };
+
+export interface SiteParams {
+    site: string;
+}
+
+const siteParams = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
+
+const changes = Joi.object<Changes, true>({
+    added: Joi.array().items(Joi.string()).required(),
+    removed: Joi.array().items(Joi.string()).required(),
+    changed: Joi.array().items(Joi.string()).required(),
+});
+
+/** POST /v1/schemas: publishes a package as the site's next version, at once. */
+export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, PublishAnswer>({
+    name: 'postSchema',
+    method: 'POST',
+    path: '/v1/schemas',
+    tag: 'Registry',
+    summary: 'Publish a schema package',
+    description: 'The body is a package of the format routebook/1. The same content as the latest version answers 200 with created false.',
+    auth: 'required',
+    counted: false,
+    query: Joi.object<{ dry_run?: boolean }, true>({ dry_run: Joi.boolean().description('Report everything, store nothing') }),
+    body: { schema: Joi.object<JsonObject>().unknown(true).required(), maxBytes: PACKAGE_BYTES, guard: false },
+    headers: { 'If-Match': { description: 'Hash of the version that this one is meant to follow; guards against a lost update' } },
+    answer: {
+        shape: 'data',
+        status: 201,
+        alsoStatus: [200],
+        schema: Joi.object<PublishAnswer, true>({
+            site: v.siteName().required(),
+            version: v.versionNumber().required(),
+            version_hash: v.versionHash().required(),
+            created: Joi.boolean().required(),
+            change: Joi.string().valid('major', 'minor', 'patch').required(),
+            changes: changes.required(),
+            published_at: v.nullableTime().required(),
+            verified: Joi.boolean().required(),
+            warnings: Joi.array()
+                .items(Joi.object({ code: Joi.string().required(), path: Joi.string().allow(''), message: Joi.string().required() }))
+                .required(),
+            credits_earned: v.count().required(),
+        }),
+    },
+    refusals: [
+        'INVALID_JSON',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'NOT_MAINTAINER',
+        'FORBIDDEN',
+        'SITE_BLOCKED',
+        'VERSION_CONFLICT',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'SCHEMA_INVALID',
+        'RATE_LIMITED',
+    ],
+});
+
+/** GET /v1/schemas/{site}: the public card of the latest version. */
+export const getSchema = contract<SiteParams, object, undefined, Card>({
+    name: 'getSchema',
+    method: 'GET',
+    path: '/v1/schemas/{site}',
+    tag: 'Registry',
+    summary: "Read the card of a site's latest schema",
+    auth: 'optional',
+    counted: false,
+    params: siteParams(),
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<Card, true>({
+            site: v.siteName().required(),
+            title: Joi.string().required(),
+            description: Joi.string().allow('').required(),
+            intent_category: Joi.string().required(),
+            verified: Joi.boolean().required(),
+            verified_at: v.nullableTime().required(),
+            version: v.versionNumber().required(),
+            version_hash: v.versionHash().required(),
+            published_at: v.time().required(),
+            endpoints: Joi.array()
+                .items(
+                    Joi.object({
+                        name: Joi.string().required(),
+                        kind: v.kind().required(),
+                        method: v.method().required(),
+                        description: Joi.string().allow('').required(),
+                        hosted: Joi.boolean().required(),
+                        credits: v.count().required(),
+                    }),
+                )
+                .required(),
+            maintainer: Joi.string().required(),
+            fetches_7d: v.count().required(),
+            health: v.health().required(),
+        }),
+    },
+    cacheSeconds: 30,
+    refusals: ['INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+});
+
+/** GET /v1/schemas/{site}/package: the package as it was published. */
+export const getPackage = contract<SiteParams, { version?: string }, undefined, DownloadedPackage>({
+    name: 'getPackage',
+    method: 'GET',
+    path: '/v1/schemas/{site}/package',
+    tag: 'Registry',
+    summary: 'Download a schema package',
+    auth: 'optional',
+    counted: false,
+    params: siteParams(),
+    query: Joi.object<{ version?: string }, true>({
+        version: Joi.string()
+            .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/)
+            .description('Number or hash of a version; the latest by default'),
+    }),
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<DownloadedPackage>({
+            format: Joi.string().valid('routebook/1').required(),
+            site: v.siteName().required(),
+            title: Joi.string().required(),
+            intent_category: Joi.string().required(),
+            endpoints: Joi.array().items(v.jsonObject()).required(),
+            version: v.versionNumber().required(),
+            version_hash: v.versionHash().required(),
+            published_at: v.time().required(),
+        }).unknown(true),
+    },
+    cacheSeconds: 30,
+    refusals: ['INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
+});

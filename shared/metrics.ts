@@ -1,0 +1,60 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Config } from './config.ts';
+
+/** Every metric of CONTRACT section 6, by the part that emits it; names, helps and labels stand here and nowhere else. */
+export type Metrics = ReturnType<typeof openMetrics>;
+
+// prom-client exposes these three as gauges whose names end in _total, which `promtool check metrics` refuses.
+const MISNAMED_DEFAULTS = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
+/** A registry with all metrics of the process. Gauges of shared state are filled by whoever scrapes (`onScrape`). */
+export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
+    const registry = new Registry();
+    const registers = [registry];
+    const siteLabel = siteLabels(config.metricsMaxSites);
+    collectDefaultMetrics({ register: registry });
+    for (const name of MISNAMED_DEFAULTS) registry.removeSingleMetric(name);
+
+    const counter = <L extends string>(name: string, help: string, labelNames: L[]) => new Counter({ name, help, labelNames, registers });
+    const gauge = <L extends string>(name: string, help: string, labelNames: L[]) => new Gauge({ name, help, labelNames, registers });
+    const histogram = <L extends string>(name: string, help: string, labelNames: L[]) =>
+        new Histogram({ name, help, labelNames, buckets: SECONDS, registers });
+
+    return {
+        registry,
+        siteLabel,
+        httpRequests: counter('routebook_http_requests_total', 'Answers of the API by route and status.', ['method', 'route', 'status']),
+        httpSeconds: histogram('routebook_http_request_duration_seconds', 'Time from request to answer of the API.', ['method', 'route']),
+        fetches: counter('routebook_fetches_total', 'Hosted fetches by site and outcome: success or the code.', ['site', 'outcome']),
+        fetchSeconds: histogram('routebook_fetch_duration_seconds', 'Time from admission to answer of a hosted fetch.', []),
+        fetchQueueSeconds: histogram('routebook_fetch_queue_seconds', 'Time that a hosted fetch waited for a worker.', []),
+        creditsCharged: counter('routebook_credits_charged_total', 'Credits charged, by site.', ['site']),
+        creditsHeld: gauge('routebook_credits_held', 'Credits held for fetches in flight, over all accounts.', []),
+        rateLimited: counter('routebook_rate_limited_total', 'Refusals with 429 by plan and window.', ['plan', 'window']),
+        queueJobs: gauge('routebook_queue_jobs', 'Jobs in the queue by state.', ['state']),
+        queueOldestWait: gauge('routebook_queue_oldest_wait_seconds', 'How long the oldest waiting job has waited.', []),
+        workerSlots: gauge('routebook_worker_slots', 'Slots of this worker by state.', ['state']),
+        upstreamRequests: counter('routebook_upstream_requests_total', 'Requests sent to sites by result.', ['site', 'result']),
+        upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),
+        upstreamBytes: counter('routebook_upstream_bytes_total', 'Body bytes to and from sites.', ['site', 'direction']),
+        siteCost: counter('routebook_site_cost_usd_total', 'What the calls of a site cost the operator, at the prices set.', ['site']),
+        ledgerDrift: gauge('routebook_ledger_drift_accounts', 'Accounts whose ledger does not sum to their balance.', []),
+    };
+}
+
+/**
+ * Bounds the `site` label: the first `max` registered sites keep their names, all others, and sites that are not
+ * registered, share `other`.
+ */
+function siteLabels(max: number): (site: string | undefined) => string {
+    const known = new Set<string>();
+    return (site) => {
+        if (site === undefined) return 'other';
+        if (known.has(site)) return site;
+        if (known.size >= max) return 'other';
+        known.add(site);
+        return site;
+    };
+}

@@ -1,0 +1,92 @@
+import type { App } from '../shared/app.ts';
+import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
+import { newId } from '../shared/domain/ids.ts';
+import { VERSION } from '../shared/version.ts';
+import type { EgressConnector } from './egress.ts';
+import { runFetchJob } from './run-fetch-job.ts';
+import { createReader } from './select/reader.ts';
+import { createUpstream } from './upstream.ts';
+
+/** How often a worker says that it lives; it counts as gone after five silent beats. */
+const BEAT_MS = 1000;
+
+export interface OpenWorker {
+    /** Takes no more jobs and resolves when those in flight have ended. */
+    drain(): Promise<void>;
+    /** Drains, then closes everything that the worker opened. */
+    close(): Promise<void>;
+}
+
+/**
+ * Starts taking fetch jobs.
+ * @param connector only tests pass another than the guarded one, to show that the guard's tests can fail.
+ */
+export async function openWorker(app: App, { connector }: { connector?: EgressConnector } = {}): Promise<OpenWorker> {
+    const { config, metrics, log } = app;
+    const id = newId('op').replace('op_', 'worker_');
+    const reader = createReader();
+    const upstream = createUpstream({
+        rules: { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl },
+        ...(connector === undefined ? {} : { connector }),
+        onRequest: ({ site, result, seconds, bytesIn, bytesOut }) => {
+            const label = metrics.siteLabel(site);
+            metrics.upstreamRequests.inc({ site: label, result });
+            metrics.upstreamSeconds.inc({ site: label }, seconds);
+            metrics.upstreamBytes.inc({ site: label, direction: 'in' }, bytesIn);
+            metrics.upstreamBytes.inc({ site: label, direction: 'out' }, bytesOut);
+            const { perRequest, perSecond, perGb } = config.cost;
+            metrics.siteCost.inc({ site: label }, perRequest + perSecond * seconds + (perGb * (bytesIn + bytesOut)) / 1e9);
+        },
+    });
+    const tools = {
+        loadEndpoint: (versionId: number, name: string) => app.versions.endpoint(versionId, name),
+        markSent: (operation: string) => app.credits.markSent(operation),
+        upstream,
+        reader,
+        userAgent: `Routebook/${VERSION} (+${app.publicUrl()}/abuse)`,
+    };
+    const consumer = app.queue.consume((job, signal) => runLogged(app, job, () => runFetchJob(tools, job, signal)), {
+        concurrency: config.workerConcurrency,
+    });
+    const beat = () =>
+        app.fleet
+            .reportWorker({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() })
+            .catch((error: unknown) => log.warn({ part: 'fleet', error }, 'the heartbeat was not recorded'));
+    const timer = setInterval(() => {
+        metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
+        metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
+        void beat();
+    }, BEAT_MS);
+    await beat();
+    log.info({ worker: id, slots: config.workerConcurrency }, 'the worker takes jobs');
+
+    const drain = async () => {
+        clearInterval(timer);
+        await consumer.drain();
+        await app.fleet.removeWorker(id).catch(() => undefined);
+    };
+    return {
+        drain,
+        async close() {
+            await drain();
+            await consumer.close();
+            await reader.close();
+            upstream.close();
+        },
+    };
+}
+
+/** One line a job; a bug is logged with its stack here, and the caller is told INTERNAL. */
+async function runLogged(app: App, job: FetchJob, run: () => Promise<FetchOutcome>): Promise<FetchOutcome> {
+    const began = performance.now();
+    const fields = { operation: job.operation, request_id: job.requestId, site: job.site, endpoint: job.endpoint };
+    try {
+        const outcome = await run();
+        const duration_ms = Math.round(performance.now() - began);
+        app.log.info({ ...fields, outcome: outcome.ok ? 'success' : outcome.code, duration_ms }, 'job done');
+        return outcome;
+    } catch (error) {
+        app.log.error({ ...fields, error }, 'a bug: unexpected error in a job');
+        return { ok: false, code: 'INTERNAL' };
+    }
+}
