@@ -1,0 +1,151 @@
+import type { Db } from '../db.ts';
+import { newId } from '../domain/ids.ts';
+import { type Batch, openBatch } from './batch.ts';
+import { type Balance, forwardBonus, readBalance } from './credits/accounts.ts';
+import { BONUSES } from './credits/bonuses.ts';
+import { type HoldOrder, type HoldVerdict, holdAll } from './credits/holds.ts';
+import { markAll } from './credits/marks.ts';
+import { isOutage } from './credits/outages.ts';
+import { type HoldState, type Settled, type Settlement, settleAll } from './credits/settlements.ts';
+
+export type { AccountPlan, Balance, Overrides, Plan } from './credits/accounts.ts';
+export { changePlan, openAccount, payerOf, readBalance, setLimits } from './credits/accounts.ts';
+export { BONUSES, earnContribution, grantBonus } from './credits/bonuses.ts';
+export type { HoldOrder, HoldVerdict } from './credits/holds.ts';
+export type { HoldState } from './credits/settlements.ts';
+
+export type ChargeVerdict =
+    | {
+          ok: true;
+          charged: number;
+          /** What the account can spend now, the bonus included. */
+          available: number;
+          /** 50 with the user's first charged fetch, otherwise 0. */
+          firstFetchBonus: number;
+      }
+    | { ok: false; state: HoldState | 'unknown'; marked: boolean; available: number };
+
+export interface ReleaseVerdict {
+    /** `held` or `sent`: this call released it. Otherwise somebody was first, or there is no such hold. */
+    before: HoldState | 'unknown';
+    /** Whether a worker marked it as sent, also where somebody else was first: a failed write is then OUTCOME_UNKNOWN. */
+    marked: boolean;
+    available: number;
+}
+
+export interface Standing {
+    state: HoldState;
+    marked: boolean;
+    /** Credits held, or that were. */
+    amount: number;
+    charged: number;
+}
+
+export interface Swept {
+    /** Holds released because nobody settled them in time. */
+    released: number;
+    /** Accounts whose period ended. */
+    turned: number;
+    /** Bonus credits that followed their owner to another account. */
+    forwarded: number;
+}
+
+/**
+ * The movements of money (CONTRACT section 2). Whatever arrives in one tick is one statement and one commit. Every method
+ * rejects with the database's error where the outcome could not be learned in time, or where nothing was done.
+ */
+export interface Credits {
+    /** Holds as many units as are wanted and the balance allows; refused where it is below one unit. */
+    hold(order: HoldOrder): Promise<HoldVerdict>;
+    /** Charges the exact cost, at most the hold (more is cut to it), and gives back the rest. A hold that has ended stays as it is. */
+    charge(charge: { operation: string; amount: number }): Promise<ChargeVerdict>;
+    /** Gives the whole hold back. */
+    release(release: { operation: string }): Promise<ReleaseVerdict>;
+    /** A worker's `held → sent`; it sends only if this is true. */
+    markSent(operation: string): Promise<boolean>;
+    /** How a hold stands; undefined where there is none. */
+    stateOf(operation: string): Promise<Standing | undefined>;
+    balance(accountId: string): Promise<Balance | undefined>;
+    /** Releases forgotten holds and turns ended periods, at most `limit` of each. Safe to run anywhere, at once. */
+    sweep(limit?: number): Promise<Swept>;
+    /** Takes nothing more and waits for what was taken. */
+    close(): Promise<void>;
+}
+
+export interface CreditsOptions {
+    /** How long a hold or mark tries again when the database is away, in milliseconds. */
+    patienceMs?: number;
+    /** The same for charges and releases, whose work is done already. */
+    settlePatienceMs?: number;
+    /** Longest a statement may take, in milliseconds. */
+    timeoutMs?: number;
+    /** Longest wait for a place in a batch, in milliseconds. */
+    maxWaitMs?: number;
+}
+
+/** Opens the credits of `db`'s accounts; close them before the pool. */
+export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
+    const { patienceMs = 300, settlePatienceMs = 2000, timeoutMs = 5000, maxWaitMs = 1000 } = options;
+    const me = newId('op');
+    const holds = openBatch<HoldOrder, HoldVerdict>({
+        run: (orders) => holdAll(db, orders, { patienceMs, timeoutMs }),
+        keyOf: (order) => order.operation,
+        isCommonFate: isOutage,
+        maxWaitMs,
+    });
+    const settlements = openBatch<Settlement, Settled>({
+        run: (items) => settleAll(db, items, BONUSES, { patienceMs: settlePatienceMs, timeoutMs }),
+        keyOf: (item) => item.operation,
+        isCommonFate: isOutage,
+        maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
+    });
+    const marks = openBatch<string, boolean>({
+        run: (operations) => markAll(db, operations, me, { patienceMs, timeoutMs }),
+        keyOf: (operation) => operation,
+        isCommonFate: isOutage,
+        maxWaitMs,
+    });
+
+    return {
+        async hold(order) {
+            mustBePositive('unit', order.unit);
+            mustBePositive('maxUnits', order.maxUnits);
+            return holds.add(order);
+        },
+        async charge({ operation, amount }) {
+            if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge is a whole number of credits');
+            const { won, state, marked, charged, available, firstFetchBonus } = await settlements.add({ operation, charge: amount });
+            return won ? { ok: true, charged, available, firstFetchBonus } : { ok: false, state, marked, available };
+        },
+        async release({ operation }) {
+            const { won, state, marked, available } = await settlements.add({ operation, charge: null });
+            return { before: won ? (marked ? 'sent' : 'held') : state, marked, available };
+        },
+        markSent: (operation) => marks.add(operation),
+        stateOf: (operation) => stateOf(db, operation),
+        balance: (accountId) => readBalance(db, accountId),
+        sweep: (limit = 500) => sweep(db, limit),
+        async close() {
+            const open: Batch<never, unknown>[] = [holds, marks, settlements];
+            await Promise.all(open.map((batch) => batch.close()));
+        },
+    };
+}
+
+async function stateOf(db: Db, operation: string): Promise<Standing | undefined> {
+    const { rows } = await db.raw<{ rows: Standing[] }>(
+        'select state, sent_at is not null as marked, amount, coalesce(charged, 0) as charged from holds where operation = ?',
+        [operation],
+    );
+    return rows[0];
+}
+
+async function sweep(db: Db, limit: number): Promise<Swept> {
+    const released = await db.raw<{ rows: { count: number }[] }>('select credits_sweep(?) as count', [limit]);
+    const turned = await db.raw<{ rows: { count: number }[] }>('select credits_turn_due(?) as count', [limit]);
+    return { released: released.rows[0]?.count ?? 0, turned: turned.rows[0]?.count ?? 0, forwarded: await forwardBonus(db) };
+}
+
+function mustBePositive(name: string, value: number): void {
+    if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`${name} is a positive whole number`);
+}

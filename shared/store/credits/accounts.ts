@@ -1,0 +1,169 @@
+import type { Db } from '../../db.ts';
+
+export type Plan = 'free' | 'starter' | 'pro' | 'enterprise';
+
+/** Figures that an operator set for one account; what is absent follows the plan. */
+export interface Overrides {
+    perMinute?: number;
+    perHour?: number;
+    perDay?: number;
+    /** Credits a month. */
+    allowance?: number;
+    concurrency?: number;
+}
+
+export interface AccountPlan {
+    plan: Plan;
+    /** The plan's own credits a month; an override goes before it. */
+    planAllowance: number;
+    overrides?: Overrides;
+}
+
+/** What an account can spend, and until when. */
+export interface Balance {
+    accountId: string;
+    plan: Plan;
+    allowance: { limit: number; remaining: number };
+    /** Credits that never expire. */
+    bonus: number;
+    /** Promised to calls in flight; in neither of the two. */
+    held: number;
+    /** What is left of the allowance plus bonus. */
+    available: number;
+    resetsAt: Date;
+    overrides: Overrides;
+}
+
+/** Who pays for calls with a key of this workspace and user: the user while the workspace is on Free, otherwise the workspace. */
+export function payerOf(plan: Plan, workspaceId: string, userId: string): string {
+    return plan === 'free' ? userId : workspaceId;
+}
+
+/** Opens the account `usr_…` (Free) or `wsp_…` (a paid plan) and begins its first period. One that is open already stays as it is. */
+export async function openAccount(db: Db, account: AccountPlan & { id: string }): Promise<void> {
+    const { rows } = await db.raw<{ rows: unknown[] }>('update credit_accounts set moved_to = null where id = ? returning id', [
+        account.id,
+    ]);
+    if (rows.length === 0) await open(db, account.id, account, false);
+}
+
+/** Gives an open account other overrides (none: clears them) inside its period: what was used counts against the new limit. */
+export async function setLimits(db: Db, id: string, account: AccountPlan): Promise<void> {
+    await open(db, id, account, false);
+}
+
+/**
+ * Puts a workspace on a plan; returns who pays from now on, or undefined where there is no such workspace. Another plan begins
+ * a new billing period at once, the same plan only takes the overrides. From Free to a paid plan the owner's bonus moves to the
+ * workspace's account, and back to Free it moves back; what calls in flight still hold follows with `forwardBonus`.
+ */
+export async function changePlan(db: Db, workspaceId: string, account: AccountPlan): Promise<string | undefined> {
+    return db.transaction(async (trx) => {
+        const before = await lockWorkspace(trx, workspaceId);
+        if (before === undefined) return undefined;
+        await trx.raw('update workspaces set plan = ? where id = ?', [account.plan, workspaceId]);
+        const payer = payerOf(account.plan, workspaceId, before.owner);
+        const isUser = payer === before.owner;
+        // A user's own period goes on, whatever becomes of a workspace.
+        await open(trx, payer, account, !isUser && before.plan !== account.plan);
+        if (isUser && before.plan !== 'free') await closeInto(trx, workspaceId, before.owner);
+        if (!isUser && before.plan === 'free') await leaveFree(trx, before.owner, workspaceId);
+        return payer;
+    });
+}
+
+/** Sends bonus that came back to an account nobody spends from any more to where it belongs; returns the credits moved. */
+export async function forwardBonus(db: Db): Promise<number> {
+    const { rows } = await db.raw<{ rows: { id: string; moved_to: string }[] }>(
+        'select id, moved_to from credit_accounts where moved_to is not null and bonus_available > 0',
+    );
+    let moved = 0;
+    for (const account of rows) moved += await moveBonus(db, account.id, account.moved_to);
+    return moved;
+}
+
+/** How an account stands now, its period brought up to date; undefined where there is none. */
+export async function readBalance(db: Db, accountId: string): Promise<Balance | undefined> {
+    const { rows } = await db.raw<{ rows: AccountRow[] }>(
+        'select c.*, c.resets_at <= app_now() as is_over from credit_accounts c where c.id = ?',
+        [accountId],
+    );
+    if (rows[0]?.is_over !== true) return rows[0] && balanceOf(rows[0]);
+    const turned = await db.raw<{ rows: AccountRow[] }>('select * from credits_refresh(?)', [accountId]);
+    return turned.rows[0] && balanceOf(turned.rows[0]);
+}
+
+async function open(db: Db, id: string, account: AccountPlan, isRestart: boolean): Promise<void> {
+    const limits = JSON.stringify(account.overrides ?? {});
+    await db.raw('select credits_open(?, ?, ?, ?::jsonb, ?)', [id, account.plan, account.planAllowance, limits, isRestart]);
+}
+
+async function lockWorkspace(db: Db, id: string): Promise<{ plan: Plan; owner: string } | undefined> {
+    const { rows } = await db.raw<{ rows: { plan: Plan; owner: string | null }[] }>(
+        `select w.plan, (select m.user_id from memberships m where m.workspace_id = w.id and m.role = 'owner'
+                         order by m.created_at, m.user_id limit 1) as owner
+         from workspaces w where w.id = ? for update of w`,
+        [id],
+    );
+    const row = rows[0];
+    if (row === undefined) return undefined;
+    if (row.owner === null) throw new Error(`workspace ${id} has no owner`);
+    return { plan: row.plan, owner: row.owner };
+}
+
+/** The workspace's allowance ends now, also for what is held of it. */
+async function closeInto(db: Db, workspaceId: string, owner: string): Promise<void> {
+    await open(db, workspaceId, { plan: 'free', planAllowance: 0 }, true);
+    await moveBonus(db, workspaceId, owner);
+    await db.raw('update credit_accounts set moved_to = ? where id = ?', [owner, workspaceId]);
+}
+
+async function leaveFree(db: Db, owner: string, workspaceId: string): Promise<void> {
+    await moveBonus(db, owner, workspaceId);
+    await db.raw(
+        `update credit_accounts set moved_to = ? where id = ? and not exists (
+            select from memberships m join workspaces w on w.id = m.workspace_id
+            where m.user_id = credit_accounts.id and m.role = 'owner' and w.plan = 'free')`,
+        [workspaceId, owner],
+    );
+}
+
+async function moveBonus(db: Db, from: string, to: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: { moved: number }[] }>('select credits_move_bonus(?, ?) as moved', [from, to]);
+    return rows[0]?.moved ?? 0;
+}
+
+interface AccountRow {
+    id: string;
+    plan: Plan;
+    per_minute: number | null;
+    per_hour: number | null;
+    per_day: number | null;
+    allowance_override: number | null;
+    concurrency: number | null;
+    allowance: number;
+    allowance_available: number;
+    bonus_available: number;
+    held: number;
+    resets_at: Date;
+    is_over?: boolean;
+}
+
+function balanceOf(row: AccountRow): Balance {
+    return {
+        accountId: row.id,
+        plan: row.plan,
+        allowance: { limit: row.allowance, remaining: row.allowance_available },
+        bonus: row.bonus_available,
+        held: row.held,
+        available: row.allowance_available + row.bonus_available,
+        resetsAt: row.resets_at,
+        overrides: {
+            ...(row.per_minute !== null && { perMinute: row.per_minute }),
+            ...(row.per_hour !== null && { perHour: row.per_hour }),
+            ...(row.per_day !== null && { perDay: row.per_day }),
+            ...(row.allowance_override !== null && { allowance: row.allowance_override }),
+            ...(row.concurrency !== null && { concurrency: row.concurrency }),
+        },
+    };
+}

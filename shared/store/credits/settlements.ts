@@ -1,0 +1,67 @@
+import type { Db } from '../../db.ts';
+import type { Bonuses } from './bonuses.ts';
+import { persist } from './outages.ts';
+
+export type HoldState = 'held' | 'sent' | 'charged' | 'released';
+
+/** How an open hold ends: with the exact cost, or, with `null`, for nothing. */
+export interface Settlement {
+    operation: string;
+    charge: number | null;
+}
+
+export interface Settled {
+    /** Whether this call ended the hold; otherwise it had ended before and is as it was. */
+    won: boolean;
+    /** How the hold stands now; `unknown`: there never was one. */
+    state: HoldState | 'unknown';
+    /** Whether a worker marked it as sent, whoever ended it. */
+    marked: boolean;
+    /** Credits charged. */
+    charged: number;
+    /** Credits that this operation earned as its user's first one, in `available` already. */
+    firstFetchBonus: number;
+    /** What the account can spend now. */
+    available: number;
+}
+
+interface SettledRow extends Omit<Settled, 'firstFetchBonus'> {
+    operation: string;
+    first_fetch: number;
+}
+
+const SETTLE = `select operation, won, state, marked, charged, first_fetch, available
+    from credits_settle(?::text[], ?::bigint[], ?::integer, ?::integer, ?::integer)`;
+
+const UNKNOWN: Settled = { won: false, state: 'unknown', marked: false, charged: 0, firstFetchBonus: 0, available: 0 };
+
+/** Ends all these holds in one statement; a verdict for each, in their order. */
+export async function settleAll(
+    db: Db,
+    settlements: readonly Settlement[],
+    bonuses: Bonuses,
+    limits: { patienceMs: number; timeoutMs: number },
+): Promise<Settled[]> {
+    const sorted = settlements.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
+    const bindings = [
+        sorted.map((settlement) => settlement.operation),
+        // An array of the database's own spelling, since knex knows none with nulls.
+        `{${sorted.map((settlement) => settlement.charge ?? 'null').join(',')}}`,
+        bonuses.firstFetch,
+        bonuses.referral,
+        bonuses.referralsAMonth,
+    ];
+    return persist(limits.patienceMs, async (mayBeDone) => {
+        const { rows } = await db.raw<{ rows: SettledRow[] }>(SETTLE, bindings).timeout(limits.timeoutMs);
+        const byOperation = new Map(rows.map((row) => [row.operation, row]));
+        return settlements.map((settlement) => verdict(settlement, byOperation.get(settlement.operation), mayBeDone));
+    });
+}
+
+/** After a lost answer, a hold that ended the way we wanted is our own work: nobody else charges or gives up this operation. */
+function verdict(settlement: Settlement, row: SettledRow | undefined, mayBeDone: boolean): Settled {
+    if (row === undefined) return UNKNOWN;
+    const { won, state, marked, charged, available } = row;
+    const isOurs = mayBeDone && state === (settlement.charge === null ? 'released' : 'charged');
+    return { won: won || isOurs, state, marked, charged, firstFetchBonus: row.first_fetch, available };
+}
