@@ -110,7 +110,8 @@ async function keepRunning(setup: Setup, log: LifecycleLog): Promise<() => Promi
 
 /** Its lock is there and names a process that is gone; a folder without a lock may be about to get one. */
 function isAbandoned(dataDir: string): boolean {
-    return existsSync(join(dataDir, 'lock')) && !isLocked(dataDir) && process.getuid?.() === statSync(dataDir).uid;
+    const isOwn = statSync(dataDir).uid === process.getuid?.();
+    return isOwn && existsSync(join(dataDir, 'lock')) && !isLocked(dataDir);
 }
 
 function removeDataFolder(dataDir: string): void {
