@@ -1,0 +1,76 @@
+import type { Result } from 'ioredis';
+import type { Clock } from '../clock.ts';
+import type { OutageLog } from '../outage.ts';
+import { hashTag, openRedis } from '../redis.ts';
+import { PEEK_SCRIPT, TAKE_SCRIPT } from './redis-scripts.ts';
+import type { LimitStore } from './store.ts';
+import type { LimitWindow, StoreAnswer } from './types.ts';
+
+declare module 'ioredis' {
+    interface RedisCommander<Context> {
+        limitsTake(...args: (string | number)[]): Result<number[], Context>;
+        limitsPeek(...args: (string | number)[]): Result<number[], Context>;
+    }
+}
+
+/** The counters in Redis: a hash of windows per identity, a sorted set of leases per account and per site. */
+export function openRedisLimits(options: {
+    redisUrl: string;
+    keyPrefix: string;
+    clock: Pick<Clock, 'offsetMs'>;
+    log: OutageLog;
+}): LimitStore {
+    const prefix = hashTag(options.keyPrefix);
+    const redis = openRedis(options.redisUrl, 'producer', 'redis limits', options.log);
+    redis.defineCommand('limitsTake', { numberOfKeys: 4, lua: TAKE_SCRIPT });
+    redis.defineCommand('limitsPeek', { numberOfKeys: 2, lua: PEEK_SCRIPT });
+    const keys = {
+        windows: (identity: string) => `${prefix}:limit:${identity}`,
+        account: (account: string) => `${prefix}:leases:account:${account}`,
+        site: (site: string) => `${prefix}:leases:site:${site}`,
+        slots: `${prefix}:fleet:slots`,
+    };
+    return {
+        async take({ identity, windows, lease }) {
+            const flat = await redis.limitsTake(
+                keys.windows(identity),
+                keys.account(lease?.account ?? ''),
+                keys.site(lease?.site ?? ''),
+                keys.slots,
+                options.clock.offsetMs,
+                lease?.operation ?? '',
+                lease?.concurrency ?? 0,
+                lease === undefined ? 0 : Math.max(1, Math.round(lease.expiresAt - Date.now())),
+                lease?.site === undefined ? 0 : 1,
+                lease?.share ?? '',
+                ...windows.flatMap(({ name, limit, seconds }) => [name, limit, seconds * 1000]),
+            );
+            return fromFlat(windows, flat);
+        },
+        async end({ operation, account, site }) {
+            const removals = redis.pipeline().zrem(keys.account(account), operation);
+            if (site !== undefined) removals.zrem(keys.site(site), operation);
+            await removals.exec();
+        },
+        async peek(identity, windows, account) {
+            const flat = await redis.limitsPeek(
+                keys.windows(identity),
+                keys.account(account),
+                options.clock.offsetMs,
+                ...windows.map(({ name }) => name),
+            );
+            const [inFlight = 0, ...states] = flat;
+            return { answer: fromFlat(windows, [0, ...states]), inFlight };
+        },
+        close: async () => redis.disconnect(),
+    };
+}
+
+/** `[verdict, used, left, used, left, …]` */
+function fromFlat(windows: readonly LimitWindow[], [verdict = 0, ...states]: number[]): StoreAnswer {
+    return {
+        verdict,
+        used: windows.map((_, index) => states[2 * index] ?? 0),
+        leftMs: windows.map((_, index) => states[2 * index + 1] ?? 0),
+    };
+}
