@@ -1,0 +1,246 @@
+import type { IncomingMessage } from 'node:http';
+import got, { type Got } from 'got';
+import type { Effect, Method, UpstreamRequest } from '../shared/domain/types.ts';
+import { createConnector, type EgressConnector, type EgressRules, GuardedAgent, type HandOver, judgeUrl } from './egress.ts';
+import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
+import { type Body, readBody } from './upstream/body.ts';
+import { type CallTime, openCallTime } from './upstream/call.ts';
+import { type Exchange, startExchange } from './upstream/exchange.ts';
+import { type Fault, faultOf, UpstreamFault } from './upstream/failures.ts';
+import { followRedirect, isRedirect, MAX_REDIRECTS } from './upstream/redirects.ts';
+import { isRetriedStatus, pauseBefore, readRetryAfter } from './upstream/retries.ts';
+import { snippetOf } from './upstream/snippet.ts';
+
+export type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure };
+
+export interface SendOptions {
+    /** For metrics alone. */
+    site: string;
+    /** Every hop stays on this registrable domain. */
+    registrable: string;
+    effect: Effect;
+    /** Milliseconds since the epoch. */
+    deadlineAt: number;
+    signal?: AbortSignal;
+    /** For writes: asked once, when the connection stands and nothing is written yet; `false` and nothing is sent. */
+    beforeFirstByte?: () => Promise<boolean>;
+}
+
+export interface Upstream {
+    /** Sends a request with its retries and redirects. Never rejects for anything that a site or a network can do. */
+    send(request: UpstreamRequest, options: SendOptions): Promise<UpstreamAnswer | UpstreamFailure>;
+    /** Closes the connections that wait for their next request. */
+    close(): void;
+}
+
+export interface UpstreamCaps {
+    /** Unpacked body bytes. */
+    body: number;
+    headerBytes: number;
+    headers: number;
+}
+
+const CAPS: UpstreamCaps = { body: 5 * 1024 * 1024, headerBytes: 64 * 1024, headers: 200 };
+
+/** Of a refusing answer no more is read than its snippet needs, and not for longer than this many milliseconds. */
+const REFUSAL_BODY = 16 * 1024;
+const REFUSAL_PATIENCE = 1000;
+
+/**
+ * The only way out to foreign sites (CONTRACT 4): got without any of its own retries, redirects, unpacking, cookies or proxies, over
+ * connections that the guard dialled.
+ * @param connector tests alone pass another one, to show that the guard's tests can fail
+ */
+export function createUpstream({
+    rules,
+    connector = createConnector(rules),
+    caps = CAPS,
+    onRequest = () => {},
+}: {
+    rules: EgressRules;
+    connector?: EgressConnector;
+    caps?: UpstreamCaps;
+    onRequest?: (figures: RequestFigures) => void;
+}): Upstream {
+    const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
+    const client = got.extend({
+        agent: agents,
+        retry: { limit: 0 },
+        followRedirect: false,
+        decompress: false,
+        throwHttpErrors: false,
+        http2: false,
+        enableUnixSockets: false,
+        maxHeaderSize: caps.headerBytes,
+    });
+    const tools: Tools = { client, rules, connector, caps, onRequest };
+    return {
+        async send(request, options) {
+            const time = openCallTime(options.deadlineAt, options.signal);
+            try {
+                return await new Call(tools, options, time).run(request);
+            } finally {
+                time.close();
+            }
+        },
+        close() {
+            agents.http.destroy();
+            agents.https.destroy();
+        },
+    };
+}
+
+interface Tools {
+    client: Got;
+    rules: EgressRules;
+    connector: EgressConnector;
+    caps: UpstreamCaps;
+    onRequest: (figures: RequestFigures) => void;
+}
+
+/** One call of `send`: how many requests it took, and whether one of them may have reached the site. */
+class Call {
+    readonly #tools: Tools;
+    readonly #options: SendOptions;
+    readonly #time: CallTime;
+    readonly #began = performance.now();
+    #attempts = 0;
+    #retries = 0;
+    #mayHaveArrived = false;
+
+    constructor(tools: Tools, options: SendOptions, time: CallTime) {
+        this.#tools = tools;
+        this.#options = options;
+        this.#time = time;
+    }
+
+    async run(first: UpstreamRequest): Promise<UpstreamAnswer | UpstreamFailure> {
+        const url = URL.parse(first.url);
+        if (url === null || judgeUrl(url, this.#options.registrable, this.#tools.rules) !== 'allowed') {
+            return this.#failed({ code: 'EGRESS_DENIED', isTransient: false });
+        }
+        let request = first;
+        for (let redirects = 0; ; ) {
+            const step = await this.#tryOnce(request);
+            if ('page' in step) return this.#answered(step.page);
+            if ('fault' in step) {
+                if (!(await this.#mayTryAgain(step.fault))) return this.#failed(step.fault);
+            } else {
+                if (++redirects > MAX_REDIRECTS) {
+                    return this.#failed({ code: 'UPSTREAM_REDIRECT', message: 'The site redirected too many times.', isTransient: false });
+                }
+                request = step.next;
+            }
+        }
+    }
+
+    /** One request and what it led to. */
+    async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
+        if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
+        const began = performance.now();
+        let body: Body | undefined;
+        let exchange: Exchange | undefined;
+        let result = 'success';
+        try {
+            this.#attempts++;
+            exchange = startExchange(this.#tools.client, request, this.#agentFor(request), this.#time);
+            const response = await exchange.head;
+            this.#checkHeaders(response, request.method);
+            const status = response.statusCode ?? 0;
+            if (isRedirect(status, response.headers.location)) {
+                exchange.abandon();
+                result = 'redirect';
+                const { effect, registrable } = this.#options;
+                const here = { status, location: response.headers.location };
+                return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
+            }
+            if (status < 200 || status > 299) throw await this.#refused(response, status, exchange);
+            body = await readBody(response, this.#tools.caps.body);
+            if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
+            this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
+            return { page: { status, headers: response.headers, body: body.bytes, url: request.url, method: request.method } };
+        } catch (error) {
+            exchange?.abandon();
+            const fault = this.#time.isOver() ? this.#outOfTime(exchange?.isSent() === true) : faultOf(error);
+            result = fault.code;
+            return { fault };
+        } finally {
+            if (exchange?.isSent()) this.#mayHaveArrived = true;
+            const bytesOut = request.body === undefined ? 0 : Buffer.byteLength(request.body);
+            const seconds = (performance.now() - began) / 1000;
+            this.#tools.onRequest({ site: this.#options.site, result, seconds, bytesIn: body?.received ?? 0, bytesOut });
+        }
+    }
+
+    /** A write that is to be marked goes over a connection of its own, so that the mark falls between "connected" and the first byte. */
+    #agentFor(request: UpstreamRequest): GuardedAgent | undefined {
+        const { beforeFirstByte, effect } = this.#options;
+        if (effect !== 'write' || this.#attempts > 1) return undefined;
+        const notSent = () => new UpstreamFault('DEADLINE_EXCEEDED');
+        const handOver: HandOver = async () => {
+            if (this.#time.isOver()) throw notSent();
+            const isWon = await (beforeFirstByte?.() ?? true);
+            if (!isWon || this.#time.isOver()) throw notSent();
+        };
+        return new GuardedAgent(request.url.startsWith('https:') ? 'https' : 'http', this.#tools.connector, handOver);
+    }
+
+    #checkHeaders(response: IncomingMessage, method: Method): void {
+        this.#checkCount(response.rawHeaders.length);
+        const length = Number(response.headers['content-length'] ?? 0);
+        const isPlain = response.headers['content-encoding'] === undefined && method !== 'HEAD';
+        if (isPlain && length > this.#tools.caps.body && (response.statusCode ?? 0) < 300) {
+            throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
+        }
+    }
+
+    /** @param parts names and values, as Node lists them */
+    #checkCount(parts: number): void {
+        if (parts / 2 > this.#tools.caps.headers) throw new UpstreamFault('UPSTREAM_TOO_LARGE', 'The answer has too many headers.');
+    }
+
+    /** A status that is not 2xx, with the beginning of its body where that comes soon. */
+    async #refused(response: IncomingMessage, status: number, exchange: Exchange): Promise<UpstreamFault> {
+        const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
+        const body = await readBody(response, REFUSAL_BODY).catch(() => undefined);
+        clearTimeout(patience);
+        if (body === undefined || !body.isWhole) exchange.abandon();
+        const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
+        return new UpstreamFault(status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS', undefined, {
+            isTransient: isRetriedStatus(status),
+            status,
+            snippet: body === undefined ? '' : snippetOf(body.bytes),
+            ...(retryAfter === undefined ? {} : { retryAfter }),
+        });
+    }
+
+    async #mayTryAgain(fault: Fault): Promise<boolean> {
+        if (this.#options.effect !== 'read') return false;
+        const pause = pauseBefore(this.#retries + 1, fault, this.#time.left(), Math.random());
+        if (pause === undefined) return false;
+        this.#retries++;
+        await this.#time.wait(pause);
+        return !this.#time.isOver();
+    }
+
+    /** @param isSent whether the request in flight was handed to a connection */
+    #outOfTime(isSent: boolean): Fault {
+        return { code: isSent || this.#mayHaveArrived ? 'UPSTREAM_TIMEOUT' : 'DEADLINE_EXCEEDED', isTransient: false };
+    }
+
+    #answered(page: Page): UpstreamAnswer {
+        const durationMs = Math.round(performance.now() - this.#began);
+        return { ok: true, page, figures: { status: page.status, attempts: this.#attempts, durationMs, bytes: page.body.length } };
+    }
+
+    #failed({ code, message, retryAfter, status, snippet = '' }: Fault): UpstreamFailure {
+        return {
+            ok: false,
+            code,
+            attempts: this.#attempts,
+            ...(message === undefined ? {} : { message }),
+            ...(retryAfter === undefined ? {} : { retryAfter }),
+            ...(status === undefined ? {} : { upstream: { status, snippet } }),
+        };
+    }
+}

@@ -1,0 +1,41 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { UpstreamFigures } from '../../shared/domain/fetch.ts';
+import type { Method } from '../../shared/domain/types.ts';
+import type { RefusalCode } from '../../shared/refusals.ts';
+
+/** A final 2xx whose body came whole and is unpacked. */
+export interface Page {
+    status: number;
+    headers: IncomingHttpHeaders;
+    body: Uint8Array;
+    /** Where it came from, after redirects. */
+    url: string;
+    method: Method;
+}
+
+export interface UpstreamAnswer {
+    ok: true;
+    page: Page;
+    figures: UpstreamFigures;
+}
+
+export interface UpstreamFailure {
+    ok: false;
+    code: RefusalCode;
+    message?: string;
+    /** Whole seconds. */
+    retryAfter?: number;
+    upstream?: { status: number; snippet: string };
+    attempts: number;
+}
+
+/** What one request towards a site cost, for the metrics. */
+export interface RequestFigures {
+    site: string;
+    /** `success`, `redirect` or the code. */
+    result: string;
+    seconds: number;
+    /** Body bytes on the wire. */
+    bytesIn: number;
+    bytesOut: number;
+}

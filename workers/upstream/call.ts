@@ -1,0 +1,54 @@
+/** The time of one call: it ends at its deadline or when its caller is gone, whichever comes first. */
+export interface CallTime {
+    /** Whether the call is over; then nothing more is sent. */
+    isOver(): boolean;
+    /** Milliseconds to the deadline, never below 0. */
+    left(): number;
+    /** Runs `act` when the call is over, at once if it is already; the answer forgets it again. */
+    whenOver(act: () => void): () => void;
+    /** Resolves after `ms`, or when the call is over. */
+    wait(ms: number): Promise<void>;
+    /** Lets go of timer and signal. */
+    close(): void;
+}
+
+/** @param deadlineAt milliseconds since the epoch; it is held by the monotonic clock from here on. */
+export function openCallTime(deadlineAt: number, signal: AbortSignal | undefined): CallTime {
+    const endsAt = performance.now() + (deadlineAt - Date.now());
+    const waiting = new Set<() => void>();
+    let over = signal?.aborted === true || deadlineAt <= Date.now();
+    const end = () => {
+        over = true;
+        for (const act of [...waiting]) act();
+    };
+    const timer = setTimeout(end, Math.max(0, deadlineAt - Date.now()));
+    signal?.addEventListener('abort', end);
+
+    const whenOver = (act: () => void) => {
+        if (over) act();
+        else waiting.add(act);
+        return () => waiting.delete(act);
+    };
+    return {
+        isOver: () => over,
+        left: () => Math.max(0, endsAt - performance.now()),
+        whenOver,
+        wait(ms) {
+            return new Promise((done) => {
+                const finish = () => {
+                    clearTimeout(pause);
+                    forget();
+                    done();
+                };
+                const pause = setTimeout(finish, ms);
+                const forget = over ? () => {} : whenOver(finish);
+                if (over) finish();
+            });
+        },
+        close() {
+            clearTimeout(timer);
+            signal?.removeEventListener('abort', end);
+            waiting.clear();
+        },
+    };
+}

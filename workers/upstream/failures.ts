@@ -1,0 +1,61 @@
+import type { RefusalCode } from '../../shared/refusals.ts';
+import { EgressDenied } from '../egress.ts';
+
+/** Why one request towards a site did not become a page. */
+export interface Fault {
+    code: RefusalCode;
+    /** Public; without one the table's meaning is told. */
+    message?: string;
+    /** A second try of a read may go better. */
+    isTransient: boolean;
+    status?: number;
+    snippet?: string;
+    /** Seconds, from the site's own Retry-After. */
+    retryAfter?: number;
+}
+
+/** Thrown inside `workers/upstream/` alone, and turned into a value before `send` answers. */
+export class UpstreamFault extends Error {
+    readonly fault: Fault;
+
+    constructor(code: RefusalCode, message?: string, more: Partial<Fault> = {}) {
+        super(message ?? code);
+        this.fault = { code, isTransient: false, ...(message === undefined ? {} : { message }), ...more };
+    }
+}
+
+const TOO_LARGE = new Set(['HPE_HEADER_OVERFLOW', 'HPE_CHUNK_EXTENSIONS_OVERFLOW', 'ERR_HTTP_MAX_HEADERS_COUNT']);
+const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_CLOSE', 'ECONNABORTED']);
+const NO_CONNECTION = new Set(['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
+const NO_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'ENODATA']);
+
+/** What an error of got, of Node's client or of the connector means in the contract's codes (CONTRACT 1.2). */
+export function faultOf(error: unknown): Fault {
+    const causes = causesOf(error);
+    for (const cause of causes) {
+        if (cause instanceof UpstreamFault) return cause.fault;
+        if (cause instanceof EgressDenied) return { code: 'EGRESS_DENIED', isTransient: false };
+    }
+    const codes = causes.map((cause) => (cause instanceof Error && 'code' in cause ? String(cause.code) : ''));
+    const has = (set: ReadonlySet<string>) => codes.some((code) => set.has(code));
+    if (has(TOO_LARGE)) return { code: 'UPSTREAM_TOO_LARGE', message: 'The headers of the answer are too large.', isTransient: false };
+    if (has(NO_NAME)) return unreachable('The name of the site does not resolve.', codes.includes('EAI_AGAIN'));
+    if (has(NO_CONNECTION)) return unreachable('The site does not accept connections.', true);
+    if (codes.some((code) => code.startsWith('HPE_'))) return unreachable('The site does not speak proper HTTP.', false);
+    if (has(BROKEN_CONNECTION)) return unreachable('The connection to the site broke off.', true);
+    if (codes.some((code) => /CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code))) {
+        return unreachable('No secure connection to the site could be made (TLS).', false);
+    }
+    return unreachable(undefined, false);
+}
+
+function unreachable(message: string | undefined, isTransient: boolean): Fault {
+    return { code: 'UPSTREAM_UNREACHABLE', isTransient, ...(message === undefined ? {} : { message }) };
+}
+
+/** got wraps what it caught; the innermost error knows best. */
+function causesOf(error: unknown): unknown[] {
+    const causes: unknown[] = [];
+    for (let cause = error; cause instanceof Error && causes.length < 8; cause = cause.cause) causes.push(cause);
+    return causes;
+}

@@ -1,0 +1,51 @@
+import type { Effect, UpstreamRequest } from '../../shared/domain/types.ts';
+import { type EgressRules, judgeUrl } from '../egress.ts';
+import { UpstreamFault } from './failures.ts';
+
+/** Redirects followed in one call (CONTRACT 4). */
+export const MAX_REDIRECTS = 5;
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const KEEPS_METHOD = new Set([307, 308]);
+
+/** Whether this answer sends us on: one of the five statuses with a Location. Without one it is a status like any other. */
+export function isRedirect(status: number, location: string | undefined): location is string {
+    return REDIRECTS.has(status) && location !== undefined && location.trim() !== '';
+}
+
+/**
+ * The request that follows a redirect, checked like the first one. A write is never repeated: with 307 and 308 it ends here, with
+ * the others its answer is fetched by GET. A read keeps GET and HEAD, and its body under 307 and 308 alone.
+ * @param location the header's text as Node gives it: one character a byte
+ * @throws UpstreamFault UPSTREAM_REDIRECT or EGRESS_DENIED
+ */
+export function followRedirect(
+    sent: UpstreamRequest,
+    { status, location }: { status: number; location: string },
+    { effect, registrable, rules }: { effect: Effect; registrable: string; rules: EgressRules },
+): UpstreamRequest {
+    if (KEEPS_METHOD.has(status) && effect === 'write') {
+        throw new UpstreamFault('UPSTREAM_REDIRECT', `The site answered a write with ${status}, which asks to send it again.`);
+    }
+    const url = targetOf(location, sent.url);
+    if (url === undefined) throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to something that is no URL.');
+    admit(url, registrable, rules);
+    if (KEEPS_METHOD.has(status)) return { ...sent, url: url.href };
+    const { 'content-type': _, ...headers } = sent.headers;
+    return { method: sent.method === 'HEAD' ? 'HEAD' : 'GET', url: url.href, headers, bodyShown: null };
+}
+
+/** Sites send non-ASCII paths as raw UTF-8. */
+function targetOf(location: string, base: string): URL | undefined {
+    const url = URL.parse(Buffer.from(location, 'latin1').toString('utf8'), base);
+    if (url !== null) url.hash = '';
+    return url ?? undefined;
+}
+
+function admit(url: URL, registrable: string, rules: EgressRules): void {
+    const verdict = judgeUrl(url, registrable, rules);
+    if (verdict === 'allowed') return;
+    if (verdict === 'name') throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to another site.');
+    if (verdict === 'user-info') throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to a URL with user info.');
+    throw new UpstreamFault('EGRESS_DENIED', 'The site redirected to a scheme or port that may not be reached from here.');
+}
