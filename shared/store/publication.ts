@@ -1,0 +1,139 @@
+import type { Db } from '../db.ts';
+import { readEndpoint } from '../domain/endpoint.ts';
+import type { PackageDocument } from '../domain/types.ts';
+import type { EndpointSummary } from './cards.ts';
+import { pointToLatest } from './latest.ts';
+import type { Published, PublishOrder } from './publish.ts';
+
+type Outcome = Extract<Published, { ok: true }>;
+
+/** How a site and its domain stand before a publish. */
+export interface Publication {
+    isBlocked: boolean;
+    isMaintained: boolean;
+    /** Whether the publishing workspace is among the maintainers. */
+    isMaintainer: boolean;
+    /** Nothing was ever published on this registrable domain. */
+    isNewDomain: boolean;
+    /** The site's highest number so far. */
+    versions: number;
+    latest: LatestPublication | undefined;
+}
+
+export interface LatestPublication extends Pick<Outcome, 'version' | 'versionHash' | 'change' | 'changes' | 'verifiedAt'> {
+    versionId: number;
+    publishedAt: Date;
+    document: PackageDocument;
+}
+
+/** Whoever publishes on a domain, or for an account, waits here for those before: first the account, then the domain. */
+export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
+    if (accountId !== undefined) await db.raw("select pg_advisory_xact_lock(hashtextextended('publish ' || ?, 0))", [accountId]);
+    await db.raw('insert into domains (registrable) values (?) on conflict do nothing', [registrable]);
+    await db.raw('select from domains where registrable = ? for update', [registrable]);
+}
+
+/** Reads what a publish is judged by. */
+export async function readPublication(db: Db, { registrable, document, publisher }: PublishOrder): Promise<Publication> {
+    const { rows } = await db.raw<{ rows: [PublicationColumns] }>(
+        `select exists (select from domains where registrable = :registrable and blocked_at is not null) as is_blocked,
+                exists (select from maintainers where registrable = :registrable) as is_maintained,
+                exists (select from maintainers where registrable = :registrable and workspace_id = :workspace) as is_maintainer,
+                not exists (select from sites where registrable = :registrable and versions > 0) as is_new_domain,
+                coalesce(s.versions, 0) as versions,
+                v.id, v.version, v.version_hash, v.change, v.changes, v.published_at, v.verified_at, v.document
+         from (select) as one
+         left join sites s on s.site = :site
+         left join versions v on v.id = s.latest_version_id`,
+        { registrable, site: document.site, workspace: publisher?.workspaceId ?? null },
+    );
+    return toPublication(rows[0]);
+}
+
+/** Writes the next version of a site and makes it the latest; the first publisher of a domain becomes its maintainer. */
+export async function addVersion(
+    db: Db,
+    { document, versionHash, registrable, publisher }: PublishOrder,
+    { version, change, changes }: Pick<Outcome, 'version' | 'change' | 'changes'>,
+): Promise<{ versionId: number; publishedAt: Date }> {
+    const { site } = document;
+    await db.raw(
+        `insert into sites (site, registrable, versions) values (?, ?, ?)
+         on conflict (site) do update set versions = excluded.versions`,
+        [site, registrable, version],
+    );
+    const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(
+        `insert into versions (site, version, version_hash, document, summary, change, changes, origin,
+                               published_by_workspace, published_by_user, published_by_account)
+         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id, published_at`,
+        [
+            site,
+            version,
+            versionHash,
+            JSON.stringify(document),
+            JSON.stringify(summarise(document)),
+            change,
+            JSON.stringify(changes),
+            publisher === undefined ? 'starter' : 'published',
+            publisher?.workspaceId ?? null,
+            publisher?.userId ?? null,
+            publisher?.accountId ?? null,
+        ],
+    );
+    if (publisher !== undefined) {
+        await db.raw(
+            `insert into maintainers (registrable, workspace_id)
+             select ?, ? where not exists (select from maintainers where registrable = ?)`,
+            [registrable, publisher.workspaceId, registrable],
+        );
+    }
+    await pointToLatest(db, site);
+    return { versionId: rows[0].id, publishedAt: rows[0].published_at };
+}
+
+/** What cards show of the endpoints; written down once, so that a list of cards need not read whole packages. */
+function summarise(document: PackageDocument): EndpointSummary[] {
+    return document.endpoints.map((published) => {
+        const { name, kind, method, description, hosted } = readEndpoint(published);
+        return { name, kind, method, description, hosted };
+    });
+}
+
+interface PublicationColumns {
+    is_blocked: boolean;
+    is_maintained: boolean;
+    is_maintainer: boolean;
+    is_new_domain: boolean;
+    versions: number;
+    id: number | null;
+    version: number;
+    version_hash: string;
+    change: Outcome['change'];
+    changes: Outcome['changes'];
+    published_at: Date;
+    verified_at: Date | null;
+    document: PackageDocument;
+}
+
+function toPublication(row: PublicationColumns): Publication {
+    return {
+        isBlocked: row.is_blocked,
+        isMaintained: row.is_maintained,
+        isMaintainer: row.is_maintainer,
+        isNewDomain: row.is_new_domain,
+        versions: row.versions,
+        latest:
+            row.id === null
+                ? undefined
+                : {
+                      versionId: row.id,
+                      version: row.version,
+                      versionHash: row.version_hash,
+                      change: row.change,
+                      changes: row.changes,
+                      publishedAt: row.published_at,
+                      verifiedAt: row.verified_at,
+                      document: row.document,
+                  },
+    };
+}

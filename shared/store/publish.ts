@@ -1,0 +1,101 @@
+import type { Db } from '../db.ts';
+import { comparePackages } from '../domain/package-diff.ts';
+import type { PackageDocument } from '../domain/types.ts';
+import { earnContribution } from './credits.ts';
+import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication } from './publication.ts';
+import { guardPublishing } from './publishing-guard.ts';
+
+/** Who publishes, and who pays for that workspace: the guard and the bonus belong to the account. */
+export interface Publisher {
+    workspaceId: string;
+    userId: string;
+    accountId: string;
+    /** False for enterprise accounts. */
+    isGuarded: boolean;
+}
+
+export interface PublishOrder {
+    /** Checked by the package rules; `site` normalised. It is kept exactly like this. */
+    document: PackageDocument;
+    versionHash: string;
+    registrable: string;
+    /** Undefined for the starter registry, which maintains nothing and earns nothing. */
+    publisher: Publisher | undefined;
+    /** The hash in If-Match, or `*` for any version. */
+    ifMatch?: string | undefined;
+    /** Judges everything but the guard, and stores nothing. */
+    isDryRun?: boolean;
+}
+
+export type PublishRefusal =
+    | { ok: false; code: 'SITE_BLOCKED' }
+    | { ok: false; code: 'NOT_MAINTAINER' }
+    /** `latestHash` null: there is no version. */
+    | { ok: false; code: 'VERSION_CONFLICT'; latestHash: string | null }
+    /** `retryAfter` in whole seconds. */
+    | { ok: false; code: 'RATE_LIMITED'; window: 'versions_per_hour' | 'sites_per_day'; retryAfter: number };
+
+export type Published =
+    | PublishRefusal
+    | {
+          ok: true;
+          /** False where the content equals the latest version, and for a dry run. */
+          isCreated: boolean;
+          /** Absent for a dry run of something new. */
+          versionId?: number;
+          version: number;
+          versionHash: string;
+          change: 'major' | 'minor' | 'patch';
+          changes: { added: string[]; removed: string[]; changed: string[] };
+          /** null for a dry run of something new. */
+          publishedAt: Date | null;
+          verifiedAt: Date | null;
+          creditsEarned: number;
+          /** The domain is new, but the account's bonuses of this month are used up. */
+          isBonusUsedUp: boolean;
+      };
+
+/**
+ * Publishes a package as the next version of its site, in one transaction (CONTRACT 3.2, `POST /v1/schemas`). Publishers of
+ * one registrable domain follow one another, so that versions have no gaps and one workspace becomes its maintainer.
+ */
+export async function publish(db: Db, order: PublishOrder): Promise<Published> {
+    return db.transaction(async (trx) => {
+        if (order.isDryRun !== true) await lockDomain(trx, order.registrable, order.publisher?.accountId);
+        const before = await readPublication(trx, order);
+        const refusal = judge(before, order);
+        if (refusal !== undefined) return refusal;
+        if (before.latest?.versionHash === order.versionHash) return unchanged(before.latest);
+
+        const { change, changes } = comparePackages(before.latest?.document, order.document);
+        const version = before.versions + 1;
+        const next = { ok: true, version, versionHash: order.versionHash, change, changes, verifiedAt: null } as const;
+        if (order.isDryRun === true) return { ...next, isCreated: false, publishedAt: null, creditsEarned: 0, isBonusUsedUp: false };
+
+        const full = await guardPublishing(trx, order.publisher, before.versions === 0);
+        if (full !== undefined) return full;
+        const { versionId, publishedAt } = await addVersion(trx, order, { version, change, changes });
+        const bonus = await earnBonus(trx, order, before);
+        return { ...next, isCreated: true, versionId, publishedAt, ...bonus };
+    });
+}
+
+function unchanged({ document: _document, ...latest }: LatestPublication): Published {
+    return { ok: true, isCreated: false, ...latest, creditsEarned: 0, isBonusUsedUp: false };
+}
+
+function judge(before: Publication, { ifMatch }: PublishOrder): PublishRefusal | undefined {
+    if (before.isBlocked) return { ok: false, code: 'SITE_BLOCKED' };
+    if (before.isMaintained && !before.isMaintainer) return { ok: false, code: 'NOT_MAINTAINER' };
+    const latestHash = before.latest?.versionHash ?? null;
+    const isMatch = ifMatch === undefined || (ifMatch === '*' ? latestHash !== null : ifMatch === latestHash);
+    if (!isMatch) return { ok: false, code: 'VERSION_CONFLICT', latestHash };
+    return undefined;
+}
+
+/** Only whoever brings the domain's very first version can earn; the account is locked from here to the commit. */
+async function earnBonus(db: Db, { publisher, registrable }: PublishOrder, before: Publication) {
+    if (publisher === undefined || !before.isNewDomain) return { creditsEarned: 0, isBonusUsedUp: false };
+    const creditsEarned = await earnContribution(db, publisher.accountId, registrable);
+    return { creditsEarned, isBonusUsedUp: creditsEarned === 0 };
+}

@@ -1,0 +1,100 @@
+import type { Db } from '../db.ts';
+import { perTick } from './per-tick.ts';
+import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
+
+export interface SiteQuestion {
+    /** Normalised. */
+    site: string;
+    registrable: string;
+    /** A version by number; the latest where it is absent. */
+    version?: number | undefined;
+}
+
+/** How a site stands at this moment, and the version that was asked for. */
+export interface Standing {
+    site: string;
+    registrable: string;
+    /** Credits of one unit. */
+    siteCredits: number;
+    /** Fetches in flight that replace half of all slots; null: the half. */
+    siteConcurrency: number | null;
+    /** Upstream requests a second; null: as fast as they come. */
+    siteRate: number | null;
+    isBlocked: boolean;
+    /** Whether any version was ever published. */
+    isKnown: boolean;
+    /** The version named (whatever its state), otherwise the latest; undefined where there is none. */
+    version: VersionRef | undefined;
+    /** Ids of all versions that were the latest within the last 24 hours, the present one among them: they bound the price. */
+    latestOfDay: number[];
+}
+
+export interface Latest {
+    /** Reads anew at every call, since a publish, a yank and a block are effective at once. */
+    find(question: SiteQuestion): Promise<Standing>;
+}
+
+/** Looks sites up, all questions of one tick in one query. */
+export function openLatest(db: Db): Latest {
+    return { find: perTick((questions: readonly SiteQuestion[]) => findStandings(db, questions)) };
+}
+
+/** One look-up outside the hot path; within a transaction too. */
+export async function findLatest(db: Db, question: SiteQuestion): Promise<Standing> {
+    const [standing] = await findStandings(db, [question]);
+    if (standing === undefined) throw new Error('a question without an answer');
+    return standing;
+}
+
+/** Stands for "no version named": numbers begin at 1. */
+const LATEST = 0;
+
+async function findStandings(db: Db, questions: readonly SiteQuestion[]): Promise<Standing[]> {
+    const { rows } = await db.raw<{ rows: StandingColumns[] }>(
+        `select wanted.site, wanted.registrable, coalesce(d.credits, 1) as credits, d.concurrency, d.rate,
+                d.blocked_at is not null as is_blocked, s.versions is not null as is_known, ${VERSION_COLUMNS},
+                array(select distinct spell.version_id from latest_spells spell
+                      where spell.site = s.site and (spell.ended_at is null or spell.ended_at > app_now() - interval '24 hours')
+                     )::double precision[] as latest_of_day
+         from unnest(?::text[], ?::text[], ?::integer[]) with ordinality as wanted (site, registrable, version, place)
+         left join domains d on d.registrable = wanted.registrable
+         left join sites s on s.site = wanted.site
+         left join versions v on v.id = case when wanted.version = ${LATEST} then s.latest_version_id
+             else (select named.id from versions named where named.site = wanted.site and named.version = wanted.version) end
+         order by wanted.place`,
+        [
+            questions.map(({ site }) => site),
+            questions.map(({ registrable }) => registrable),
+            questions.map(({ version }) => version ?? LATEST),
+        ],
+    );
+    return rows.map(toStanding);
+}
+
+interface StandingColumns extends Omit<VersionColumns, 'version_id'> {
+    /** null where there is no such version, and then all of its columns are. */
+    version_id: number | null;
+    site: string;
+    registrable: string;
+    credits: number;
+    concurrency: number | null;
+    rate: number | null;
+    is_blocked: boolean;
+    is_known: boolean;
+    latest_of_day: number[];
+}
+
+function toStanding(row: StandingColumns): Standing {
+    const { version_id } = row;
+    return {
+        site: row.site,
+        registrable: row.registrable,
+        siteCredits: row.credits,
+        siteConcurrency: row.concurrency,
+        siteRate: row.rate,
+        isBlocked: row.is_blocked,
+        isKnown: row.is_known,
+        version: version_id === null ? undefined : toVersionRef({ ...row, version_id }),
+        latestOfDay: row.latest_of_day,
+    };
+}
