@@ -7,6 +7,10 @@ export interface FolderLock {
     release(): void;
 }
 
+/** A process that was killed this very moment is still seen for a while: a holder has to be there for longer than that. */
+const DYING_MS = 500;
+const PATIENCE_MS = 5_000;
+
 /**
  * Takes the one lock of a data folder for the life of this process. It names pid and start time, so that it ends with the process,
  * however that dies. Throws an Error of one line, naming the folder and the pid, while another process holds it.
@@ -15,17 +19,17 @@ export async function lockFolder(folder: string): Promise<FolderLock> {
     mkdirSync(folder, { recursive: true });
     const path = join(folder, 'lock');
     const mine = `${process.pid} ${findProcess(process.pid)?.startedAt ?? 'unknown'}\n`;
-    for (let attempt = 0; attempt < 100; attempt++) {
+    const begun = performance.now();
+    while (performance.now() - begun < PATIENCE_MS) {
         if (create(path, mine)) return { release: () => releaseOwn(path, mine) };
         const holder = read(path);
-        if (holder !== undefined) {
-            if (isAlive(holder)) {
+        if (holder !== undefined && isAlive(holder)) {
+            if (performance.now() - begun > DYING_MS) {
                 throw new Error(
                     `${folder} is in use by another Routebook (pid ${pidOf(holder)}): stop that one first, or set DATA_DIR to another folder`,
                 );
             }
-            if (replaceStale(path, holder, mine)) return { release: () => releaseOwn(path, mine) };
-        }
+        } else if (holder !== undefined && replaceStale(path, holder, mine)) return { release: () => releaseOwn(path, mine) };
         await sleep(20);
     }
     throw new Error(`${folder} cannot be locked: remove ${path} if no Routebook uses this folder`);

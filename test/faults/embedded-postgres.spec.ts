@@ -13,7 +13,9 @@ import { findPostmaster } from '../../shared/embedded-postgres/leftover.ts';
 import { findProcess } from '../../shared/embedded-postgres/processes.ts';
 import { findRunning, startEmbeddedPostgres } from '../../shared/embedded-postgres.ts';
 
-describe('The embedded database', () => {
+describe('The embedded database', function () {
+    // Making a cluster takes a second on an idle machine and ten on a busy one.
+    this.timeout(30_000);
     let dataDir: string;
     const children: ChildProcess[] = [];
     const log = { info() {}, error() {} };
@@ -87,7 +89,7 @@ describe('The embedded database', () => {
         for (const start of starts)
             if (start.status === 'rejected') expect(String(start.reason)).to.contain('is in use by another Routebook');
         for (const child of children) child.kill('SIGTERM');
-        await eventually(() => children.every((child) => child.exitCode !== null));
+        await eventually(() => children.every((child) => child.exitCode !== null || child.signalCode !== null));
     });
 
     it('tells where the running server is, and nothing once it has stopped', async () => {
