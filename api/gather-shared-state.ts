@@ -19,7 +19,7 @@ export function gatherSharedState(app: App): void {
             collect: async () => {
                 if (performance.now() - readAt < everyMs) return;
                 readAt = performance.now();
-                await read().catch((error: unknown) => log.warn({ part: 'metrics', error }, 'a gauge could not be read'));
+                await read().catch((error: unknown) => log.warn({ part: 'metrics', err: error }, 'a gauge could not be read'));
             },
         });
     };

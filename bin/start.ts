@@ -2,19 +2,18 @@ import { mkdirSync } from 'node:fs';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
 import { type Config, readConfig } from '../shared/config.ts';
-import { migrate } from '../shared/db.ts';
 import { parseEgressAllow } from '../shared/domain/egress-allow.ts';
 import { startEmbeddedPostgres } from '../shared/embedded-postgres.ts';
 import { type Cleanup, runUntilSignal } from '../shared/lifecycle.ts';
 import { type Log, openLog } from '../shared/log.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
-import { migrateQueue } from '../shared/queue.ts';
 import { startSweeper } from '../workers/sweep.ts';
 import { openWorker } from '../workers/worker.ts';
 import { demoKey } from './demo/key.ts';
 import { demoPackage } from './demo/package.ts';
 import { DEMO_SITE, openDemoSite } from './demo/site.ts';
 import { loadStarterRegistry, publishAsStarter } from './demo/starter-registry.ts';
+import { migrateAll } from '../shared/migrate.ts';
 import { runToEnd } from './run-to-end.ts';
 
 /**
@@ -30,8 +29,7 @@ await runToEnd(async () => {
 async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void> {
     mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
     const databaseUrl = await openDatabase(settings, log, cleanup);
-    await migrate(databaseUrl);
-    await migrateQueue(databaseUrl);
+    await migrateAll(databaseUrl);
 
     const demo = settings.demo ? await openDemoSite(settings.port === 0 ? 0 : settings.port + 1) : undefined;
     if (demo !== undefined) cleanup.add('demo site', () => demo.close());

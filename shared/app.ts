@@ -63,12 +63,12 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
     const db = openDb({
         url: databaseUrl,
         name: `routebook-${role}`,
-        onError: (error) => log.warn({ part: 'postgres', error }, 'a database connection was lost'),
+        onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
     });
     cleanup.add('postgres', () => db.destroy());
-    const limits = openLimits({ db, redisUrl, keyPrefix, clock, log });
+    const limits = openLimits({ databaseUrl, redisUrl, keyPrefix, clock, log });
     cleanup.add('limits', () => limits.close());
-    const fleet = openFleet({ db, redisUrl, keyPrefix, clock, log });
+    const fleet = openFleet({ databaseUrl, redisUrl, keyPrefix, log });
     cleanup.add('fleet', () => fleet.close());
     const credits = openCredits(db);
     cleanup.add('credits', () => credits.close());

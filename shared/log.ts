@@ -12,7 +12,6 @@ export function openLog(level: string, destination?: pino.DestinationStream): Lo
         base: null,
         timestamp: pino.stdTimeFunctions.isoTime,
         messageKey: 'message',
-        errorKey: 'error',
         formatters: { level: (label) => ({ level: label }) },
         redact: {
             paths: ['authorization', 'cookie', '*.authorization', '*.cookie', 'headers.authorization', 'headers.cookie'],

@@ -9,7 +9,7 @@ export async function openMetricsServer({ config, metrics, log }: App): Promise<
         metrics.registry.metrics().then(
             (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
             (error: unknown) => {
-                log.error({ part: 'metrics', error }, 'the metrics could not be collected');
+                log.error({ part: 'metrics', err: error }, 'the metrics could not be collected');
                 response.writeHead(500).end();
             },
         );

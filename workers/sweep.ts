@@ -14,7 +14,7 @@ export function startSweeper({ credits, log }: App): { stop(): Promise<void> } {
                 const swept = await credits.sweep();
                 if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
             } catch (error) {
-                log.warn({ part: 'sweep', error }, 'the sweep failed; it runs again in a second');
+                log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');
             }
         });
     }, SWEEP_MS);

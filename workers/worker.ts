@@ -1,8 +1,9 @@
 import type { App } from '../shared/app.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
 import { newId } from '../shared/domain/ids.ts';
-import { VERSION } from '../shared/version.ts';
+import { userAgent } from '../shared/user-agent.ts';
 import type { EgressConnector } from './egress.ts';
+import { loadEndpoint } from './load-endpoint.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
 import { createUpstream } from './upstream.ts';
@@ -39,19 +40,19 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
         },
     });
     const tools = {
-        loadEndpoint: (versionId: number, name: string) => app.versions.endpoint(versionId, name),
+        loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
         upstream,
         reader,
-        userAgent: `Routebook/${VERSION} (+${app.publicUrl()}/abuse)`,
+        userAgent: () => userAgent(app.publicUrl()),
     };
     const consumer = app.queue.consume((job, signal) => runLogged(app, job, () => runFetchJob(tools, job, signal)), {
         concurrency: config.workerConcurrency,
     });
     const beat = () =>
         app.fleet
-            .reportWorker({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() })
-            .catch((error: unknown) => log.warn({ part: 'fleet', error }, 'the heartbeat was not recorded'));
+            .report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() })
+            .catch((error: unknown) => log.warn({ part: 'fleet', err: error }, 'the heartbeat was not recorded'));
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -63,7 +64,6 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
     const drain = async () => {
         clearInterval(timer);
         await consumer.drain();
-        await app.fleet.removeWorker(id).catch(() => undefined);
     };
     return {
         drain,
@@ -86,7 +86,7 @@ async function runLogged(app: App, job: FetchJob, run: () => Promise<FetchOutcom
         app.log.info({ ...fields, outcome: outcome.ok ? 'success' : outcome.code, duration_ms }, 'job done');
         return outcome;
     } catch (error) {
-        app.log.error({ ...fields, error }, 'a bug: unexpected error in a job');
+        app.log.error({ ...fields, err: error }, 'a bug: unexpected error in a job');
         return { ok: false, code: 'INTERNAL' };
     }
 }

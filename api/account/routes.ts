@@ -10,6 +10,7 @@ export const accountRoutes = [
             app.credits.balance(caller.accountId),
             app.limits.peek(`account:${caller.accountId}`, windowsOf(caller.figures), caller.accountId),
         ]);
+        if (balance === undefined) throw new Error('every caller has an account that pays');
         return {
             answer: {
                 user_id: caller.userId,
@@ -17,8 +18,8 @@ export const accountRoutes = [
                 plan: caller.plan,
                 credits: {
                     balance: balance.available,
-                    allowance: { limit: balance.allowance, remaining: balance.allowanceAvailable },
-                    bonus: balance.bonusAvailable,
+                    allowance: { limit: balance.allowance.limit, remaining: balance.allowance.remaining },
+                    bonus: balance.bonus,
                     held: balance.held,
                     resets_at: balance.resetsAt.toISOString(),
                 },

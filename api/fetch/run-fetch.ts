@@ -60,7 +60,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             expiresInMs: deadlineAt - Date.now() + HOLD_GRACE_MS,
         });
         if (!hold.ok) throw insufficientCredits(app, caller, price.unit, hold.available);
-        call.setCreditsRemaining(hold.available);
+        call.setCreditsRemaining(hold.availableAfter);
 
         const job: FetchJob = {
             operation,
@@ -72,7 +72,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             values: { ...values },
             deadlineAt,
             admittedAt,
-            ...pricing.boundsFor(found.endpoint, found.siteCredits, hold.units, body.max_results),
+            ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, hold.amount),
             run: 1,
         };
         const outcome = await runJob(app, job, call.gone);
@@ -86,21 +86,23 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         return { answer: presentFetch({ call, found, outcome, bill, admittedAt, durationMs: performance.now() - began }) };
     } finally {
         // The windows stay taken; concurrency and share are free before the answer is sent.
-        if (leased) await app.limits.end(lease).catch((error: unknown) => app.log.warn({ part: 'limits', error }, 'a lease ends by its time'));
+        if (leased) await app.limits.end(lease).catch((error: unknown) => app.log.warn({ part: 'limits', err: error }, 'a lease ends by its time'));
     }
 }
 
 function bindValues(found: Found, { params = {} }: FetchRequest): Values {
-    const bound = bindParams(found.endpoint, params, (schema, value) => compileJsonSchema(schema)(value));
+    const bound = bindParams(found.endpoint, params, (schema, value) => {
+        const verdict = compileJsonSchema(schema)(value);
+        return verdict.ok ? [] : verdict.errors;
+    });
     if (bound.ok) return bound.values;
     throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
 }
 
 function priceOf(found: Found, { max_credits: maxCredits, max_results: maxResults }: FetchRequest): pricing.Price {
-    const price = pricing.priceOrder({ endpoint: found.endpoint, siteCredits: found.siteCredits, maxCredits, maxResults });
-    if (price.ok) return price;
-    const message = `One unit of this endpoint costs ${price.unit} credits; allow at least that.`;
-    throw new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '/max_credits', code: 'INVALID_VALUE', message }] });
+    const priced = pricing.priceOrder({ endpoint: found.endpoint, siteCredits: found.siteCredits, maxCredits, maxResults });
+    if (priced.ok) return priced.price;
+    throw new Refusal('VALIDATION_ERROR', undefined, { details: [priced.problem] });
 }
 
 function shareOf(found: Found | { ok: false }): { site?: string; share?: number } {
@@ -121,7 +123,7 @@ async function charge(app: App, { operation }: FetchJob, amount: number): Promis
         const charged = await app.credits.charge({ operation, amount });
         return charged.ok ? charged : undefined;
     } catch (error) {
-        app.log.error({ part: 'credits', operation, error }, 'a charge could not be recorded; the call is not billed');
+        app.log.error({ part: 'credits', operation, err: error }, 'a charge could not be recorded; the call is not billed');
         return undefined;
     }
 }
@@ -138,7 +140,7 @@ async function release(call: FetchCall, job: FetchJob, outcome: FetchOutcome): P
         marked = released.marked;
         call.setCreditsRemaining(released.available);
     } catch (error) {
-        app.log.error({ part: 'credits', operation: job.operation, error }, 'a hold could not be released; the sweep will do it');
+        app.log.error({ part: 'credits', operation: job.operation, err: error }, 'a hold could not be released; the sweep will do it');
     }
     const isReported = !outcome.ok && outcome.lost === undefined;
     if (isReported) return toRefusal(outcome, job);

@@ -11,7 +11,7 @@ export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: 
         isUp(() => app.db.raw('select 1')),
         isUp(() => app.queue.ping()),
         isUp(async () => {
-            if ((await app.fleet.liveWorkers()).length === 0) throw new Error('no worker reports');
+            if ((await app.fleet.live()).length === 0) throw new Error('no worker reports');
         }),
     ]);
     const canFetch = database && queue && workers;

@@ -12,7 +12,7 @@ import { limitIdentity } from './client-address.ts';
  */
 export async function countCall(call: Call<unknown, unknown, unknown>, lease?: TakeOrder['lease']): Promise<void> {
     const { app, caller } = call;
-    const windows = caller === undefined ? ANONYMOUS : windowsOf(caller.figures);
+    const windows = caller === undefined ? [ANONYMOUS] : windowsOf(caller.figures);
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
     const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
     call.setHeaders(limitHeaders(verdict.windows));

@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import { jsonProblem, PARAM_BOUNDS } from '../../shared/domain/json-bounds.ts';
+import { jsonProblems, PARAM_BOUNDS } from '../../shared/domain/json-bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -20,8 +20,8 @@ export function readJsonBody(request: Request, contract: { body?: { guard: boole
     }
     const value = parse(request.payload);
     if (contract.body?.guard) {
-        const problem = jsonProblem(value, BODY_BOUNDS);
-        if (problem !== undefined) throw new Refusal('VALIDATION_ERROR', undefined, { details: [problem] });
+        const details = jsonProblems(value, BODY_BOUNDS);
+        if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
     }
     return value;
 }

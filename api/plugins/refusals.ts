@@ -1,10 +1,11 @@
 import type { Request, ResponseObject, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
+import { isOutage } from '../../shared/store/credits/outages.ts';
 
 /** Turns whatever a route or hapi itself threw into the one envelope of CONTRACT section 1.1, and logs bugs once. */
 export function refusals(server: Server, app: App): void {
-    server.ext('onPreResponse', (request, h) => {
+    server.ext('onPreResponse', async (request, h) => {
         const { response } = request;
         if (!('isBoom' in response)) {
             for (const [name, value] of commonHeaders(request)) response.header(name, value);
@@ -12,8 +13,9 @@ export function refusals(server: Server, app: App): void {
         }
         const refusal = toRefusal(response, request);
         request.app.refused = refusal.code;
+        await tellCredits(app, request);
         if (refusal.code === 'INTERNAL') {
-            app.log.error({ request_id: request.app.requestId, error: response }, 'a bug: unexpected error while answering');
+            app.log.error({ request_id: request.app.requestId, err: response }, 'a bug: unexpected error while answering');
         }
         const answer = h
             .response(JSON.stringify(envelope(refusal, request, app.publicUrl())))
@@ -74,9 +76,17 @@ const CODE_BY_STATUS: Record<number, RefusalCode> = {
 /** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
 function toRefusal(error: Error & { output?: { statusCode: number } }, request: Request): Refusal {
     if (error instanceof Refusal) return error;
-    if (request.app.requestId === undefined) request.app.requestId = 'req_unknown';
+    if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
     const code = CODE_BY_STATUS[error.output?.statusCode ?? 500];
     return new Refusal(code ?? 'INTERNAL', undefined, code === 'OVERLOADED' ? { retryAfter: 1 } : {}, { cause: error });
+}
+
+/** Every answer of a fetch that knows the account says what it has left; a database that is away only leaves it out. */
+async function tellCredits(app: App, request: Request): Promise<void> {
+    const { caller, creditsRemaining } = request.app;
+    if (request.route.settings.app?.contract?.name !== 'postFetch' || caller === undefined || creditsRemaining !== undefined) return;
+    const balance = await app.credits.balance(caller.accountId).catch(() => undefined);
+    request.app.creditsRemaining = balance?.available;
 }
 
 function commonHeaders(request: Request): [string, string][] {

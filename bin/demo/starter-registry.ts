@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { App } from '../../shared/app.ts';
+import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
 import { checkPackage } from '../../shared/domain/package-rules.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 
@@ -18,7 +19,7 @@ export async function loadStarterRegistry(app: App): Promise<void> {
  * left alone.
  */
 export async function publishAsStarter(app: App, document: unknown): Promise<void> {
-    const checked = checkPackage(document, { isPortAllowed: (port) => app.config.egressAllow.some((entry) => entry.port === undefined || entry.port === port) });
+    const checked = checkPackage(document, { isPortAllowed: (port: number) => isPortAllowed(app.config.egressAllow, port) });
     if (!checked.ok) throw new Error(`a package of the starter registry breaks the rules: ${JSON.stringify(checked.problems)}`);
     await schemas.publishStarter(app.db, checked.document);
 }

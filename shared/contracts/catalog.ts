@@ -41,7 +41,7 @@ const param = Joi.object<CatalogParam, true>({
     required: Joi.boolean().required(),
     description: Joi.string().allow('').required(),
     schema: Joi.alternatives(Joi.boolean(), v.jsonObject()),
-    default: v.anyJson(),
+    default: Joi.any() as Joi.AlternativesSchema,
 });
 
 const endpoint = Joi.object<CatalogEndpoint, true>({

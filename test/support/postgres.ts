@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'mocha';
 import pg from 'pg';
-import { migrate } from '../../shared/db.ts';
+import { migrateAll } from '../../shared/migrate.ts';
 import { type EmbeddedPostgres, startTemporaryPostgres } from '../../shared/embedded-postgres.ts';
 
 const TEMPLATE = 'rb_template';
@@ -53,7 +53,7 @@ async function makeTemplate(server: string): Promise<void> {
         const draft = `${TEMPLATE}_draft`;
         await client.query(`drop database if exists ${draft} with (force)`);
         await client.query(`create database ${draft}`);
-        await migrate(withDatabase(server, draft));
+        await migrateAll(withDatabase(server, draft));
         await client.query(`alter database ${draft} rename to ${TEMPLATE}`);
     });
 }

@@ -1,0 +1,90 @@
+import type { CatalogAnswer, CatalogEndpoint } from '../../shared/contracts/catalog.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { checkIntent } from '../../shared/domain/intent.ts';
+import * as pricing from '../../shared/domain/pricing.ts';
+import { rankEndpoints } from '../../shared/domain/ranking.ts';
+import type { Endpoint } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import * as usage from '../../shared/store/usage.ts';
+import { presentHealth } from '../health/present-health.ts';
+import { countCall } from '../plugins/count-call.ts';
+import type { Call } from '../serve.ts';
+import { readSite, siteBlocked, siteNotFound } from '../site.ts';
+
+/** GET /v1/catalog/{domain}: domain, then intent, then the count; an unknown site counts too. */
+export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<CatalogAnswer> {
+    const { app, params, query } = call;
+    const began = performance.now();
+    const { site, registrable } = readSite(params.domain, '/domain');
+    const intent = checkIntent(query.intent ?? call.header('x-service-intent'));
+    if (!intent.ok) throw new Refusal(intent.code);
+    const standing = await app.latest.find({ site, registrable });
+    if (standing.isBlocked) throw siteBlocked();
+    await countCall(call);
+    const { version } = standing;
+    const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
+    if (version === undefined || loaded === undefined) throw siteNotFound(app);
+    const health = await usage.endpointHealth(app.db, site);
+    const sessionId = newId('ses');
+    app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId });
+    usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
+    return {
+        success: true,
+        domain: site,
+        session_id: sessionId,
+        endpoints: rankEndpoints([...loaded.endpoints.values()], intent.words).map((endpoint) =>
+            presentEndpoint(endpoint, standing.siteCredits, health.get(endpoint.name)),
+        ),
+        schema: {
+            version: version.version,
+            version_hash: version.versionHash,
+            verified: version.verifiedAt !== null,
+            verified_at: version.verifiedAt?.toISOString() ?? null,
+        },
+    };
+}
+
+function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage.TrafficHealth | undefined): CatalogEndpoint {
+    return {
+        name: endpoint.name,
+        method: endpoint.method,
+        url: endpoint.url,
+        headers: { ...endpoint.headers },
+        kind: endpoint.kind,
+        description: endpoint.description,
+        params: endpoint.params.map(({ name, source, required, description, schema, default: fallback }) => ({
+            name,
+            source,
+            required,
+            description,
+            ...(schema === undefined ? {} : { schema }),
+            ...(fallback === undefined ? {} : { default: fallback }),
+        })),
+        hosted: endpoint.hosted,
+        effect: endpoint.effect,
+        credits: siteCredits,
+        credits_max: pricing.greatestCost(endpoint, siteCredits),
+        health: presentHealth(traffic),
+    };
+}
+
+function usageOf(
+    { app, caller }: Call<unknown, unknown, unknown>,
+    look: { site: string; registrable: string; sessionId: string; version: number; durationMs: number },
+): void {
+    app.usage.record({
+        kind: 'catalog',
+        operation: newId('op'),
+        accountId: caller?.accountId,
+        workspaceId: caller?.workspaceId,
+        userId: caller?.userId,
+        keyId: caller?.keyId,
+        sessionId: look.sessionId,
+        site: look.site,
+        registrable: look.registrable,
+        version: look.version,
+        outcome: 'success',
+        credits: 0,
+        durationMs: look.durationMs,
+    });
+}

@@ -1,0 +1,61 @@
+import type { App } from '../../shared/app.ts';
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import { isExecutable } from '../../shared/domain/executable.ts';
+import { didYouMean } from '../../shared/domain/suggestions.ts';
+import type { Endpoint } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { readSite, siteBlocked, siteNotFound } from '../site.ts';
+
+export interface Found {
+    ok: true;
+    site: string;
+    registrable: string;
+    versionId: number;
+    version: number;
+    endpoint: Endpoint;
+    /** Credits of one unit. */
+    siteCredits: number;
+    /** An operator's own share for the site; null: half of all slots. */
+    siteConcurrency: number | null;
+}
+
+/** What the package says no to: 404 or 422, which count in the windows, so that they are kept until those are taken. */
+export interface Kept {
+    ok: false;
+    site: string;
+    refusal: Refusal;
+}
+
+/**
+ * The endpoint that a call names, in the version that it names or the latest.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED: these end the call uncounted.
+ */
+export async function findEndpoint(app: App, { site: written, endpoint: name, version: named }: FetchRequest): Promise<Found | Kept> {
+    const { site, registrable } = readSite(written, '/site');
+    const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? 0) : named;
+    const standing = await app.latest.find({ site, registrable, version: number });
+    if (standing.isBlocked) throw siteBlocked();
+    const keep = (refusal: Refusal): Kept => ({ ok: false, site, refusal });
+    const { version } = standing;
+    if (version === undefined || !schemas.mayRun(version)) {
+        return keep(named === undefined || !standing.isKnown ? siteNotFound(app) : new Refusal('VERSION_NOT_FOUND'));
+    }
+    const loaded = await app.versions.load(version.versionId);
+    const endpoint = loaded?.endpoints.get(name);
+    if (loaded === undefined || endpoint === undefined) {
+        return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]) }));
+    }
+    if (!endpoint.hosted || !isExecutable(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
+    const { siteCredits, siteConcurrency } = standing;
+    return {
+        ok: true,
+        site,
+        registrable,
+        versionId: version.versionId,
+        version: version.version,
+        endpoint,
+        siteCredits,
+        siteConcurrency,
+    };
+}

@@ -1,0 +1,38 @@
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { RefusalCode } from '../../shared/refusals.ts';
+import type { Call } from '../serve.ts';
+import type { Found } from './find-endpoint.ts';
+
+/** The request log and the metrics of a fetch that reached the queue; the log is written within a second, off the hot path. */
+export function recordFetch(
+    { app, caller, header }: Call<object, object, FetchRequest>,
+    done: { job: FetchJob; found: Found; code: 'success' | RefusalCode; credits: number; outcome: FetchOutcome; durationMs: number },
+): void {
+    const { job, found, code, credits, outcome, durationMs } = done;
+    const { metrics } = app;
+    const site = metrics.siteLabel(found.registrable);
+    const queueMs = outcome.startedAt === undefined ? undefined : Math.max(0, outcome.startedAt - job.admittedAt);
+    metrics.fetches.inc({ site, outcome: code });
+    metrics.fetchSeconds.observe(durationMs / 1000);
+    if (queueMs !== undefined) metrics.fetchQueueSeconds.observe(queueMs / 1000);
+    if (credits > 0) metrics.creditsCharged.inc({ site }, credits);
+    app.usage.record({
+        kind: 'fetch',
+        operation: job.operation,
+        accountId: caller?.accountId,
+        workspaceId: caller?.workspaceId,
+        userId: caller?.userId,
+        keyId: caller?.keyId,
+        sessionId: header('x-service-session')?.slice(0, 64),
+        site: found.site,
+        registrable: found.registrable,
+        endpoint: found.endpoint.name,
+        version: found.version,
+        outcome: code,
+        credits,
+        durationMs,
+        queueMs,
+        ...(outcome.ok ? { results: outcome.results, upstream: outcome.upstream } : {}),
+    });
+}

@@ -1,0 +1,11 @@
+import type { Health } from '../../shared/contracts/vocabulary.ts';
+import type { TrafficHealth } from '../../shared/store/usage.ts';
+
+/** Traffic's word on an endpoint or site; nulls before there is any. */
+export function presentHealth(traffic: TrafficHealth | undefined): Health {
+    return {
+        success_rate_7d: traffic?.successRate ?? null,
+        p95_ms: traffic?.p95Ms ?? null,
+        last_success_at: traffic?.lastSuccessAt?.toISOString() ?? null,
+    };
+}

@@ -1,0 +1,79 @@
+import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
+import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
+import { checkPackage, type PackageWarning } from '../../shared/domain/package-rules.ts';
+import { registrableDomain } from '../../shared/domain/site-name.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { versionHash } from '../../shared/domain/version-hash.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/keys.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import type { Call, Reply } from '../serve.ts';
+
+/** POST /v1/schemas: the rules, then one transaction (CONTRACT section 3.2). */
+export async function publishSchema(call: Call<object, { dry_run?: boolean }, JsonObject>): Promise<Reply<PublishAnswer>> {
+    const { app, body, query } = call;
+    const caller = call.caller as Caller;
+    const checked = checkPackage(body, { isPortAllowed: (port: number) => isPortAllowed(app.config.egressAllow, port) });
+    if (!checked.ok) throw new Refusal('SCHEMA_INVALID', undefined, { details: checked.problems });
+    const { document, warnings } = checked;
+    const registrable = registrableDomain(document.site);
+    if (registrable === undefined) throw new Error('a checked package has a registrable domain');
+
+    const published = await schemas.publish(app.db, {
+        document,
+        versionHash: versionHash(document),
+        registrable,
+        publisher: {
+            workspaceId: caller.workspaceId,
+            userId: caller.userId,
+            accountId: caller.accountId,
+            isGuarded: caller.plan !== 'enterprise',
+        },
+        ifMatch: readIfMatch(call.header('if-match')),
+        isDryRun: query.dry_run ?? false,
+    });
+    if (!published.ok) throw toRefusal(published);
+    return {
+        status: published.isCreated ? 201 : 200,
+        headers: published.isCreated ? { location: `/v1/schemas/${document.site}/package?version=${published.version}` } : {},
+        answer: {
+            site: document.site,
+            version: published.version,
+            version_hash: published.versionHash,
+            created: published.isCreated,
+            change: published.change,
+            changes: published.changes,
+            published_at: published.publishedAt?.toISOString() ?? null,
+            verified: published.verifiedAt !== null,
+            warnings: [...warnings, ...bonusWarnings(published, registrable)],
+            credits_earned: published.creditsEarned,
+        },
+    };
+}
+
+/** `"<hash>"`, or `*` for any version; undefined without the header. */
+function readIfMatch(header: string | undefined): string | undefined {
+    if (header === undefined) return undefined;
+    const tag = header.trim();
+    const hash = /^"([0-9a-f]{64})"$/.exec(tag)?.[1];
+    if (tag === '*' || hash !== undefined) return hash ?? tag;
+    throw new Refusal('VALIDATION_ERROR', 'If-Match takes the hash of one version in double quotes.');
+}
+
+function toRefusal(refusal: schemas.PublishRefusal): Refusal {
+    switch (refusal.code) {
+        case 'VERSION_CONFLICT':
+            return new Refusal('VERSION_CONFLICT', `The latest version is ${refusal.latestHash ?? 'none'}; look at it, then publish again.`);
+        case 'RATE_LIMITED': {
+            const window = refusal.window === 'sites_per_day' ? '20 new sites a day' : '60 new versions an hour';
+            return new Refusal('RATE_LIMITED', `This account has published ${window}, which is the limit.`, { retryAfter: refusal.retryAfter });
+        }
+        default:
+            return new Refusal(refusal.code);
+    }
+}
+
+function bonusWarnings({ isBonusUsedUp }: { isBonusUsedUp: boolean }, registrable: string): PackageWarning[] {
+    if (!isBonusUsedUp) return [];
+    return [{ code: 'BONUS_USED_UP', path: '', message: `No credits for ${registrable}: the bonuses of this month are used up.` }];
+}

@@ -1,0 +1,107 @@
+import { startApi } from '../../api/start-api.ts';
+import { type App, openApp } from '../../shared/app.ts';
+import { type Clock, openClock } from '../../shared/clock.ts';
+import { type Config, readConfig } from '../../shared/config.ts';
+import { parseEgressAllow } from '../../shared/domain/egress-allow.ts';
+import { openLog } from '../../shared/log.ts';
+import * as ledger from '../../shared/store/ledger.ts';
+import type { EgressConnector } from '../../workers/egress.ts';
+import { type OpenWorker, openWorker } from '../../workers/worker.ts';
+import { createTestDatabase } from './postgres.ts';
+import { testRedisUrl, uniquePrefix } from './redis.ts';
+
+export type Topology = 'redis' | 'postgres';
+
+/** The topologies that this run can test: PostgreSQL alone always, Redis where there is one. */
+export const TOPOLOGIES: readonly Topology[] = testRedisUrl() === undefined ? ['postgres'] : ['postgres', 'redis'];
+
+export interface WorldOptions {
+    topology?: Topology;
+    /** How many workers run in this process. */
+    workers?: number;
+    config?: Partial<Config>;
+    /** Only the proofs that the guard's tests can fail pass one. */
+    connector?: EgressConnector;
+}
+
+/** A whole Routebook of one test's own: a cloned database, keys under a prefix of its own, API and workers in this process. */
+export interface World {
+    readonly app: App;
+    readonly base: string;
+    readonly workers: OpenWorker[];
+    readonly databaseUrl: string;
+    /** Lines that the processes logged, as JSON values. */
+    readonly logged: Record<string, unknown>[];
+    clock: {
+        /** Moves every stored time and every window on. */
+        advance(by: { days?: number; hours?: number; minutes?: number; seconds?: number }): Promise<void>;
+    };
+    /** Another API process over the same stores. */
+    openAnotherApi(): Promise<{ app: App; base: string }>;
+    /** Fails the test where money or jobs were left behind, then closes and removes everything. */
+    close(): Promise<void>;
+}
+
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+    const { topology = TOPOLOGIES[0] ?? 'postgres', workers: workerCount = 1, connector } = options;
+    const database = await createTestDatabase();
+    const config = testConfig(database.url, topology, options.config ?? {});
+    const logged: Record<string, unknown>[] = [];
+    const log = openLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
+    const clock: Clock = openClock();
+    const apps: { app: App; api?: { stop(): Promise<void> } }[] = [];
+    const workers: OpenWorker[] = [];
+
+    async function openApi() {
+        const app = openApp(config, { role: 'api', log, clock });
+        const api = await startApi(app);
+        apps.push({ app, api });
+        return { app, base: `http://127.0.0.1:${api.port}` };
+    }
+
+    const { app, base } = await openApi();
+    for (let index = 0; index < workerCount; index++) {
+        const workerApp = openApp(config, { role: 'worker', log, clock, metrics: app.metrics });
+        apps.push({ app: workerApp });
+        workers.push(await openWorker(workerApp, connector === undefined ? {} : { connector }));
+    }
+
+    return {
+        app,
+        base,
+        workers,
+        databaseUrl: database.url,
+        logged,
+        clock: {
+            async advance({ days = 0, hours = 0, minutes = 0, seconds = 0 }) {
+                const ms = ((days * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000;
+                clock.offsetMs += ms;
+                await app.db.raw(`update app_clock set time_offset = time_offset + ? * interval '1 millisecond'`, [ms]);
+            },
+        },
+        openAnotherApi: openApi,
+        async close() {
+            for (const worker of workers) await worker.close();
+            for (const { api } of apps) await api?.stop();
+            const drift = await ledger.checkLedger(app.db);
+            const held = await ledger.totalHeld(app.db);
+            for (const opened of apps.toReversed()) await opened.app.close();
+            await database.drop();
+            if (drift.length > 0) throw new Error(`ledgers do not sum: ${JSON.stringify(drift)}`);
+            if (held > 0) throw new Error(`${held} credits are still held after the test`);
+        },
+    };
+}
+
+function testConfig(databaseUrl: string, topology: Topology, overrides: Partial<Config>): Config & { databaseUrl: string } {
+    const loopback = parseEgressAllow('127.0.0.0/8,[::1]/128');
+    if (!loopback.ok) throw new Error(loopback.problem);
+    return {
+        ...readConfig({ DATABASE_URL: databaseUrl, PORT: '0', HOST: '127.0.0.1', WORKER_CONCURRENCY: '64' }),
+        redisUrl: topology === 'redis' ? testRedisUrl() : undefined,
+        keyPrefix: uniquePrefix(),
+        egressAllow: loopback.entries,
+        ...overrides,
+        databaseUrl,
+    };
+}

@@ -1,0 +1,15 @@
+import type { App } from '../shared/app.ts';
+import { registrableDomain } from '../shared/domain/site-name.ts';
+import type { Endpoint } from '../shared/domain/types.ts';
+
+/** The endpoint that a job names, and the domain that its requests may not leave; undefined where the version is gone. */
+export async function loadEndpoint(
+    { versions }: App,
+    versionId: number,
+    name: string,
+): Promise<{ endpoint: Endpoint; registrable: string } | undefined> {
+    const version = await versions.load(versionId);
+    const endpoint = version?.endpoints.get(name);
+    const registrable = version === undefined ? undefined : registrableDomain(version.site);
+    return endpoint === undefined || registrable === undefined ? undefined : { endpoint, registrable };
+}
