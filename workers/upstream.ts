@@ -179,7 +179,9 @@ class Call {
         const notSent = () => new UpstreamFault('DEADLINE_EXCEEDED');
         const handOver: HandOver = async () => {
             if (this.#time.isOver()) throw notSent();
-            const isWon = await (beforeFirstByte?.() ?? true);
+            const isWon = await Promise.resolve(beforeFirstByte?.() ?? true).catch(() => {
+                throw new UpstreamFault('SERVICE_UNAVAILABLE');
+            });
             if (!isWon || this.#time.isOver()) throw notSent();
         };
         return new GuardedAgent(request.url.startsWith('https:') ? 'https' : 'http', this.#tools.connector, handOver);

@@ -1,4 +1,5 @@
-import { type AgentOptions, type ClientRequest, type ClientRequestArgs, Agent as HttpAgent } from 'node:http';
+import type { AgentOptions, ClientRequest, ClientRequestArgs } from 'node:http';
+import { Agent } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { EgressConnector } from './connector.ts';
@@ -16,7 +17,7 @@ export type HandOver = () => Promise<void>;
  * Where Node's HTTP client gets its connections from: the guard's connector and nowhere else. One class for both schemes, since the
  * connector brings TLS: connections are shared by scheme, host and port, and by nothing a package could set.
  */
-export class GuardedAgent extends HttpAgent {
+export class GuardedAgent extends Agent {
     readonly protocol: string;
     readonly defaultPort: number;
     readonly #scheme: Scheme;
@@ -31,6 +32,10 @@ export class GuardedAgent extends HttpAgent {
         this.#scheme = scheme;
         this.#connector = connector;
         this.#handOver = handOver;
+    }
+
+    override getName(options: { host?: string | null; port?: string | number | null } = {}): string {
+        return `${options.host}:${options.port}`;
     }
 
     override createConnection(options: ClientRequestArgs, callback: (error: Error | null, socket: Duplex) => void): undefined {

@@ -1,0 +1,66 @@
+import type { ResponseType } from '../../shared/domain/types.ts';
+import { InvalidResponse } from './invalid-response.ts';
+
+/** A body as text, and what kind of text it is. */
+export interface Decoded {
+    type: ResponseType;
+    text: string;
+}
+
+/**
+ * Decodes a body by its declared charset (JSON too): the one of the Content-Type, for HTML also the one of its `meta`, a byte order
+ * mark, UTF-8 without any of them (CONTRACT 4). A charset that is unknown, or that the bytes contradict, is a fault of the answer.
+ * @param wanted the package's `response.type`; without one the Content-Type decides
+ * @throws InvalidResponse
+ */
+export function decode(body: Uint8Array, contentType: string | undefined, wanted: ResponseType | undefined): Decoded {
+    const { essence, charset } = readContentType(contentType);
+    const type = wanted ?? typeOf(essence) ?? guessType(body);
+    const label = charset ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8';
+    return { type, text: toText(body, label) };
+}
+
+function readContentType(header: string | undefined): { essence: string; charset: string | undefined } {
+    if (header === undefined) return { essence: '', charset: undefined };
+    const [essence = ''] = header.split(';', 1);
+    const charset = /;\s*charset\s*=\s*(?:"([^"]*)"|([^\s;"]+))/i.exec(header);
+    return { essence: essence.trim().toLowerCase(), charset: charset?.[1] ?? charset?.[2] };
+}
+
+function typeOf(essence: string): ResponseType | undefined {
+    if (essence === '') return undefined;
+    if (essence === 'application/json' || essence === 'text/json' || essence.endsWith('+json')) return 'json';
+    if (essence === 'text/html' || essence === 'application/xhtml+xml') return 'html';
+    return 'text';
+}
+
+/** An answer that does not say what it is: read as JSON or HTML where it begins like one. */
+function guessType(body: Uint8Array): ResponseType {
+    const start = Buffer.from(body.subarray(0, 256))
+        .toString('latin1')
+        .replace(/^\u00ef\u00bb\u00bf/, '')
+        .trimStart();
+    if (start === '' || start.startsWith('{') || start.startsWith('[')) return 'json';
+    return start.startsWith('<') ? 'html' : 'text';
+}
+
+function bomOf(body: Uint8Array): string | undefined {
+    if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
+    if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
+    return undefined;
+}
+
+/** HTML names its charset within its first 1,024 bytes, in ASCII. */
+function metaCharset(body: Uint8Array): string | undefined {
+    const head = Buffer.from(body.subarray(0, 1024)).toString('latin1');
+    return /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
+}
+
+function toText(body: Uint8Array, label: string): string {
+    try {
+        return new TextDecoder(label, { fatal: true }).decode(body);
+    } catch (error) {
+        if (error instanceof RangeError) throw new InvalidResponse('The answer names a charset that does not exist.');
+        throw new InvalidResponse('The answer is not in the charset that it names, or not in UTF-8 where it names none.');
+    }
+}

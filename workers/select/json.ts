@@ -1,0 +1,46 @@
+import { search } from 'jmespath';
+import { escapePointer, isJsonTooDeep } from '../../shared/domain/json-bounds.ts';
+import type { Json, Select } from '../../shared/domain/types.ts';
+import { InvalidResponse } from './invalid-response.ts';
+
+/** Levels of arrays and objects that an answer may nest (CONTRACT 4). */
+const MAX_DEPTH = 100;
+
+/**
+ * Parses an answer as JSON.
+ * @throws InvalidResponse where it is none (an empty body is none), or nests too deep
+ */
+export function parseJson(text: string): Json {
+    if (isJsonTooDeep(text, MAX_DEPTH)) {
+        throw new InvalidResponse(`The answer nests more than ${MAX_DEPTH} levels deep.`, [], 'UPSTREAM_TOO_LARGE');
+    }
+    try {
+        return JSON.parse(text) as Json;
+    } catch {
+        throw new InvalidResponse('The answer is not well-formed JSON.');
+    }
+}
+
+/**
+ * Runs `select` over parsed JSON: one expression, or a map of output name to expression.
+ * @throws InvalidResponse with a pointer to the expression that failed
+ */
+export function selectJson(page: Json, select: Select): Json {
+    if (typeof select === 'string') return run(page, select, '/select');
+    const entries = Object.entries(select).map(([name, expression]): [string, Json] => [
+        name,
+        run(page, String(expression), `/select/${escapePointer(name)}`),
+    ]);
+    return Object.fromEntries(entries);
+}
+
+function run(page: Json, expression: string, path: string): Json {
+    try {
+        const found: unknown = search(page, expression);
+        // Fields are looked up on plain objects: what is found on their prototype is nothing that the site sent.
+        return found === undefined || typeof found === 'function' ? null : (found as Json);
+    } catch (error) {
+        const reason = error instanceof Error ? error.message.slice(0, 200) : 'it failed';
+        throw new InvalidResponse('The select expression does not fit the answer.', [{ path, code: 'INVALID_VALUE', message: reason }]);
+    }
+}

@@ -1,0 +1,26 @@
+import { parentPort } from 'node:worker_threads';
+import { InvalidResponse } from './invalid-response.ts';
+import { type RawPage, type ResponseRules, readPage } from './read-page.ts';
+
+/** What a thread answers. `data` is JSON text: it crosses as one string, and its length is the size of the output. */
+export type ThreadAnswer =
+    | { ok: true; data: string }
+    | { ok: false; code: InvalidResponse['code']; message: string; details: InvalidResponse['details'] };
+
+parentPort?.on('message', ({ page, rules }: { page: RawPage; rules: ResponseRules }) => {
+    parentPort?.postMessage(answer(page, rules));
+});
+parentPort?.postMessage('ready');
+
+function answer(page: RawPage, rules: ResponseRules): ThreadAnswer {
+    try {
+        return { ok: true, data: JSON.stringify(readPage(page, rules)) };
+    } catch (error) {
+        if (error instanceof InvalidResponse) return { ok: false, code: error.code, message: error.message, details: error.details };
+        // A stack that overflows, a string past V8's limit: the page asks for more than a result may cost.
+        if (error instanceof RangeError) return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: TOO_MUCH, details: [] };
+        throw error;
+    }
+}
+
+const TOO_MUCH = 'The answer takes too much work to select and validate.';
