@@ -1,0 +1,96 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { LRUCache } from 'lru-cache';
+import type { Detail } from '../refusals.ts';
+import { escapePointer } from './json-bounds.ts';
+import { expandSchema, resolveReference } from './json-schema/expand.ts';
+import { FORMATS } from './json-schema/formats.ts';
+import { compilePattern } from './json-schema/patterns.ts';
+import { walkSchema } from './json-schema/structure.ts';
+import type { JsonSchema } from './types.ts';
+
+/** `path` is a JSON pointer into the value that was judged. At most ten errors; the first one usually stands alone. */
+export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
+export type Validator = (value: unknown) => Verdict;
+
+/**
+ * Everything that keeps a value from being a JSON Schema 2020-12 as a package may hold one (CONTRACT 3.1): the form of each
+ * keyword, patterns that the linear-time engine takes, references that stay inside and never come back to themselves, at most 8
+ * deep and 1,000 schemas when expanded; with `forParam` also no `uniqueItems` or `contains` over objects. `at` is put before each pointer.
+ * Never throws, whatever the value is.
+ */
+export function checkJsonSchema(schema: unknown, options: { at?: string; forParam?: boolean } = {}): Detail[] {
+    const walked = walkSchema(schema, options.forParam ?? false);
+    const { problems } = walked;
+    for (const { at, ref } of walked.refs) {
+        if (resolveReference(ref, walked) === undefined)
+            problems.push({ path: at, code: 'INVALID_VALUE', message: 'This $ref points to no schema of the document.' });
+    }
+    if (problems.length === 0) {
+        const expanded = expandSchema(schema as JsonSchema, walked);
+        if (!expanded.ok) problems.push(expanded.problem);
+    }
+    return problems.map((problem) => ({ ...problem, path: (options.at ?? '') + problem.path }));
+}
+
+/**
+ * A function that judges values by a schema which `checkJsonSchema` found sound; another one is a bug and throws TypeError. It
+ * stops at the first violation, so that its cost is bounded by the value's size. The last 500 are kept, told apart by the schema's text.
+ */
+export function compileJsonSchema(schema: JsonSchema): Validator {
+    if (schema === true) return () => ({ ok: true });
+    const text = JSON.stringify(schema);
+    const known = validators.get(text);
+    if (known !== undefined) return known;
+    const made = compileAnew(schema);
+    validators.set(text, made);
+    return made;
+}
+
+const MAX_ERRORS = 10;
+
+/** Bounded by number and by the length of the texts that are the keys: one compiled schema is 10 to 100 KB of code. */
+const validators = new LRUCache<string, Validator>({ max: 500, maxSize: 4_000_000, sizeCalculation: (_made, text) => text.length });
+
+const ajv = new Ajv2020({
+    strict: false,
+    meta: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    logger: false,
+    // A property called `constructor` is there only when the value has it.
+    ownProperties: true,
+    formats: FORMATS,
+    code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
+});
+
+function linearRegExp(source: string): RegExp {
+    const made = compilePattern(source);
+    if (!made.ok) throw new TypeError(`a pattern that was checked before ${made.fault}`);
+    // Ajv calls `test` and `toString` of it and nothing else.
+    return made.pattern as RegExp;
+}
+
+function compileAnew(schema: JsonSchema): Validator {
+    const walked = walkSchema(schema, false);
+    const expanded = walked.problems.length === 0 ? expandSchema(schema, walked) : undefined;
+    if (!expanded?.ok) throw new TypeError('the schema was not checked before it was compiled');
+    const judge = compileExpanded(expanded.schema);
+    return (value) => (judge(value) ? { ok: true } : { ok: false, errors: (judge.errors ?? []).slice(0, MAX_ERRORS).map(readError) });
+}
+
+function compileExpanded(schema: JsonSchema): ValidateFunction {
+    try {
+        return ajv.compile(schema);
+    } finally {
+        // Ajv keeps every schema it has compiled until it is told to forget it.
+        ajv.removeSchema(schema);
+    }
+}
+
+function readError(error: ErrorObject): { path: string; message: string; keyword: string } {
+    const { keyword, instancePath, params } = error;
+    const stray: unknown = params['additionalProperty'] ?? params['unevaluatedProperty'];
+    if (typeof stray === 'string')
+        return { path: `${instancePath}/${escapePointer(stray)}`, message: 'is not a property of this object', keyword };
+    return { path: instancePath, message: error.message ?? 'does not fit the schema', keyword };
+}

@@ -1,0 +1,22 @@
+import type { Format } from 'ajv';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
+
+/** Values of these formats may be long. */
+const LONG: ReadonlySet<string> = new Set(['byte', 'binary', 'password']);
+const MAX_FORMATTED = 2048;
+
+/**
+ * The formats that are checked: those of ajv-formats, none of whose values needs more than 2,048 characters, which also bounds
+ * the time of their patterns. `regex` and every unknown format are annotations.
+ */
+export const FORMATS: Record<string, Format> = Object.fromEntries(
+    Object.entries(fullFormats)
+        .filter(([name]) => name !== 'regex')
+        .map(([name, format]) => [name, LONG.has(name) ? format : bounded(format)]),
+);
+
+function bounded(format: Format): Format {
+    if (format instanceof RegExp) return (text: string) => text.length <= MAX_FORMATTED && format.test(text);
+    if (typeof format === 'function') return (text: string) => text.length <= MAX_FORMATTED && format(text);
+    return format;
+}

@@ -1,0 +1,82 @@
+/**
+ * The keywords of JSON Schema 2020-12 that a package may use, each with the form of its value. What is not listed is an
+ * annotation that decides nothing and is left out before a schema is compiled: the validator below has keywords of its own
+ * (`$async`, `nullable`, `discriminator`) that must not be reached from a package.
+ */
+export type Form =
+    | 'schema'
+    | 'schemas'
+    | 'schema map'
+    | 'pattern map'
+    | 'text'
+    | 'texts'
+    | 'texts map'
+    | 'types'
+    | 'choices'
+    | 'anything'
+    | 'number'
+    | 'positive number'
+    | 'count'
+    | 'boolean'
+    | 'pattern'
+    | 'reference'
+    | 'anchor'
+    | 'dialect';
+
+export const KEYWORDS: ReadonlyMap<string, Form> = new Map<string, Form>([
+    ['$schema', 'dialect'],
+    ['$id', 'text'],
+    ['$ref', 'reference'],
+    ['$anchor', 'anchor'],
+    ['$defs', 'schema map'],
+    ['definitions', 'schema map'],
+    ['allOf', 'schemas'],
+    ['anyOf', 'schemas'],
+    ['oneOf', 'schemas'],
+    ['not', 'schema'],
+    ['if', 'schema'],
+    ['then', 'schema'],
+    ['else', 'schema'],
+    ['prefixItems', 'schemas'],
+    ['items', 'schema'],
+    ['contains', 'schema'],
+    ['minContains', 'count'],
+    ['maxContains', 'count'],
+    ['minItems', 'count'],
+    ['maxItems', 'count'],
+    ['uniqueItems', 'boolean'],
+    ['unevaluatedItems', 'schema'],
+    ['properties', 'schema map'],
+    ['patternProperties', 'pattern map'],
+    ['additionalProperties', 'schema'],
+    ['unevaluatedProperties', 'schema'],
+    ['propertyNames', 'schema'],
+    ['dependentSchemas', 'schema map'],
+    ['dependentRequired', 'texts map'],
+    ['required', 'texts'],
+    ['minProperties', 'count'],
+    ['maxProperties', 'count'],
+    ['type', 'types'],
+    ['enum', 'choices'],
+    ['const', 'anything'],
+    ['minimum', 'number'],
+    ['maximum', 'number'],
+    ['exclusiveMinimum', 'number'],
+    ['exclusiveMaximum', 'number'],
+    ['multipleOf', 'positive number'],
+    ['minLength', 'count'],
+    ['maxLength', 'count'],
+    ['pattern', 'pattern'],
+    ['format', 'text'],
+    ['title', 'text'],
+    ['description', 'text'],
+]);
+
+/** Keywords that name or place a schema and decide nothing about a value once every reference is put in place. */
+export const PLACING: ReadonlySet<string> = new Set(['$schema', '$id', '$ref', '$anchor', '$defs', 'definitions', 'title', 'description']);
+
+/** Keywords through which a schema can reach itself while it runs. */
+export const DYNAMIC: ReadonlySet<string> = new Set(['$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor']);
+
+export const TYPES: ReadonlySet<string> = new Set(['null', 'boolean', 'object', 'array', 'number', 'integer', 'string']);
+export const SCALAR_TYPES: ReadonlySet<string> = new Set(['null', 'boolean', 'number', 'integer', 'string']);

@@ -1,0 +1,66 @@
+import canonicalize from 'canonicalize';
+import { readEndpoint } from './endpoint.ts';
+import type { Endpoint, PackageDocument, Param } from './types.ts';
+
+export type Change = 'major' | 'minor' | 'patch';
+
+export interface PackageChange {
+    change: Change;
+    /** Names of endpoints, in the order of the package that has them. A renamed endpoint is one removed and one added. */
+    changes: { added: string[]; removed: string[]; changed: string[] };
+}
+
+/**
+ * What a new version means for those who call the site (CONTRACT 3.2): `major` where a call that worked may fail, do something
+ * else or cost more; `minor` where there is more to call; `patch` otherwise. The first version of a site (`before` absent) is
+ * `major` with all its endpoints added: nobody could rely on anything before it. An endpoint that only spells out a default has not changed.
+ */
+export function comparePackages(before: PackageDocument | undefined, after: PackageDocument): PackageChange {
+    const old = byName(before);
+    const now = byName(after);
+    const added = [...now.keys()].filter((name) => !old.has(name));
+    const removed = [...old.keys()].filter((name) => !now.has(name));
+    const changed: string[] = [];
+    let isBreaking = before === undefined || removed.length > 0;
+    for (const [name, endpoint] of now) {
+        const earlier = old.get(name);
+        if (earlier === undefined || canonicalize(earlier) === canonicalize(endpoint)) continue;
+        changed.push(name);
+        isBreaking ||= breaks(earlier, endpoint);
+    }
+    const change = isBreaking ? 'major' : added.length > 0 ? 'minor' : 'patch';
+    return { change, changes: { added, removed, changed } };
+}
+
+/**
+ * The greatest number of units that one call can cost, before the site's price (CONTRACT 2, "Cost"): the most results of an
+ * endpoint that bills them (its pages are free), the most pages of kind `paginate`, otherwise 1.
+ */
+export function greatestUnits(endpoint: Endpoint): number {
+    if (endpoint.billing.unit === 'result') return endpoint.billing.maxResults;
+    return endpoint.kind === 'paginate' ? (endpoint.pagination?.maxPages ?? 1) : 1;
+}
+
+function byName(document: PackageDocument | undefined): Map<string, Endpoint> {
+    return new Map((document?.endpoints ?? []).map((endpoint) => [endpoint.name, readEndpoint(endpoint)]));
+}
+
+function breaks(before: Endpoint, after: Endpoint): boolean {
+    return before.effect !== after.effect || isDearer(before, after) || needsMore(before, after);
+}
+
+/** Another unit counts as dearer wherever more than one can be billed: which of the two costs more depends on the call. */
+function isDearer(before: Endpoint, after: Endpoint): boolean {
+    const units = greatestUnits(after);
+    return units > greatestUnits(before) || (before.billing.unit !== after.billing.unit && units > 1);
+}
+
+/** Whether a param must be given now that could be left out before. */
+function needsMore(before: Endpoint, after: Endpoint): boolean {
+    const given = new Set(before.params.filter(mustBeGiven).map((param) => param.name));
+    return after.params.some((param) => mustBeGiven(param) && !given.has(param.name));
+}
+
+function mustBeGiven(param: Param): boolean {
+    return param.required && param.default === undefined;
+}

@@ -1,0 +1,125 @@
+import type { Detail } from '../refusals.ts';
+import { readEndpoint } from './endpoint.ts';
+import { checkEndpoint } from './package-rules/endpoint-rules.ts';
+import { openReport, quoted, type Report } from './package-rules/report.ts';
+import { MAX_PARAMS, type PackageDraft, readPackage } from './package-rules/structure.ts';
+import { checkTree } from './package-rules/tree.ts';
+import type { UrlContext } from './package-rules/urls.ts';
+import { type Budget, COMPILE_BUDGET } from './package-rules/values.ts';
+import { normaliseSite } from './site-name.ts';
+import { isCategory } from './taxonomy.ts';
+import { normaliseNewlines } from './text-rule.ts';
+import type { PackageDocument } from './types.ts';
+
+/** What publishing knows beyond the package itself. */
+export interface PackageContext {
+    /** Whether an entry of EGRESS_ALLOW covers this port: then plain http and the port are accepted. The dial decides again. */
+    isPortAllowed(port: number): boolean;
+}
+
+/** Something to know about a package that is accepted. `path` is a JSON pointer into it. */
+export interface PackageWarning {
+    code: 'NO_EXAMPLES';
+    path: string;
+    message: string;
+}
+
+export type PackageVerdict =
+    | { ok: true; document: PackageDocument; warnings: PackageWarning[] }
+    | {
+          ok: false;
+          /** Everything that is wrong, at most 500 entries, in no promised order. A value that is too deep or too large is not looked into. */
+          problems: Detail[];
+      };
+
+/**
+ * The rules of a published package (CONTRACT 3.1), all of them at once. Pure: no name is resolved and nothing is fetched. Never
+ * throws, whatever parsed JSON `value` is. `document` is the package as it is stored and hashed: `site` in its one spelling and
+ * CR LF in descriptions as LF, nothing else added or left out. Messages never repeat what looks like a secret.
+ */
+export function checkPackage(value: unknown, context: PackageContext): PackageVerdict {
+    const report = openReport();
+    if (!checkTree(value, report)) return { ok: false, problems: report.problems };
+    const draft = readPackage(value, [], report);
+    if (draft === undefined) return { ok: false, problems: report.problems };
+    const site = draft.site === undefined ? undefined : checkSite(draft.site, report);
+    checkCategory(draft, report);
+    checkNames(draft, report);
+    const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };
+    const budget: Budget = { left: COMPILE_BUDGET, paid: new Set() };
+    for (const [index, endpoint] of (draft.endpoints ?? []).entries()) {
+        if (report.isFull()) break;
+        if (endpoint !== undefined) checkEndpoint(endpoint, ['endpoints', index], report, urls, budget);
+    }
+    if (report.problems.length > 0 || site === undefined) return { ok: false, problems: report.problems };
+    const document = asPublished(value as PackageDocument, site.site);
+    return { ok: true, document, warnings: warningsOf(document) };
+}
+
+function checkSite(text: string, report: Report): { site: string; registrable: string } | undefined {
+    const named = normaliseSite(text);
+    if (named.ok) return named;
+    report.add(['site'], 'INVALID_DOMAIN', named.message);
+    return undefined;
+}
+
+function checkCategory({ intent_category: category }: PackageDraft, report: Report): void {
+    if (category === undefined || isCategory(category)) return;
+    report.add(
+        ['intent_category'],
+        'UNKNOWN_CATEGORY',
+        `There is no category ${quoted(category)}; GET /v1/categories lists them as parent/child.`,
+    );
+}
+
+/** What holds over all endpoints together. */
+function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
+    const seen = new Set<string>();
+    let params = 0;
+    for (const [index, endpoint] of endpoints.entries()) {
+        params += endpoint?.params?.length ?? 0;
+        const name = endpoint?.name;
+        if (name === undefined) continue;
+        if (seen.has(name))
+            report.add(['endpoints', index, 'name'], 'DUPLICATE_NAME', `Another endpoint of this package is called ${quoted(name)} too.`);
+        seen.add(name);
+    }
+    if (params > MAX_PARAMS)
+        report.add(
+            ['endpoints'],
+            'TOO_COMPLEX',
+            `A package has at most ${MAX_PARAMS} params over all its endpoints, and here are ${params}.`,
+        );
+}
+
+function asPublished(document: PackageDocument, site: string): PackageDocument {
+    return {
+        ...withUnixLines(document),
+        site,
+        endpoints: document.endpoints.map((endpoint) => {
+            const { params, ...rest } = withUnixLines(endpoint);
+            return params === undefined ? rest : { ...endpoint, ...rest, params: params.map(withUnixLines) };
+        }),
+    };
+}
+
+function withUnixLines<T extends { description?: string }>(described: T): T {
+    return described.description === undefined ? described : { ...described, description: normaliseNewlines(described.description) };
+}
+
+/** A site is verified by calling the examples of its reads; without any it never can be. */
+function warningsOf(document: PackageDocument): PackageWarning[] {
+    const canBeVerified = document.endpoints.map(readEndpoint).some((endpoint) => {
+        const isCalled = endpoint.method === 'GET' || endpoint.method === 'HEAD' || endpoint.kind === 'search';
+        return endpoint.hosted && endpoint.effect === 'read' && isCalled && endpoint.examples.length > 0;
+    });
+    if (canBeVerified) return [];
+    return [
+        {
+            code: 'NO_EXAMPLES',
+            path: '/endpoints',
+            message:
+                'No hosted read endpoint has an example, so this version can never be verified; add examples with the params of a call that works.',
+        },
+    ];
+}

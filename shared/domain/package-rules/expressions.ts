@@ -1,0 +1,80 @@
+import { load } from 'cheerio';
+import jmespath from 'jmespath';
+import { LRUCache } from 'lru-cache';
+
+declare module 'jmespath' {
+    /** What the parser makes of an expression; the published types leave it out. */
+    interface ExpressionNode {
+        type: string;
+        name?: unknown;
+        children?: ExpressionNode[];
+    }
+    export function compile(expression: string): ExpressionNode;
+}
+
+type ExpressionNode = ReturnType<typeof jmespath.compile>;
+
+const MAX_LENGTH = 1000;
+
+/** The functions of JMESPath; the parser takes any name and fails only when it runs. */
+const FUNCTIONS: ReadonlySet<string> = new Set(
+    (
+        'abs avg ceil contains ends_with floor join keys length map max max_by merge min min_by not_null reverse sort sort_by ' +
+        'starts_with sum to_array to_number to_string type values'
+    ).split(' '),
+);
+
+/** Faults by kind and text: packages repeat their selectors, and compiling one costs up to 1 ms. */
+const judged = new LRUCache<string, { fault: string | undefined }>({ max: 1000 });
+
+/** What is wrong with a JMESPath expression, as a sentence, or `undefined`. */
+export function expressionFault(expression: string): string | undefined {
+    return judge('jmespath', expression, () => {
+        try {
+            const unknown = unknownFunction(jmespath.compile(expression));
+            return unknown ? 'This expression calls a function that JMESPath does not have.' : undefined;
+        } catch {
+            return 'This is not a valid JMESPath expression.';
+        }
+    });
+}
+
+/** What is wrong with a CSS selector, as a sentence, or `undefined`. */
+export function selectorFault(selector: string): string | undefined {
+    return judge('selector', selector, () => {
+        try {
+            EMPTY_PAGE.root().find(selector);
+            return undefined;
+        } catch {
+            return 'This is not a valid CSS selector.';
+        }
+    });
+}
+
+/** Selectors are compiled before anything is looked at, so an empty page is enough. */
+const EMPTY_PAGE = load('');
+
+function judge(kind: string, source: string, find: () => string | undefined): string | undefined {
+    if (source.trim() === '') return 'This may not be empty.';
+    if (source.length > MAX_LENGTH) return `This is longer than ${MAX_LENGTH} characters.`;
+    const key = `${kind} ${source}`;
+    const known = judged.get(key);
+    if (known !== undefined) return known.fault;
+    const fault = find();
+    judged.set(key, { fault });
+    return fault;
+}
+
+/** Walks without recursion: an expression of 1,000 characters can nest as deep. */
+function unknownFunction(expression: ExpressionNode): boolean {
+    const waiting: unknown[] = [expression];
+    for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+        if (typeof node !== 'object' || node === null) continue;
+        const { type, name, children, value } = node as { type?: unknown; name?: unknown; children?: unknown; value?: unknown };
+        if (type === 'Function' && (typeof name !== 'string' || !FUNCTIONS.has(name))) return true;
+        if (type === 'Literal') continue;
+        if (Array.isArray(children)) waiting.push(...children.filter((child) => child !== undefined));
+        if (type === 'KeyValuePair') waiting.push(value);
+    }
+    return false;
+}

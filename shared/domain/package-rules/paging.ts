@@ -1,0 +1,64 @@
+import { DEFAULT_RESULTS, isWritingMethod } from '../endpoint.ts';
+import { isObject } from '../json-schema/structure.ts';
+import type { PaginationStyle } from '../types.ts';
+import type { Subject } from './endpoint-rules.ts';
+import { PROTOTYPE_KEYS } from './tree.ts';
+
+/** PUT, PATCH and DELETE are writes whatever is declared, and following pages repeats the request, which only a read may. */
+export function checkEffect({ draft, at, report, effect }: Subject): void {
+    if (draft.method !== undefined && isWritingMethod(draft.method) && draft.effect === 'read') {
+        report.add([...at, 'effect'], 'INVALID_VALUE', `A ${draft.method} request always writes: declare write or leave effect out.`);
+    }
+    if (effect === undefined) return;
+    if (draft.kind === 'paginate' && effect !== 'read') {
+        report.add([...at, 'effect'], 'INVALID_VALUE', 'An endpoint of kind paginate has to have effect read.');
+    } else if (draft.pagination !== undefined && effect !== 'read') {
+        report.add([...at, 'pagination'], 'INVALID_VALUE', 'Only an endpoint with effect read can be followed from page to page.');
+    }
+}
+
+/** The fields without which a style cannot find its next page. */
+const NEEDED: Record<PaginationStyle, readonly ('param' | 'next')[]> = {
+    page: ['param'],
+    offset: ['param'],
+    cursor: ['param', 'next'],
+    link: [],
+};
+
+/** `next` as an expression is judged beside `select`, whose language it shares. */
+export function checkPagination({ draft, at, report, params }: Subject): void {
+    const { pagination } = draft;
+    const place = [...at, 'pagination'];
+    if (pagination === undefined) {
+        if (draft.kind === 'paginate')
+            report.add(place, 'REQUIRED', 'An endpoint of kind paginate has to say in pagination how the next page is found.');
+        return;
+    }
+    const style = pagination.style ?? 'page';
+    for (const field of NEEDED[style]) {
+        if (pagination[field] === undefined) report.add([...place, field], 'REQUIRED', `Pagination of style ${style} needs ${field}.`);
+    }
+    const carrier = params.find((param) => pagination.param !== undefined && param.draft.name === pagination.param);
+    if (carrier?.draft.source === 'path') {
+        report.add([...place, 'param'], 'INVALID_VALUE', 'Pages are told by a query or a body param, and this one stands in the path.');
+    }
+    if (draft.method === 'HEAD') report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no items, so it has no pages.');
+}
+
+/** Results can be counted only where there is going to be an array. */
+export function checkBilling({ draft, at, report }: Subject): void {
+    const { billing, response } = draft;
+    const path = billing?.results ?? DEFAULT_RESULTS;
+    const place = [...at, 'billing', ...(billing?.results === undefined ? [] : ['results'])];
+    if (path.split('.').some((step) => PROTOTYPE_KEYS.has(step)))
+        report.add(place, 'FORBIDDEN_FIELD', 'A path with this name is not accepted.');
+    if (billing?.unit !== 'result' && draft.pagination === undefined) return;
+    if (draft.method === 'HEAD' && billing?.unit === 'result')
+        report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no results to count: use unit request.');
+    if (response?.type === 'text')
+        report.add(place, 'INVALID_VALUE', 'A text has no results to count: use unit request, without pagination.');
+    const [first = ''] = path.split('.');
+    if (isObject(response?.select) && !Object.hasOwn(response.select, first)) {
+        report.add(place, 'INVALID_VALUE', `The results are counted at ${path}, and select makes nothing of that name.`);
+    }
+}

@@ -1,0 +1,42 @@
+import { checkJsonSchema } from '../json-schema.ts';
+import type { ResponseType } from '../types.ts';
+import type { Subject } from './endpoint-rules.ts';
+import { expressionFault, selectorFault } from './expressions.ts';
+import { openReport, type Path, pointerTo, type Report } from './report.ts';
+import { checkHtmlSelect, checkJsonSelect } from './select.ts';
+
+/** `select` and `schema` of the response, and the expressions of `pagination.next` and `prepare.form`. */
+export function checkResponse({ draft, at, report }: Subject): void {
+    const { response, pagination, prepare } = draft;
+    const place = [...at, 'response'];
+    if (response !== undefined && Object.hasOwn(response, 'schema')) {
+        report.addAll(checkJsonSchema(response.schema, { at: pointerTo([...place, 'schema']) }));
+    }
+    if (response !== undefined && Object.hasOwn(response, 'select'))
+        checkSelect(response.select, response.type, [...place, 'select'], report);
+    if (pagination?.next !== undefined && pagination.style === 'cursor')
+        checkNext(pagination.next, response?.type, [...at, 'pagination', 'next'], report);
+    const fault = prepare?.form === undefined ? undefined : selectorFault(prepare.form);
+    if (fault !== undefined) report.add([...at, 'prepare', 'form'], 'INVALID_VALUE', fault);
+}
+
+/** Without a declared type the content type decides later, so a select is fine when it is one for JSON or one for HTML. */
+function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, report: Report): void {
+    if (type === 'text')
+        report.add(at, 'INVALID_VALUE', 'A text has no parts to select: leave select out, or set the type to json or html.');
+    else if (type === 'html') checkHtmlSelect(select, at, report);
+    else if (type === 'json' || !isHtmlSelect(select, at)) checkJsonSelect(select, at, report);
+}
+
+function isHtmlSelect(select: unknown, at: Path): boolean {
+    const attempt = openReport();
+    checkHtmlSelect(select, at, attempt);
+    return attempt.problems.length === 0;
+}
+
+function checkNext(next: string, type: ResponseType | undefined, at: Path, report: Report): void {
+    const asExpression = type === 'html' ? undefined : expressionFault(next);
+    const asSelector = type === 'json' ? undefined : selectorFault(next);
+    const fault = type === undefined ? asExpression && asSelector && asExpression : (asExpression ?? asSelector);
+    if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
+}

@@ -1,0 +1,78 @@
+import { judgeSimply } from '../json-schema/simple.ts';
+import { isObject } from '../json-schema/structure.ts';
+import { compileJsonSchema } from '../json-schema.ts';
+import type { BodyFormat, Json, JsonSchema, ParamSource } from '../types.ts';
+import type { Path, Report } from './report.ts';
+
+/** What a default or an example is held against. */
+export interface Slot {
+    source: ParamSource;
+    bodyFormat: BodyFormat;
+    /** A schema that was found sound, or `undefined`: without one a plain value, in the body any. */
+    schema: JsonSchema | undefined;
+    /** The param's schema is not sound, so nothing can be held against it. */
+    isSchemaBroken: boolean;
+}
+
+/**
+ * How many schemas one package may have compiled for its defaults and examples: at 0.4 to 12 ms each more would hold up everybody
+ * else. Simple schemas are judged without compiling and do not count; what goes past it is judged when the endpoint is called.
+ */
+export const COMPILE_BUDGET = 40;
+
+export interface Budget {
+    left: number;
+    /** Schemas that were already paid for, by their text. */
+    paid: Set<string>;
+}
+
+/** Reports what keeps `value` from being sent as this param: the place it goes to first, then its schema. */
+export function checkValue(value: Json, slot: Slot, at: Path, report: Report, budget: Budget): void {
+    const fault = placeFault(value, slot);
+    if (fault !== undefined) {
+        report.add(at, 'INVALID_VALUE', fault);
+        return;
+    }
+    if (slot.schema === undefined || slot.isSchemaBroken) return;
+    const verdict = judgeSimply(slot.schema, value) ?? judgeByAjv(slot.schema, value, budget);
+    if (!verdict) report.add(at, 'INVALID_VALUE', 'This value does not fit the schema of its param.');
+}
+
+function judgeByAjv(schema: JsonSchema, value: Json, budget: Budget): boolean {
+    const text = JSON.stringify(schema);
+    if (!budget.paid.has(text)) {
+        if (budget.left === 0) return true;
+        budget.left--;
+        budget.paid.add(text);
+    }
+    return compileJsonSchema(schema)(value).ok;
+}
+
+function placeFault(value: Json, slot: Slot): string | undefined {
+    if (slot.source === 'path') {
+        if (!isPlain(value)) return 'A value in the path is a text, a number or a boolean.';
+        if (value === '' || value === '.' || value === '..')
+            return 'A value in the path may not be empty, . or ..: it has to be one segment.';
+        return undefined;
+    }
+    if (slot.source === 'body' && slot.bodyFormat === 'json') return undefined;
+    if (isPlain(value)) return undefined;
+    const place = slot.source === 'query' ? 'query' : 'form';
+    if (!Array.isArray(value) || !value.every(isPlain)) return `A value in a ${place} is a text, a number, a boolean or a list of these.`;
+    if (slot.schema === undefined && !slot.isSchemaBroken && slot.source === 'query')
+        return 'A param without a schema takes a text, a number or a boolean here; a list needs a schema.';
+    return undefined;
+}
+
+function isPlain(value: Json): boolean {
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+/** Types of JSON that can never be sent from `source`, although a schema may name them. */
+export function unsendableType(schema: unknown, source: ParamSource, bodyFormat: BodyFormat): string | undefined {
+    if (!isObject(schema) || typeof schema['type'] !== 'string') return undefined;
+    const { type } = schema;
+    if (source === 'path') return ['object', 'array', 'null'].includes(type) ? type : undefined;
+    if (source === 'body' && bodyFormat === 'json') return undefined;
+    return ['object', 'null'].includes(type) ? type : undefined;
+}

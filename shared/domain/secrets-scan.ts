@@ -1,0 +1,147 @@
+/**
+ * Tells whether a text carries something that looks like a credential: a key, a token, a cookie, a private key. Packages and
+ * schema requests that do are refused (CONTRACT 3.1, 3.2). Answers what kind it is, never what it says, so that no answer or
+ * log can repeat it. Every pattern begins with fixed text and has a bounded length: the time grows with the text's length only.
+ */
+export function findSecrets(text: string): { kind: string } | undefined {
+    if (text.length < SHORTEST) return undefined;
+    const form = KNOWN_FORMS.find(({ pattern, confirm }) => hasMatch(text, pattern, confirm));
+    if (form !== undefined) return { kind: form.kind };
+    return hasRandomToken(text) ? { kind: 'a long random token' } : undefined;
+}
+
+/** No form below is shorter. */
+const SHORTEST = 8;
+
+interface KnownForm {
+    kind: string;
+    /** Global, so that every match can be judged by `confirm`; the first group, if there is one, is what is judged. */
+    pattern: RegExp;
+    confirm?: (match: string) => boolean;
+}
+
+const CREDENTIAL_NAME =
+    '(?:api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|bearer[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|secret[_-]?key|app[_-]?secret|private[_-]?key|password|passwd|secret)';
+
+const COOKIE_NAME =
+    '(?:cf_clearance|__cf_bm|_abck|ak_bmsc|bm_sz|datadome|incap_ses_[0-9]{1,6}|visid_incap_[0-9]{1,9}|aws-waf-token|PHPSESSID|JSESSIONID|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session_?id)';
+
+const KNOWN_FORMS: readonly KnownForm[] = [
+    { kind: 'a Routebook API key', pattern: /(?<![A-Za-z0-9])rb_live_[0-9A-Za-z]{20}/g },
+    { kind: 'an AWS access key id', pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA|AGPA|AROA|AIDA|ANPA|ANVA)[A-Z0-9]{16}(?![A-Za-z0-9])/g },
+    { kind: 'a GitHub token', pattern: /(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{30}|github_pat_[A-Za-z0-9_]{30})/g },
+    {
+        kind: 'a GitLab token',
+        pattern: /(?<![A-Za-z0-9])gl(?:pat|dt|rt|cbt|ptt|oas|soat|ft|agent|imt)-[A-Za-z0-9_-]{20}/g,
+        confirm: hasDigit,
+    },
+    { kind: 'a Slack token', pattern: /(?<![A-Za-z0-9])xox[abeoprs]-[A-Za-z0-9-]{10,60}/g, confirm: hasDigit },
+    { kind: 'a Slack webhook', pattern: /hooks\.slack\.com\/(?:services|workflows)\/[A-Z0-9]{6}/g },
+    { kind: 'a Stripe key', pattern: /(?<![A-Za-z0-9])(?:[srp]k_(?:live|test)|whsec)_[A-Za-z0-9]{10}/g },
+    { kind: 'a Google API key', pattern: /(?<![A-Za-z0-9])AIza[0-9A-Za-z_-]{35}/g },
+    { kind: 'a Google OAuth secret', pattern: /(?<![A-Za-z0-9])(?:GOCSPX-[0-9A-Za-z_-]{20}|ya29\.[0-9A-Za-z_-]{20})/g },
+    { kind: 'a model provider key', pattern: /(?<![A-Za-z0-9])sk-[A-Za-z0-9_-]{20,80}/g, confirm: isMixed },
+    { kind: 'a Hugging Face token', pattern: /(?<![A-Za-z0-9])hf_[A-Za-z0-9]{30}/g },
+    { kind: 'an npm token', pattern: /(?<![A-Za-z0-9])npm_[A-Za-z0-9]{36}/g },
+    { kind: 'a PyPI token', pattern: /(?<![A-Za-z0-9])pypi-AgE[A-Za-z0-9_-]{20}/g },
+    { kind: 'a SendGrid key', pattern: /(?<![A-Za-z0-9])SG\.[A-Za-z0-9_-]{16,30}\.[A-Za-z0-9_-]{16}/g },
+    { kind: 'a Twilio key', pattern: /(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])/g },
+    { kind: 'a DigitalOcean token', pattern: /(?<![A-Za-z0-9])do[opr]_v1_[0-9a-f]{32}/g },
+    { kind: 'a Shopify token', pattern: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}/g },
+    { kind: 'a Telegram bot token', pattern: /(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}/g },
+    // The payload of a JSON web token begins with {" too, which no file name or version number does.
+    { kind: 'a JSON web token', pattern: /(?<=[A-Za-z0-9_-]{10})\.eyJ[A-Za-z0-9_-]{8}/g },
+    { kind: 'a private key', pattern: /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY/g },
+    { kind: 'a user name and password inside a URL', pattern: /:\/\/[^\s/?#@:]{1,128}:[^\s/?#@]{1,128}@/g },
+    { kind: 'a bearer token', pattern: /(?<![A-Za-z0-9])bearer[ \t]{1,4}([A-Za-z0-9._~+/-]{12,200})/gi, confirm: hasDigit },
+    { kind: 'a basic authorization', pattern: /(?<![A-Za-z0-9])basic[ \t]{1,4}([A-Za-z0-9+/]{8,200}={0,2})/gi, confirm: isUserAndPassword },
+    {
+        kind: 'a credential beside its name',
+        pattern: new RegExp(`(?<![A-Za-z])${CREDENTIAL_NAME}["']?\\s{0,3}[=:]\\s{0,3}["']?([^\\s"'&{}<>,;()]{8,100})`, 'gi'),
+        confirm: hasLetterAndDigit,
+    },
+    { kind: 'a cookie', pattern: new RegExp(`(?<![A-Za-z0-9])${COOKIE_NAME}=([^\\s;&{}"']{8,100})`, 'gi') },
+    { kind: 'a cookie', pattern: /(?<![A-Za-z0-9])(?:set-)?cookie:[ \t]{0,4}[A-Za-z0-9_.-]{1,64}=([^\s;{}"']{6,100})/gi },
+];
+
+function hasMatch(text: string, pattern: RegExp, confirm: KnownForm['confirm']): boolean {
+    pattern.lastIndex = 0;
+    if (confirm === undefined) return pattern.test(text);
+    let judged = 0;
+    for (const match of text.matchAll(pattern)) {
+        if (confirm(match[1] ?? match[0])) return true;
+        judged++;
+        if (judged === MAX_JUDGED) return false;
+    }
+    return false;
+}
+
+/** Judging costs more than finding; a text with so many near misses was made to be slow, not written by mistake. */
+const MAX_JUDGED = 500;
+
+function hasDigit(text: string): boolean {
+    return /[0-9]/.test(text);
+}
+
+function hasLetterAndDigit(text: string): boolean {
+    return hasDigit(text) && /[A-Za-z]/.test(text);
+}
+
+function isMixed(text: string): boolean {
+    return hasDigit(text) && /[A-Z]/.test(text) && /[a-z]/.test(text);
+}
+
+function isUserAndPassword(base64: string): boolean {
+    return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{1,150}$/.test(Buffer.from(base64, 'base64').toString('latin1'));
+}
+
+/** AWS secret keys have 40; ids of videos, places and pages stay below. */
+const TOKEN_LENGTH = 40;
+
+/**
+ * A run of letters and digits that nobody wrote by hand: small, capital and digit change places at almost half of all steps (in
+ * words joined by capitals at a third), and hardly a character repeats. Hashes in hex, UUIDs and slugs have no capitals or few changes.
+ */
+function hasRandomToken(text: string): boolean {
+    if (text.length < TOKEN_LENGTH) return false;
+    for (const [run] of text.matchAll(/[A-Za-z0-9+/_=-]{40,}/g)) {
+        // What follows `sha512-` is a checksum, and a page cursor is often readable text in base64.
+        if (/^sha(?:256|384|512)-/.test(run) || isReadableInBase64(run)) continue;
+        // Long runs are judged by their beginning: an image in base64 counts as random there too.
+        if (looksRandom(run.slice(0, 256))) return true;
+    }
+    return false;
+}
+
+function looksRandom(run: string): boolean {
+    const counts = new Map<string, number>();
+    let changes = 0;
+    let digits = 0;
+    let before = '';
+    for (const char of run) {
+        counts.set(char, (counts.get(char) ?? 0) + 1);
+        const sort = sortOf(char);
+        if (sort === 'digit') digits++;
+        if (sort !== before) changes++;
+        before = sort;
+    }
+    if (digits < 3 || !/[A-Z]/.test(run) || !/[a-z]/.test(run)) return false;
+    let entropy = 0;
+    for (const count of counts.values()) entropy -= (count / run.length) * Math.log2(count / run.length);
+    return changes / run.length >= 0.45 && entropy >= 4.3;
+}
+
+function sortOf(char: string): string {
+    if (char >= '0' && char <= '9') return 'digit';
+    if (char >= 'a' && char <= 'z') return 'small';
+    return char >= 'A' && char <= 'Z' ? 'capital' : 'sign';
+}
+
+function isReadableInBase64(run: string): boolean {
+    const bytes = Buffer.from(run.slice(0, 256), 'base64');
+    let readable = 0;
+    for (const byte of bytes) {
+        if (byte >= 0x20 && byte < 0x7f) readable++;
+    }
+    return bytes.length > 0 && readable / bytes.length >= 0.9;
+}
