@@ -3,6 +3,7 @@ import { FLEET_SCRIPT } from './limits/redis-scripts.ts';
 import type { OutageLog } from './outage.ts';
 import { openPool } from './postgres-pool.ts';
 import { hashTag, openRedis } from './redis.ts';
+import { createSilenceGuard } from './silence.ts';
 
 declare module 'ioredis' {
     interface RedisCommander<Context> {
@@ -59,14 +60,15 @@ type FleetStore = Omit<Fleet, 'slots'>;
 function inRedis({ redisUrl, keyPrefix, log }: FleetOptions & { redisUrl: string }): FleetStore {
     const prefix = hashTag(keyPrefix);
     const redis = openRedis(redisUrl, 'producer', 'redis fleet', log);
+    const { ask } = createSilenceGuard('redis fleet');
     redis.defineCommand('fleet', { numberOfKeys: 2, lua: FLEET_SCRIPT });
     const keys = [`${prefix}:fleet`, `${prefix}:fleet:slots`];
     return {
         async report({ id, slots, busy, progressAt }) {
-            await redis.fleet(...keys, id, slots, busy, sinceMs(progressAt), LIFE_MS);
+            await ask(redis.fleet(...keys, id, slots, busy, sinceMs(progressAt), LIFE_MS));
         },
         async live() {
-            const flat = await redis.fleet(...keys, '', 0, 0, 0, LIFE_MS);
+            const flat = await ask(redis.fleet(...keys, '', 0, 0, 0, LIFE_MS));
             const workers: WorkerReport[] = [];
             for (let at = 0; at < flat.length; at += 4) {
                 const [id = '', slots, busy, progressMs] = flat.slice(at, at + 4);

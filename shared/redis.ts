@@ -7,14 +7,14 @@ const RETRY_MS = 200;
 const SILENCE_MS = 2500;
 
 /**
- * `producer`: whoever serves a caller; a command fails at once without a connection and after 250 ms without an answer.
+ * `producer`: whoever serves a caller; a command fails at once without a connection. Ask through a silence guard (silence.ts).
  * `worker`: commands wait for the connection however long it takes, and are sent again after a reconnect.
  * `reader`: for blocking reads; a read fails with its connection, so that the reader knows and goes on from where it was.
  */
 export type RedisProfile = 'producer' | 'worker' | 'reader';
 
 const PROFILES: Record<RedisProfile, CommonRedisOptions> = {
-    producer: { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: 250, autoResendUnfulfilledCommands: false },
+    producer: { enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
     worker: { enableOfflineQueue: true, maxRetriesPerRequest: null },
     reader: { enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
 };

@@ -2,6 +2,7 @@ import type { Result } from 'ioredis';
 import type { Clock } from '../clock.ts';
 import type { OutageLog } from '../outage.ts';
 import { hashTag, openRedis } from '../redis.ts';
+import { createSilenceGuard } from '../silence.ts';
 import { PEEK_SCRIPT, TAKE_SCRIPT } from './redis-scripts.ts';
 import type { LimitStore } from './store.ts';
 import type { LimitWindow, StoreAnswer } from './types.ts';
@@ -22,6 +23,7 @@ export function openRedisLimits(options: {
 }): LimitStore {
     const prefix = hashTag(options.keyPrefix);
     const redis = openRedis(options.redisUrl, 'producer', 'redis limits', options.log);
+    const { ask } = createSilenceGuard('redis limits');
     redis.defineCommand('limitsTake', { numberOfKeys: 4, lua: TAKE_SCRIPT });
     redis.defineCommand('limitsPeek', { numberOfKeys: 2, lua: PEEK_SCRIPT });
     const keys = {
@@ -32,32 +34,31 @@ export function openRedisLimits(options: {
     };
     return {
         async take({ identity, windows, lease }) {
-            const flat = await redis.limitsTake(
-                keys.windows(identity),
-                keys.account(lease?.account ?? ''),
-                keys.site(lease?.site ?? ''),
-                keys.slots,
-                options.clock.offsetMs,
-                lease?.operation ?? '',
-                lease?.concurrency ?? 0,
-                lease === undefined ? 0 : Math.max(1, Math.round(lease.expiresAt - Date.now())),
-                lease?.site === undefined ? 0 : 1,
-                lease?.share ?? '',
-                ...windows.flatMap(({ name, limit, seconds }) => [name, limit, seconds * 1000]),
+            const flat = await ask(
+                redis.limitsTake(
+                    keys.windows(identity),
+                    keys.account(lease?.account ?? ''),
+                    keys.site(lease?.site ?? ''),
+                    keys.slots,
+                    options.clock.offsetMs,
+                    lease?.operation ?? '',
+                    lease?.concurrency ?? 0,
+                    lease === undefined ? 0 : Math.max(1, Math.round(lease.expiresAt - Date.now())),
+                    lease?.site === undefined ? 0 : 1,
+                    lease?.share ?? '',
+                    ...windows.flatMap(({ name, limit, seconds }) => [name, limit, seconds * 1000]),
+                ),
             );
             return fromFlat(windows, flat);
         },
         async end({ operation, account, site }) {
             const removals = redis.pipeline().zrem(keys.account(account), operation);
             if (site !== undefined) removals.zrem(keys.site(site), operation);
-            await removals.exec();
+            await ask(removals.exec());
         },
         async peek(identity, windows, account) {
-            const flat = await redis.limitsPeek(
-                keys.windows(identity),
-                keys.account(account),
-                options.clock.offsetMs,
-                ...windows.map(({ name }) => name),
+            const flat = await ask(
+                redis.limitsPeek(keys.windows(identity), keys.account(account), options.clock.offsetMs, ...windows.map(({ name }) => name)),
             );
             const [inFlight = 0, ...states] = flat;
             return { answer: fromFlat(windows, [0, ...states]), inFlight };

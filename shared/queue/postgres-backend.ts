@@ -1,11 +1,12 @@
-import { createPostgresBackend, isPgPool, type PgPool, runMigrations, withBackend } from 'bullmq';
+import { createPostgresBackend, isPgPool, type JobsOptions, type PgPool, runMigrations, withBackend } from 'bullmq';
 import pg from 'pg';
 import { type OutageLog, watchOutage } from '../outage.ts';
 import { openPool } from '../postgres-pool.ts';
 import { type Envelope, type ProducerBackend, QUEUE_NAME, type WorkerBackend } from './backend.ts';
+import { createBatcher } from './batcher.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
 import { openListener } from './postgres-listener.ts';
-import { openPostgresReplies, sendPostgresReply } from './postgres-replies.ts';
+import { openPostgresReplies, openReplySender } from './postgres-replies.ts';
 
 const bull = withBackend(createPostgresBackend);
 const CANCEL_CHANNEL = 'fetch_cancel';
@@ -36,11 +37,16 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
 export function openPostgresProducer({ databaseUrl, log }: PostgresQueueOptions): ProducerBackend {
     const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
     const outage = watchOutage(log, 'postgres queue jobs');
-    let queue: ReturnType<typeof openQueue> | undefined;
-    return {
-        async add(id, envelope, priority) {
-            await (await ready()).add('fetch', envelope, { ...JOB_OPTIONS, jobId: id, ...(priority === undefined ? {} : { priority }) });
+    let queue: Promise<ReturnType<typeof openQueue>> | undefined;
+    const add = createBatcher<{ name: string; data: Envelope; opts: JobsOptions }>(
+        async (jobs) => {
+            await (await ready()).addBulk(jobs);
         },
+        { atOnce: 2, largest: 100 },
+    );
+    return {
+        add: (id, envelope, priority) =>
+            add({ name: 'fetch', data: envelope, opts: { ...JOB_OPTIONS, jobId: id, ...(priority === undefined ? {} : { priority }) } }),
         async cancel(id) {
             await (await ready()).remove(id, { removeChildren: false });
             await pool.query('select pg_notify($1, $2)', [CANCEL_CHANNEL, id]);
@@ -66,19 +72,25 @@ export function openPostgresProducer({ databaseUrl, log }: PostgresQueueOptions)
         },
         openReplies: (listener) => openPostgresReplies({ databaseUrl, pool, log, listener }),
         async close() {
-            await queue?.close();
+            await (await queue?.catch(() => undefined))?.close();
             await pool.end();
         },
     };
 
-    /** BullMQ remembers a failed first look at its schema for ever, so a queue is kept only once it is ready. */
-    async function ready(): Promise<ReturnType<typeof openQueue>> {
-        if (queue) return queue;
+    /** BullMQ remembers a failed first look at its schema for ever, so such a queue is thrown away. */
+    function ready(): Promise<ReturnType<typeof openQueue>> {
+        queue ??= openReady().catch((error: unknown) => {
+            queue = undefined;
+            throw error;
+        });
+        return queue;
+    }
+
+    async function openReady() {
         const opened = openQueue();
         await opened.waitUntilReady();
-        queue ??= opened;
         outage.up();
-        return queue;
+        return opened;
     }
 
     function openQueue() {
@@ -94,7 +106,7 @@ export function openPostgresWorker({ databaseUrl, log }: PostgresQueueOptions): 
     const outage = watchOutage(log, 'postgres worker jobs');
     const closers: (() => Promise<void>)[] = [];
     return {
-        reply: (replyTo, reply) => sendPostgresReply(pool, replyTo, reply),
+        reply: openReplySender(pool),
         onCancel(listener) {
             const connection = openListener({
                 databaseUrl,

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { OutageLog } from '../outage.ts';
 import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
+import { createBatcher } from './batcher.ts';
 import { openListener } from './postgres-listener.ts';
 
-/** One statement: the row and the wake-up become visible together. */
+/** One statement: the rows and the wake-ups become visible together; one wake-up for each process that is owed something. */
 const SEND = {
     name: 'queue-reply',
-    text: 'with stored as (insert into queue_replies (channel, job, body) values ($1, $2, $3)) select pg_notify($1, null)',
+    text: `with stored as (
+               insert into queue_replies (channel, job, body) select * from unnest($1::text[], $2::text[], $3::text[]) returning channel)
+           select pg_notify(channel, null) from (select distinct channel from stored) as woken`,
 };
 const TAKE = {
     name: 'queue-take',
@@ -17,9 +20,16 @@ const TAKE = {
 /** Replies to processes that were killed; nobody waits longer than 120 s. */
 const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
 
-/** Stores the reply and wakes the process that waits for it. */
-export async function sendPostgresReply(pool: pg.Pool, channel: string, { id, body }: Reply): Promise<void> {
-    await pool.query({ ...SEND, values: [channel, id, body] });
+/** Stores a reply and wakes the process that waits for it; replies that are ready together go as one statement. */
+export function openReplySender(pool: pg.Pool): (channel: string, reply: Reply) => Promise<void> {
+    const send = createBatcher<Reply & { channel: string }>(
+        async (batch) => {
+            const values = [batch.map(({ channel }) => channel), batch.map(({ id }) => id), batch.map(({ body }) => body)];
+            await pool.query({ ...SEND, values });
+        },
+        { atOnce: 2, largest: REPLY_BATCH },
+    );
+    return (channel, reply) => send({ channel, ...reply });
 }
 
 /**

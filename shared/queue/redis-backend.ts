@@ -1,6 +1,7 @@
 import { createRedisBackend, withBackend } from 'bullmq';
 import { type OutageLog, watchOutage } from '../outage.ts';
 import { hashTag, openRedis } from '../redis.ts';
+import { createSilenceGuard } from '../silence.ts';
 import { type Envelope, type ProducerBackend, QUEUE_NAME, REPLY_TTL_S, type WorkerBackend } from './backend.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
 import { openRedisReplies } from './redis-replies.ts';
@@ -17,6 +18,7 @@ interface RedisQueueOptions {
 export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOptions): ProducerBackend {
     const prefix = hashTag(keyPrefix);
     const redis = openRedis(redisUrl, 'producer', 'redis queue', log);
+    const { ask } = createSilenceGuard('redis queue');
     const bullOutage = watchOutage(log, 'redis queue jobs');
     // Without the two skips a queue that starts before its Redis waits for it inside every add, instead of failing.
     const queue = new bull.Queue<Envelope>(QUEUE_NAME, {
@@ -30,28 +32,28 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
     redis.on('ready', bullOutage.up);
     return {
         async add(id, envelope, priority) {
-            await queue.add('fetch', envelope, jobOptions(id, priority));
+            await ask(queue.add('fetch', envelope, jobOptions(id, priority)));
         },
         async cancel(id) {
-            await queue.remove(id, { removeChildren: false });
-            await redis.publish(cancelChannel(prefix), id);
+            await ask(queue.remove(id, { removeChildren: false }));
+            await ask(redis.publish(cancelChannel(prefix), id));
         },
         async surviving(ids) {
-            const exist = await Promise.all(ids.map((id) => redis.exists(queue.toKey(id))));
+            const exist = await ask(Promise.all(ids.map((id) => redis.exists(queue.toKey(id)))));
             return new Set(ids.filter((_, index) => exist[index] === 1));
         },
         async counts() {
-            const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+            const counts = await ask(queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed'));
             return { waiting: sum(counts, 'waiting', 'prioritized'), active: sum(counts, 'active'), delayed: sum(counts, 'delayed') };
         },
         async oldestWaitingSince() {
-            const [oldest] = await queue.getJobs(['waiting'], 0, 0, true);
+            const [oldest] = await ask(queue.getJobs(['waiting'], 0, 0, true));
             return oldest?.timestamp;
         },
         async ping() {
-            await redis.ping();
+            await ask(redis.ping());
         },
-        openReplies: (listener) => openRedisReplies({ redisUrl, prefix, log, listener }),
+        openReplies: (listener) => openRedisReplies({ redisUrl, prefix, log, listener, forget: (key) => redis.unlink(key) }),
         async close() {
             await queue.close();
             redis.disconnect();

@@ -11,8 +11,15 @@ const RETRY_MS = 200;
  * The reply channel on Redis: a stream of this process's own that workers append to. One connection blocks on it, hands over what
  * came and trims it away. Its life is short and renewed each second, so that the stream of a killed process disappears.
  */
-export function openRedisReplies(options: { redisUrl: string; prefix: string; log: OutageLog; listener: ReplyListener }): ReplyChannel {
-    const { redisUrl, prefix, log, listener } = options;
+export function openRedisReplies(options: {
+    redisUrl: string;
+    prefix: string;
+    log: OutageLog;
+    listener: ReplyListener;
+    /** Removes a key over a connection that does not block. */
+    forget: (key: string) => Promise<unknown>;
+}): ReplyChannel {
+    const { redisUrl, prefix, log, listener, forget } = options;
     const redis = openRedis(redisUrl, 'reader', 'redis replies', log);
     const name = `${prefix}:replies:${randomBytes(9).toString('base64url')}`;
     let lastId = '0-0';
@@ -23,9 +30,9 @@ export function openRedisReplies(options: { redisUrl: string; prefix: string; lo
         name,
         async close() {
             isClosed = true;
-            await redis.unlink(name).catch(() => undefined);
             redis.disconnect();
             await reading;
+            await forget(name).catch(() => undefined);
         },
     };
 

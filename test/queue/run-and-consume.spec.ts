@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { Consumer, Queue } from '../../shared/queue.ts';
+import { aJob, eventually, type Ground, isUp, prepareGround, success, topologies } from './topologies.ts';
+
+for (const topology of topologies) {
+    describe(`the queue over ${topology}`, () => {
+        let ground: Ground;
+        let api: Queue;
+
+        before(async function () {
+            this.timeout(30_000);
+            ground = await prepareGround(topology);
+        });
+        beforeEach(async () => {
+            api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+        });
+        afterEach(async () => {
+            expect(api.waiting()).to.equal(0, 'a waiter was left behind');
+            await ground.closeAll();
+        });
+        after(() => ground.remove());
+
+        function work(handler: (job: FetchJob, signal: AbortSignal) => Promise<FetchOutcome>, concurrency = 64): Consumer {
+            return ground.openQueue('worker').consume(handler, { concurrency });
+        }
+
+        it('brings a job to a worker and its outcome back to the caller', async () => {
+            work(async (job) => success({ site: job.site, asked: JSON.stringify(job.values) }));
+            const outcome = await api.run(aJob({ values: { q: 'shoes' } }));
+            expect(outcome).to.deep.include({ ok: true, data: { site: 'shop.example', asked: '{"q":"shoes"}' } });
+        });
+
+        it('brings each of 1,000 callers at once the outcome of the own call', async function () {
+            this.timeout(20_000);
+            work(async (job) => success({ operation: job.operation }));
+            const jobs = Array.from({ length: 1000 }, () => aJob({}, 20_000));
+            const outcomes = await Promise.all(jobs.map((job) => api.run(job)));
+            expect(outcomes.map((outcome) => outcome.ok && outcome.data['operation'])).to.deep.equal(jobs.map((job) => job.operation));
+            await eventually('the queue is empty', async () => Object.values(await api.counts()).every((count) => count === 0));
+        });
+
+        it('does not mix the replies of two processes that wait', async () => {
+            const other = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(other));
+            work(async (job) => success({ endpoint: job.endpoint }));
+            const [mine, theirs] = await Promise.all([api.run(aJob({ endpoint: 'mine' })), other.run(aJob({ endpoint: 'theirs' }))]);
+            expect(mine.ok && mine.data['endpoint']).to.equal('mine');
+            expect(theirs.ok && theirs.data['endpoint']).to.equal('theirs');
+        });
+
+        it('carries an outcome of 10 MiB', async function () {
+            this.timeout(15_000);
+            const long = 'é'.repeat(5 * 1024 * 1024);
+            work(async () => success({ long }));
+            const outcome = await api.run(aJob());
+            expect(outcome.ok && outcome.data['long'] === long).to.equal(true);
+        });
+
+        it('carries an expected refusal as a value, with all that it says', async () => {
+            const refused: FetchOutcome = { ok: false, code: 'UPSTREAM_STATUS', upstream: { status: 404, snippet: 'gone' }, attempts: 1 };
+            work(async () => refused);
+            expect(await api.run(aJob())).to.deep.equal(refused);
+        });
+
+        it('answers INTERNAL when the handler has a bug, and goes on working', async () => {
+            work(async (job) => {
+                if (job.endpoint === 'bug') throw new TypeError('undefined is not a function');
+                return success();
+            });
+            expect(await api.run(aJob({ endpoint: 'bug' }))).to.deep.equal({ ok: false, code: 'INTERNAL' });
+            expect((await api.run(aJob())).ok).to.equal(true);
+        });
+
+        it('answers at the deadline when no worker reports', async () => {
+            const begun = performance.now();
+            const outcome = await api.run(aJob({}, 300));
+            expect(outcome).to.deep.equal({ ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' });
+            expect(performance.now() - begun).to.be.within(450, 900);
+            await eventually('the job is taken out of the queue', async () => (await api.counts()).waiting === 0);
+        });
+
+        it('never queues a call whose time is up already', async () => {
+            expect(await api.run(aJob({ deadlineAt: Date.now() - 1 }))).to.deep.equal({ ok: false, code: 'DEADLINE_EXCEEDED' });
+            expect((await api.counts()).waiting).to.equal(0);
+        });
+
+        it('takes a waiting job out when its caller goes away', async () => {
+            const caller = new AbortController();
+            const outcome = api.run(aJob(), { signal: caller.signal });
+            await eventually('the job waits', async () => (await api.counts()).waiting === 1);
+            caller.abort();
+            expect((await outcome).ok).to.equal(false);
+            await eventually('nothing waits', async () => (await api.counts()).waiting === 0);
+        });
+
+        it('aborts a running job when its caller goes away', async () => {
+            const seen = Promise.withResolvers<void>();
+            const aborted = Promise.withResolvers<void>();
+            const consumer = work((_job, signal) => {
+                seen.resolve();
+                const { promise, reject } = Promise.withResolvers<FetchOutcome>();
+                signal.addEventListener('abort', () => {
+                    aborted.resolve();
+                    reject(signal.reason);
+                });
+                return promise;
+            });
+            const caller = new AbortController();
+            const outcome = api.run(aJob(), { signal: caller.signal });
+            await seen.promise;
+            caller.abort();
+            await aborted.promise;
+            expect((await outcome).ok).to.equal(false);
+            await eventually('the slot is free', () => consumer.inFlight() === 0);
+        });
+
+        it('lets plain jobs pass those of lower priority', async () => {
+            const order: string[] = [];
+            const bulk = [api.run(aJob({ endpoint: 'bulk' }), { priority: 100 }), api.run(aJob({ endpoint: 'bulk' }), { priority: 100 })];
+            await eventually('the bulk jobs wait', async () => (await api.counts()).waiting === 2);
+            const plain = api.run(aJob({ endpoint: 'plain' }));
+            await eventually('all wait', async () => (await api.counts()).waiting === 3);
+            work(async (job) => {
+                order.push(job.endpoint);
+                return success();
+            }, 1);
+            await Promise.all([...bulk, plain]);
+            expect(order).to.deep.equal(['plain', 'bulk', 'bulk']);
+        });
+
+        it('tells how many jobs wait and how long the oldest has', async () => {
+            expect(await api.oldestWaitSeconds()).to.equal(0);
+            const caller = new AbortController();
+            const outcome = api.run(aJob(), { signal: caller.signal });
+            await eventually('its age shows', async () => (await api.oldestWaitSeconds()) > 0.02);
+            expect(await api.counts()).to.deep.equal({ waiting: 1, active: 0, delayed: 0 });
+            caller.abort();
+            await outcome;
+        });
+
+        it('finishes what runs and takes nothing new when it drains', async () => {
+            const gate = Promise.withResolvers<void>();
+            const started = Promise.withResolvers<void>();
+            const consumer = work(async () => {
+                started.resolve();
+                await gate.promise;
+                return success();
+            }, 1);
+            const running = api.run(aJob());
+            await started.promise;
+            const drained = consumer.drain();
+            const next = api.run(aJob({}, 400));
+            gate.resolve();
+            expect((await running).ok).to.equal(true);
+            await drained;
+            expect(consumer.inFlight()).to.equal(0);
+            expect(await next).to.deep.include({ ok: false, lost: 'deadline' });
+        });
+
+        it('shows that an idle worker is alive', async function () {
+            this.timeout(8000);
+            const consumer = work(async () => success());
+            await api.run(aJob());
+            const at = consumer.lastProgressAt();
+            await eventually('its loop went round again', () => consumer.lastProgressAt() > at + 500, 4000);
+            expect(Date.now() - consumer.lastProgressAt()).to.be.below(3000);
+        });
+    });
+}
