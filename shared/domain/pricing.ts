@@ -5,84 +5,92 @@ export interface Order {
     endpoint: Endpoint;
     /** Credits of one unit at this site: 1, or what the operator set for its registrable domain. */
     siteCredits: number;
-    /** The caller's spending cap. */
+    /** The caller's spending cap in credits. */
     maxCredits?: number | undefined;
     /** The caller's wish; can only lower the package's. */
     maxResults?: number | undefined;
     /**
-     * Credits that this call may cost at most, whatever the endpoint says today: for a call that names no version, the least of
-     * `greatestCost` over the versions that were the latest within 24 h. Caps the charge and cuts no result off.
+     * Units that may be billed at most, whatever the endpoint says today: for a call that names no version, the least of
+     * `greatestUnits` over the versions that were the latest within 24 h (CONTRACT 3.2). Caps the bill and cuts no result off.
      */
-    priceCap?: number | undefined;
+    unitsCap?: number | undefined;
 }
 
 export interface Price {
     /** Credits of one request, page or result. */
     unit: number;
-    /** The greatest number of units that package and caller allow. */
+    /** Units to hold: the most that the call can be billed. */
     maxUnits: number;
-    /** The greatest possible cost in credits: what is held where the balance allows it, and `credits_max` of a dry run. */
+    /** The same in credits: `credits_max` of a dry run. */
     maxCost: number;
+    /** Units of work that the whole hold pays for: more than `maxUnits` only where `unitsCap` caps the bill. */
+    workUnits: number;
 }
 
 export type Pricing = { ok: true; price: Price } | { ok: false; problem: Detail };
 
-/** What a call can cost at most (CONTRACT 2, "Cost"). Refuses a `max_credits` that does not buy one unit. */
+/**
+ * What a call can cost at most (CONTRACT 2, "Cost"), before anybody looks at the balance. A `max_credits` that does not buy one
+ * unit is the caller's to change: a problem at `/max_credits`, for a 400.
+ */
 export function priceOrder(order: Order): Pricing {
-    const unit = order.siteCredits;
-    const { maxCredits } = order;
+    const { siteCredits: unit, maxCredits } = order;
     if (maxCredits !== undefined && maxCredits < unit) {
         const message = `One unit of this endpoint costs ${unit} credits; max_credits has to be at least that.`;
         return { ok: false, problem: { path: '/max_credits', code: 'INVALID_VALUE', message } };
     }
-    const wanted = greatestUnits(order.endpoint, order.maxResults);
-    const capped = Math.min(unit * wanted, order.priceCap ?? Number.POSITIVE_INFINITY);
-    if (maxCredits === undefined || capped <= maxCredits) return { ok: true, price: { unit, maxUnits: wanted, maxCost: capped } };
-    const bought = unitsWithin(maxCredits, unit);
-    return { ok: true, price: { unit, maxUnits: bought, maxCost: unit * bought } };
-}
-
-/** The greatest cost of an endpoint in credits when the caller sets no limit: the `credits_max` of catalog and price guard. */
-export function greatestCost(endpoint: Endpoint, siteCredits: number): number {
-    return siteCredits * greatestUnits(endpoint, undefined);
+    const workUnits = greatestUnits(order.endpoint, order.maxResults);
+    const maxUnits = Math.min(workUnits, order.unitsCap ?? workUnits);
+    const bought = maxCredits === undefined || unit === 0 ? maxUnits : Math.floor(maxCredits / unit);
+    if (bought < maxUnits) return { ok: true, price: { unit, maxUnits: bought, maxCost: unit * bought, workUnits: bought } };
+    return { ok: true, price: { unit, maxUnits, maxCost: unit * maxUnits, workUnits } };
 }
 
 /**
- * How far the worker may go on what was held: `held` credits are `price.maxCost`, or fewer whole units where the balance was
- * short. Pages of a result endpoint are free, so only its results are bounded by the hold.
+ * The greatest number of units that one call can be billed: the results of an endpoint that bills them (pages are free then),
+ * otherwise the pages of `paginate`, otherwise 1. No more pages than results: a page without items is not billed.
  */
+export function greatestUnits(endpoint: Endpoint, maxResults?: number): number {
+    const results = resultLimit(endpoint, maxResults);
+    return endpoint.billing.unit === 'result' ? results : Math.min(pageLimit(endpoint), results);
+}
+
+/** The most that one call can cost in credits when the caller sets no limit: the catalog's `credits_max`. */
+export function greatestCost(endpoint: Endpoint, siteCredits: number): number {
+    return siteCredits * greatestUnits(endpoint);
+}
+
+/** How far the worker may go when `held` credits were held: `price.maxCost`, or fewer whole units where the balance was short. */
 export function limitsFor(
     { endpoint, maxResults }: Pick<Order, 'endpoint' | 'maxResults'>,
     price: Price,
     held: number,
 ): { maxResults: number; maxPages: number } {
-    const units = held >= price.maxCost ? price.maxUnits : unitsWithin(held, price.unit);
+    const paid = held >= price.maxCost ? price.workUnits : Math.floor(held / price.unit);
     const results = resultLimit(endpoint, maxResults);
-    const pages = endpoint.pagination?.maxPages ?? 1;
-    if (endpoint.billing.unit === 'result') return { maxResults: Math.min(results, units), maxPages: pages };
-    // Only pages with items are billed, and each brings at least one result: `results` billed pages never need more than the hold,
-    // so a walk that is bounded by its results alone may still pass over empty pages.
-    return { maxResults: results, maxPages: units >= Math.min(pages, results) ? pages : units };
+    const pages = pageLimit(endpoint);
+    if (endpoint.billing.unit === 'result') return { maxResults: Math.min(results, paid), maxPages: pages };
+    // Each billed page brings a result, so where the results are the tighter bound the walk may still pass over empty pages.
+    return { maxResults: results, maxPages: paid >= Math.min(pages, results) ? pages : paid };
 }
 
 /**
- * The exact cost of a success in credits. `requests` are the billed ones: 1, or the pages that had items (0 for a walk without
- * any); `results` the items delivered. No results of a `result` endpoint cost nothing. Never charge more than was held.
+ * The exact cost of a success in credits, never more than was held. `requests` are the billed ones: 1, or the pages that had
+ * items (0 for a walk without any); `results` the items delivered. No results of a `result` endpoint cost nothing.
  */
-export function costOf(endpoint: Endpoint, siteCredits: number, done: { results: number; requests: number }): number {
-    return siteCredits * (endpoint.billing.unit === 'result' ? done.results : done.requests);
+export function costOf(
+    endpoint: Endpoint,
+    siteCredits: number,
+    done: { results: number; requests: number },
+    held = Number.POSITIVE_INFINITY,
+): number {
+    return Math.min(siteCredits * (endpoint.billing.unit === 'result' ? done.results : done.requests), held);
 }
 
-function greatestUnits(endpoint: Endpoint, maxResults: number | undefined): number {
-    const results = resultLimit(endpoint, maxResults);
-    if (endpoint.billing.unit === 'result') return results;
-    return endpoint.pagination === undefined ? 1 : Math.min(endpoint.pagination.maxPages, results);
+function pageLimit(endpoint: Endpoint): number {
+    return endpoint.kind === 'paginate' ? (endpoint.pagination?.maxPages ?? 1) : 1;
 }
 
 function resultLimit(endpoint: Endpoint, maxResults: number | undefined): number {
     return Math.min(endpoint.billing.maxResults, maxResults ?? endpoint.billing.maxResults);
-}
-
-function unitsWithin(credits: number, unit: number): number {
-    return unit === 0 ? Number.MAX_SAFE_INTEGER : Math.floor(credits / unit);
 }
