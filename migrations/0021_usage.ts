@@ -44,7 +44,7 @@ export async function up(knex: Knex): Promise<void> {
             primary key (site, day, endpoint)
         );
 
-        -- How many successes took how long: bucket n holds durations up to 1.2 ^ n milliseconds.
+        -- How many successes took how long: bucket n holds durations up to 1.2 ^ n milliseconds (shared/store/durations.ts).
         create table endpoint_durations (
             site text not null,
             endpoint text not null,

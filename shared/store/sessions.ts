@@ -1,0 +1,37 @@
+import type { Db } from '../db.ts';
+import { openBatchWriter } from './batch-writer.ts';
+
+/** A catalog look-up that was answered; a fetch that names its id belongs to it. */
+export interface CatalogSession {
+    /** `ses_…` */
+    id: string;
+    site: string;
+    accountId?: string | undefined;
+}
+
+export interface Sessions {
+    /** Takes a session along, written within a second; never waits and never fails. */
+    record(session: CatalogSession): void;
+    flush(): Promise<void>;
+    close(): Promise<void>;
+}
+
+const EVERY_MS = 500;
+const MAX_ROWS = 20_000;
+
+/** Opens the sessions of a process; close them before the pool. */
+export function openSessions(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): Sessions {
+    return openBatchWriter<CatalogSession>({
+        async write(sessions) {
+            await db.raw(
+                `insert into catalog_sessions (id, site, account_id, at)
+                 select id, site, account_id, app_now() from json_to_recordset(?::json) as s (id text, site text, account_id text)
+                 on conflict do nothing`,
+                [JSON.stringify(sessions.map(({ id, site, accountId }) => ({ id, site, account_id: accountId })))],
+            );
+        },
+        everyMs: EVERY_MS,
+        maxRows: MAX_ROWS,
+        onError: (error) => options.log?.warn({ part: 'sessions', err: error }, 'catalog sessions could not be written'),
+    });
+}

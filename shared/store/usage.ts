@@ -1,0 +1,130 @@
+import type { Db } from '../db.ts';
+import type { UpstreamFigures } from '../domain/fetch.ts';
+import { type RefusalCode, refusalEntry } from '../refusals.ts';
+import { openBatchWriter } from './batch-writer.ts';
+import { toBucket } from './durations.ts';
+
+export { endpointHealth, pruneUsage, type SiteTraffic, siteTraffic, type TrafficHealth } from './traffic.ts';
+
+/** One counted call, as the request log has it. It is not money: what a call cost stands in the ledger. */
+export interface UsageRow {
+    kind: 'catalog' | 'fetch';
+    operation: string;
+    accountId?: string | undefined;
+    workspaceId?: string | undefined;
+    userId?: string | undefined;
+    keyId?: string | undefined;
+    /** The catalog session that a fetch names, as it names it. */
+    sessionId?: string | undefined;
+    site: string;
+    registrable: string;
+    endpoint?: string | undefined;
+    version?: number | undefined;
+    outcome: 'success' | RefusalCode;
+    credits: number;
+    results?: number | undefined;
+    /** Served from memory at no cost: counts neither for health nor as a fetch. */
+    cached?: boolean;
+    durationMs: number;
+    queueMs?: number | undefined;
+    upstream?: UpstreamFigures | undefined;
+}
+
+export interface Usage {
+    /** Takes a call along, written within a second; never waits and never fails. */
+    record(row: UsageRow): void;
+    /** Writes what was recorded so far. */
+    flush(): Promise<void>;
+    close(): Promise<void>;
+}
+
+/** How long a row waits at most; a process that is killed loses so much of the log. */
+const EVERY_MS = 500;
+/** Rows kept while the database does not take them: the oldest are given up first. */
+const MAX_ROWS = 20_000;
+
+/** Opens the request log of a process; close it before the pool. */
+export function openUsage(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): Usage {
+    const writer = openBatchWriter<UsageRow & { recordedAt: number }>({
+        write: (rows) => writeRows(db, rows),
+        everyMs: EVERY_MS,
+        maxRows: MAX_ROWS,
+        onError: (error) => options.log?.warn({ part: 'usage', err: error }, 'the request log could not be written'),
+    });
+    return {
+        record: (row) => writer.record({ ...row, recordedAt: performance.now() }),
+        flush: writer.flush,
+        close: writer.close,
+    };
+}
+
+/** Log and roll-ups in one statement: a batch is counted once or not at all. Sorted, so that processes do not lock each other out. */
+async function writeRows(db: Db, rows: readonly (UsageRow & { recordedAt: number })[]): Promise<void> {
+    const now = performance.now();
+    await db.raw(
+        `with given as (
+             select r.*, app_now() - r.age_ms * interval '1 millisecond' as at
+             from json_to_recordset(?::json) as r (
+                 age_ms double precision, kind text, operation text, account_id text, workspace_id text, user_id text, key_id text,
+                 session_id text, site text, registrable text, endpoint text, version integer, outcome text, credits integer,
+                 results integer, cached boolean, duration_ms integer, queue_ms integer, upstream_status integer,
+                 upstream_attempts integer, upstream_ms integer, upstream_bytes bigint, is_success boolean, bucket smallint)
+         ), logged as (
+             insert into usage (at, ${LOGGED}) select at, ${LOGGED} from given
+         ), days as (
+             insert into endpoint_days as kept (site, endpoint, day, successes, failures, last_success_at)
+             select site, endpoint, (at at time zone 'UTC')::date, count(*) filter (where is_success),
+                    count(*) filter (where not is_success), max(at) filter (where is_success)
+             from given where is_success is not null and endpoint is not null group by 1, 2, 3 order by 1, 3, 2
+             on conflict (site, day, endpoint) do update
+             set successes = kept.successes + excluded.successes, failures = kept.failures + excluded.failures,
+                 last_success_at = greatest(kept.last_success_at, excluded.last_success_at)
+         )
+         insert into endpoint_durations as kept (site, endpoint, day, bucket, successes)
+         select site, endpoint, (at at time zone 'UTC')::date, bucket, count(*)
+         from given where is_success and endpoint is not null group by 1, 2, 3, 4 order by 1, 3, 2, 4
+         on conflict (site, day, endpoint, bucket) do update set successes = kept.successes + excluded.successes`,
+        [JSON.stringify(rows.map((row) => toColumns(row, now)))],
+    );
+}
+
+const LOGGED = `kind, operation, account_id, workspace_id, user_id, key_id, session_id, site, registrable, endpoint, version, outcome, credits,
+    results, cached, duration_ms, queue_ms, upstream_status, upstream_attempts, upstream_ms, upstream_bytes`;
+
+function toColumns(row: UsageRow & { recordedAt: number }, now: number) {
+    const { upstream, queueMs } = row;
+    return {
+        age_ms: now - row.recordedAt,
+        kind: row.kind,
+        operation: row.operation,
+        account_id: row.accountId,
+        workspace_id: row.workspaceId,
+        user_id: row.userId,
+        key_id: row.keyId,
+        session_id: row.sessionId,
+        site: row.site,
+        registrable: row.registrable,
+        endpoint: row.endpoint,
+        version: row.version,
+        outcome: row.outcome,
+        credits: row.credits,
+        results: row.results,
+        cached: row.cached ?? false,
+        duration_ms: Math.round(row.durationMs),
+        queue_ms: queueMs === undefined ? undefined : Math.round(queueMs),
+        upstream_status: upstream?.status,
+        upstream_attempts: upstream?.attempts,
+        upstream_ms: upstream === undefined ? undefined : Math.round(upstream.durationMs),
+        upstream_bytes: upstream?.bytes,
+        is_success: verdict(row),
+        bucket: toBucket(upstream?.durationMs ?? row.durationMs),
+    };
+}
+
+/** What a call says of its endpoint: only calls that reached the site, or failed by what the schema says of it, say anything. */
+function verdict({ kind, outcome, cached }: UsageRow): boolean | undefined {
+    if (kind !== 'fetch' || cached === true) return undefined;
+    if (outcome === 'success') return true;
+    const { fault } = refusalEntry(outcome);
+    return (fault === 'upstream' || fault === 'schema') && outcome !== 'SITE_UNAVAILABLE' ? false : undefined;
+}
