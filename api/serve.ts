@@ -73,7 +73,8 @@ function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, request:
     const problems: Detail[] = [];
     const params = check<P>(contract.params, request.params, 'params', problems);
     const query = check<Q>(contract.query, singleValues(request.query, problems), 'query', problems);
-    const body = contract.body === undefined ? (undefined as B) : check<B>(contract.body.schema, readJsonBody(request, contract), 'body', problems);
+    const body =
+        contract.body === undefined ? (undefined as B) : check<B>(contract.body.schema, readJsonBody(request, contract), 'body', problems);
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
     return {
         app,
@@ -108,7 +109,11 @@ function goneSignal(request: Request): AbortSignal {
 function check<T>(schema: Schema | ObjectSchema | undefined, value: unknown, place: 'params' | 'query' | 'body', problems: Detail[]): T {
     if (schema === undefined) {
         for (const name of Object.keys((value ?? {}) as object)) {
-            problems.push({ path: `/${pointerPart(name)}`, code: 'UNKNOWN_FIELD', message: `This route takes no ${place} field of this name.` });
+            problems.push({
+                path: `/${pointerPart(name)}`,
+                code: 'UNKNOWN_FIELD',
+                message: `This route takes no ${place} field of this name.`,
+            });
         }
         return {} as T;
     }

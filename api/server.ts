@@ -4,11 +4,11 @@ import hapi, { type Server } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
 import { newId } from '../shared/domain/ids.ts';
 import { Refusal } from '../shared/refusals.ts';
+import { probes } from './health/probes.ts';
+import { pages } from './pages/routes.ts';
 import { apiKey } from './plugins/api-key.ts';
 import { observe } from './plugins/observe.ts';
 import { envelope, refusals } from './plugins/refusals.ts';
-import { pages } from './pages/routes.ts';
-import { probes } from './health/probes.ts';
 import { ROUTES } from './routes.ts';
 
 /** A request's headers, and then its body, have this long to arrive (CONTRACT section 1). */
@@ -72,7 +72,10 @@ function answerOtherMethods(server: Server): void {
                     .code(204)
                     .header('allow', allow)
                     .header('access-control-allow-methods', allow)
-                    .header('access-control-allow-headers', 'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, X-Service-Intent, X-Service-Session')
+                    .header(
+                        'access-control-allow-headers',
+                        'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, X-Service-Intent, X-Service-Session',
+                    )
                     .header('access-control-max-age', '86400');
             },
         });
@@ -108,4 +111,3 @@ function refuseRaw(app: App, error: NodeJS.ErrnoException, socket: Socket): void
     app.metrics.httpRequests.inc({ method: 'other', route: 'other', status });
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
-

@@ -15,7 +15,10 @@ export function readSite(written: string, path: string): { site: string; registr
 
 /** 404 that says where to ask for a schema. */
 export function siteNotFound(app: App): Refusal {
-    return new Refusal('SITE_NOT_FOUND', `No schema is published for this site; ask for one with POST ${app.publicUrl()}/v1/schema-requests.`);
+    return new Refusal(
+        'SITE_NOT_FOUND',
+        `No schema is published for this site; ask for one with POST ${app.publicUrl()}/v1/schema-requests.`,
+    );
 }
 
 export function siteBlocked(): Refusal {

@@ -7,13 +7,13 @@ import { startEmbeddedPostgres } from '../shared/embedded-postgres.ts';
 import { type Cleanup, runUntilSignal } from '../shared/lifecycle.ts';
 import { type Log, openLog } from '../shared/log.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
+import { migrateAll } from '../shared/migrate.ts';
 import { startSweeper } from '../workers/sweep.ts';
 import { openWorker } from '../workers/worker.ts';
 import { demoKey } from './demo/key.ts';
 import { demoPackage } from './demo/package.ts';
 import { DEMO_SITE, openDemoSite } from './demo/site.ts';
 import { loadStarterRegistry, publishAsStarter } from './demo/starter-registry.ts';
-import { migrateAll } from '../shared/migrate.ts';
 import { runToEnd } from './run-to-end.ts';
 
 /**
@@ -33,7 +33,12 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
 
     const demo = settings.demo ? await openDemoSite(settings.port === 0 ? 0 : settings.port + 1) : undefined;
     if (demo !== undefined) cleanup.add('demo site', () => demo.close());
-    const config = { ...settings, ...(demo === undefined ? {} : reachable(settings, demo.port)), host: settings.host ?? '127.0.0.1', databaseUrl };
+    const config = {
+        ...settings,
+        ...(demo === undefined ? {} : reachable(settings, demo.port)),
+        host: settings.host ?? '127.0.0.1',
+        databaseUrl,
+    };
 
     const app = openApp(config, { role: 'api', log });
     cleanup.add('app', () => app.close());

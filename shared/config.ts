@@ -1,5 +1,5 @@
-import { parseEgressAllow, type EgressAllowEntry } from './domain/egress-allow.ts';
 import { isIP } from 'node:net';
+import { type EgressAllowEntry, parseEgressAllow } from './domain/egress-allow.ts';
 
 /** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
 export interface Config {
@@ -99,7 +99,9 @@ export function readConfig(env: Env = process.env): Config {
 export function requireDatabase(config: Config): Config & { databaseUrl: string } {
     const { databaseUrl } = config;
     if (databaseUrl !== undefined) return { ...config, databaseUrl };
-    throw new ConfigFault(['DATABASE_URL: is required here; for example DATABASE_URL=postgresql://user:password@db.example:5432/routebook']);
+    throw new ConfigFault([
+        'DATABASE_URL: is required here; for example DATABASE_URL=postgresql://user:password@db.example:5432/routebook',
+    ]);
 }
 
 /** Reads one setting after the other and keeps every fault, so that a person mends them all in one go. */

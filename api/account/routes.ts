@@ -23,7 +23,12 @@ export const accountRoutes = [
                     held: balance.held,
                     resets_at: balance.resetsAt.toISOString(),
                 },
-                limits: peeked.windows.map(({ name, limit, remaining, resetsIn }) => ({ window: name, limit, remaining, resets_in: resetsIn })),
+                limits: peeked.windows.map(({ name, limit, remaining, resetsIn }) => ({
+                    window: name,
+                    limit,
+                    remaining,
+                    resets_in: resetsIn,
+                })),
                 concurrency: { limit: caller.figures.concurrency, in_flight: peeked.inFlight },
                 key: {
                     id: caller.keyId,

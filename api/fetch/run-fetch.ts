@@ -10,7 +10,7 @@ import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import { countCall } from '../plugins/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { findEndpoint, type Found } from './find-endpoint.ts';
+import { type Found, findEndpoint } from './find-endpoint.ts';
 import { insufficientCredits } from './insufficient-credits.ts';
 import { presentDryRun, presentFetch } from './present-fetch.ts';
 import { recordFetch } from './record-fetch.ts';
@@ -72,11 +72,13 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             values: { ...values },
             deadlineAt,
             admittedAt,
-            ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, hold.amount),
+            ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, hold.units),
             run: 1,
         };
         const outcome = await runJob(app, job, call.gone);
-        const bill = outcome.ok ? await charge(app, job, pricing.costOf(found.endpoint, found.siteCredits, outcome)) : undefined;
+        const bill = outcome.ok
+            ? await charge(app, job, pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount))
+            : undefined;
         if (!outcome.ok || bill === undefined) {
             const refusal = await release(call, job, outcome);
             recordFetch(call, { job, found, code: refusal.code, credits: 0, outcome, durationMs: performance.now() - began });
@@ -86,7 +88,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         return { answer: presentFetch({ call, found, outcome, bill, admittedAt, durationMs: performance.now() - began }) };
     } finally {
         // The windows stay taken; concurrency and share are free before the answer is sent.
-        if (leased) await app.limits.end(lease).catch((error: unknown) => app.log.warn({ part: 'limits', err: error }, 'a lease ends by its time'));
+        if (leased)
+            await app.limits.end(lease).catch((error: unknown) => app.log.warn({ part: 'limits', err: error }, 'a lease ends by its time'));
     }
 }
 

@@ -17,7 +17,11 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
 export function limitIdentity(address: string): string {
     const parsed = ipaddr.parse(address);
     if (parsed.kind() === 'ipv4') return parsed.toString();
-    return `${parsed.toByteArray().slice(0, 8).map((byte) => byte.toString(16).padStart(2, '0')).join('')}/64`;
+    return `${parsed
+        .toByteArray()
+        .slice(0, 8)
+        .map((byte) => byte.toString(16).padStart(2, '0'))
+        .join('')}/64`;
 }
 
 function plain(text: string): string | undefined {

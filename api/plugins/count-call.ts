@@ -1,6 +1,6 @@
 import { ANONYMOUS, windowsOf } from '../../shared/domain/plans.ts';
-import type { TakeOrder } from '../../shared/limits.ts';
 import { limitHeaders } from '../../shared/limits/headers.ts';
+import type { TakeOrder } from '../../shared/limits.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Call } from '../serve.ts';
 import { limitIdentity } from './client-address.ts';

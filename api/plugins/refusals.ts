@@ -11,7 +11,7 @@ export function refusals(server: Server, app: App): void {
             for (const [name, value] of commonHeaders(request)) response.header(name, value);
             return h.continue;
         }
-        const refusal = toRefusal(response, request);
+        const refusal = toRefusal(response);
         request.app.refused = refusal.code;
         await tellCredits(app, request);
         if (refusal.code === 'INTERNAL') {
@@ -74,7 +74,7 @@ const CODE_BY_STATUS: Record<number, RefusalCode> = {
 };
 
 /** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
-function toRefusal(error: Error & { output?: { statusCode: number } }, request: Request): Refusal {
+function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
     if (error instanceof Refusal) return error;
     if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
     const code = CODE_BY_STATUS[error.output?.statusCode ?? 500];

@@ -1,6 +1,6 @@
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
 import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
-import { checkPackage, type PackageWarning } from '../../shared/domain/package-rules.ts';
+import { checkPackage } from '../../shared/domain/package-rules.ts';
 import { registrableDomain } from '../../shared/domain/site-name.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { versionHash } from '../../shared/domain/version-hash.ts';
@@ -63,17 +63,22 @@ function readIfMatch(header: string | undefined): string | undefined {
 function toRefusal(refusal: schemas.PublishRefusal): Refusal {
     switch (refusal.code) {
         case 'VERSION_CONFLICT':
-            return new Refusal('VERSION_CONFLICT', `The latest version is ${refusal.latestHash ?? 'none'}; look at it, then publish again.`);
+            return new Refusal(
+                'VERSION_CONFLICT',
+                `The latest version is ${refusal.latestHash ?? 'none'}; look at it, then publish again.`,
+            );
         case 'RATE_LIMITED': {
             const window = refusal.window === 'sites_per_day' ? '20 new sites a day' : '60 new versions an hour';
-            return new Refusal('RATE_LIMITED', `This account has published ${window}, which is the limit.`, { retryAfter: refusal.retryAfter });
+            return new Refusal('RATE_LIMITED', `This account has published ${window}, which is the limit.`, {
+                retryAfter: refusal.retryAfter,
+            });
         }
         default:
             return new Refusal(refusal.code);
     }
 }
 
-function bonusWarnings({ isBonusUsedUp }: { isBonusUsedUp: boolean }, registrable: string): PackageWarning[] {
+function bonusWarnings({ isBonusUsedUp }: { isBonusUsedUp: boolean }, registrable: string): PublishAnswer['warnings'] {
     if (!isBonusUsedUp) return [];
     return [{ code: 'BONUS_USED_UP', path: '', message: `No credits for ${registrable}: the bonuses of this month are used up.` }];
 }

@@ -45,7 +45,13 @@ export function contract<Params = object, Query = object, Body = undefined, Answ
 }
 
 /** Every route can give these, whatever it does. */
-export const COMMON_REFUSALS: readonly RefusalCode[] = ['VALIDATION_ERROR', 'METHOD_NOT_ALLOWED', 'REQUEST_TIMEOUT', 'INTERNAL', 'SERVICE_UNAVAILABLE'];
+export const COMMON_REFUSALS: readonly RefusalCode[] = [
+    'VALIDATION_ERROR',
+    'METHOD_NOT_ALLOWED',
+    'REQUEST_TIMEOUT',
+    'INTERNAL',
+    'SERVICE_UNAVAILABLE',
+];
 
 /** Bodies are this large at the most, in bytes; schema packages have their own bound. */
 export const BODY_BYTES = 256 * 1024;

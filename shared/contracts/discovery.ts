@@ -26,9 +26,7 @@ export const getCategories = contract<object, object, undefined, Category[]>({
                 slug: Joi.string().required(),
                 name: Joi.string().required(),
                 children: Joi.array()
-                    .items(
-                        Joi.object({ slug: Joi.string().required(), name: Joi.string().required(), path: Joi.string().required() }),
-                    )
+                    .items(Joi.object({ slug: Joi.string().required(), name: Joi.string().required(), path: Joi.string().required() }))
                     .required(),
             }),
         ),

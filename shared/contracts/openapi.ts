@@ -29,8 +29,7 @@ const COUNTED_HEADERS = ['policy', 'rateLimit', 'limit', 'remaining', 'reset'];
 export function openApiDocument(serverUrl: string): JsonObject {
     const paths: Record<string, JsonObject> = {};
     for (const contract of CONTRACTS) {
-        const path = (paths[contract.path] ??= {});
-        path[contract.method.toLowerCase()] = operation(contract);
+        paths[contract.path] = { ...paths[contract.path], [contract.method.toLowerCase()]: operation(contract) };
     }
     return {
         openapi: '3.1.0',
@@ -46,9 +45,7 @@ export function openApiDocument(serverUrl: string): JsonObject {
         paths,
         components: {
             securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: rb_live_…' } },
-            headers: Object.fromEntries(
-                Object.entries(HEADERS).map(([key, { description, schema }]) => [key, { description, schema }]),
-            ),
+            headers: Object.fromEntries(Object.entries(HEADERS).map(([key, { description, schema }]) => [key, { description, schema }])),
             schemas: { Error: errorSchema() },
         },
     };
@@ -206,7 +203,11 @@ function errorSchema(): JsonObject {
                         items: {
                             type: 'object',
                             required: ['path', 'code', 'message'],
-                            properties: { path: { ...text, description: 'JSON pointer' }, code: { enum: [...DETAIL_CODES] }, message: text },
+                            properties: {
+                                path: { ...text, description: 'JSON pointer' },
+                                code: { enum: [...DETAIL_CODES] },
+                                message: text,
+                            },
                         },
                     },
                     upgrade_to: text,

@@ -4,7 +4,10 @@ import { KINDS, METHODS, SOURCES } from '../domain/types.ts';
 /** Words of the wire that several contracts share. */
 
 /** RFC 3339 in UTC with milliseconds. */
-export const time = () => Joi.string().pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/).description('RFC 3339 in UTC with milliseconds');
+export const time = () =>
+    Joi.string()
+        .pattern(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+        .description('RFC 3339 in UTC with milliseconds');
 export const nullableTime = () => time().allow(null);
 
 /** A site as a caller writes it; it is normalised, and judged as a domain, after the shape is right. */
@@ -16,7 +19,10 @@ export const method = () => Joi.string().valid(...METHODS);
 export const source = () => Joi.string().valid(...SOURCES);
 export const effect = () => Joi.string().valid('read', 'write');
 export const versionNumber = () => Joi.number().integer().min(1);
-export const versionHash = () => Joi.string().pattern(/^[0-9a-f]{64}$/).description('SHA-256 over the canonical JSON of the package');
+export const versionHash = () =>
+    Joi.string()
+        .pattern(/^[0-9a-f]{64}$/)
+        .description('SHA-256 over the canonical JSON of the package');
 export const requestId = () => Joi.string().pattern(/^[A-Za-z0-9_-]{1,64}$/);
 export const count = () => Joi.number().integer().min(0);
 
