@@ -1,10 +1,11 @@
 import type { Detail, DetailCode } from '../refusals.ts';
 import { escapePointer, jsonProblems, PARAM_BOUNDS } from './json-bounds.ts';
+import type { Verdict } from './json-schema.ts';
 import { didYouMean } from './suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from './types.ts';
 
-/** What is wrong with a value by a JSON Schema, as `compileJsonSchema` says it; an empty list means valid. */
-export type ValidateValue = (schema: JsonSchema, value: Json) => readonly { path: string; message: string; keyword: string }[];
+/** Judges a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
+export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
 
 export type Binding = { ok: true; values: Values } | { ok: false; problems: Detail[] };
 
@@ -55,7 +56,9 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
     const fault = transportFault(endpoint, param, value);
     if (fault !== undefined) return [detail(param.name, fault[0], `The ${param.source} parameter ${param.name} ${fault[1]}.`)];
     if (param.schema === undefined) return [];
-    return validate(param.schema, value).map((error) => ({
+    const verdict = validate(param.schema, value);
+    if (verdict.ok) return [];
+    return verdict.errors.map((error) => ({
         path: `/params/${escapePointer(param.name)}${error.path}`,
         code: codeOf(error.keyword),
         message: `The value of ${param.name}${error.path} ${error.message}.`,

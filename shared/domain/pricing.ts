@@ -17,17 +17,16 @@ export interface Order {
 }
 
 export interface Price {
+    ok: true;
     /** Credits of one request, page or result. */
     unit: number;
-    /** Units to hold: the most that the call can be billed. */
+    /** Units to hold: the most that the call can be billed. `unit * maxUnits` is `credits_max` of a dry run. */
     maxUnits: number;
-    /** The same in credits: `credits_max` of a dry run. */
-    maxCost: number;
     /** Units of work that the whole hold pays for: more than `maxUnits` only where `unitsCap` caps the bill. */
     workUnits: number;
 }
 
-export type Pricing = { ok: true; price: Price } | { ok: false; problem: Detail };
+export type Pricing = Price | { ok: false; problem: Detail };
 
 /**
  * What a call can cost at most (CONTRACT 2, "Cost"), before anybody looks at the balance. A `max_credits` that does not buy one
@@ -42,8 +41,7 @@ export function priceOrder(order: Order): Pricing {
     const workUnits = greatestUnits(order.endpoint, order.maxResults);
     const maxUnits = Math.min(workUnits, order.unitsCap ?? workUnits);
     const bought = maxCredits === undefined || unit === 0 ? maxUnits : Math.floor(maxCredits / unit);
-    if (bought < maxUnits) return { ok: true, price: { unit, maxUnits: bought, maxCost: unit * bought, workUnits: bought } };
-    return { ok: true, price: { unit, maxUnits, maxCost: unit * maxUnits, workUnits } };
+    return bought < maxUnits ? { ok: true, unit, maxUnits: bought, workUnits: bought } : { ok: true, unit, maxUnits, workUnits };
 }
 
 /**
@@ -55,18 +53,13 @@ export function greatestUnits(endpoint: Endpoint, maxResults?: number): number {
     return endpoint.billing.unit === 'result' ? results : Math.min(pageLimit(endpoint), results);
 }
 
-/** The most that one call can cost in credits when the caller sets no limit: the catalog's `credits_max`. */
-export function greatestCost(endpoint: Endpoint, siteCredits: number): number {
-    return siteCredits * greatestUnits(endpoint);
-}
-
-/** How far the worker may go when `held` credits were held: `price.maxCost`, or fewer whole units where the balance was short. */
+/** How far the worker may go when `units` of the price were held: fewer than `maxUnits` where the balance was short. */
 export function limitsFor(
     { endpoint, maxResults }: Pick<Order, 'endpoint' | 'maxResults'>,
     price: Price,
-    held: number,
+    units: number,
 ): { maxResults: number; maxPages: number } {
-    const paid = held >= price.maxCost ? price.workUnits : Math.floor(held / price.unit);
+    const paid = units >= price.maxUnits ? price.workUnits : units;
     const results = resultLimit(endpoint, maxResults);
     const pages = pageLimit(endpoint);
     if (endpoint.billing.unit === 'result') return { maxResults: Math.min(results, paid), maxPages: pages };
