@@ -19,6 +19,8 @@ export async function up(knex: Knex): Promise<void> {
             created_at timestamptz not null default app_now(),
             check (invited_by <> id)
         );
+        -- Every charge asks whether it is its user's first one: almost always this index knows nothing of the user.
+        create index users_uncharged on users (id) where first_charged_at is null;
 
         create table workspaces (
             id text collate "C" primary key check (id like 'wsp\\_%'),

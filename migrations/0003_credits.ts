@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
         create index credit_accounts_moved on credit_accounts (id) where moved_to is not null;
 
         create table holds (
-            operation text collate "C" primary key check (operation like 'op\\_%'),
+            operation text collate "C" primary key,
             account_id text collate "C" not null,
             user_id text collate "C" not null,
             workspace_id text collate "C" not null,
@@ -68,7 +68,7 @@ export async function up(knex: Knex): Promise<void> {
         create index holds_open on holds (expires_at) where state in ('held', 'sent');
 
         create table ledger_entries (
-            id bigint generated always as identity primary key,
+            id bigint generated always as identity,
             account_id text collate "C" not null,
             operation text collate "C",
             kind text not null check (kind in ('grant', 'expire', 'lapse', 'hold', 'charge', 'release',
@@ -76,9 +76,9 @@ export async function up(knex: Knex): Promise<void> {
             available_delta bigint not null,
             held_delta bigint not null,
             note text,
-            at timestamptz not null
+            at timestamptz not null,
+            primary key (account_id, id)
         );
-        create index ledger_entries_of_account on ledger_entries (account_id, id);
         -- An operation ends once: by a charge or by a release. (That it begins once is the primary key of holds.)
         create unique index ledger_entries_settlement on ledger_entries (operation) where kind in ('charge', 'release');
         create trigger ledger_entries_append_only before update or delete or truncate on ledger_entries

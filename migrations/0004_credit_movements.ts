@@ -7,7 +7,8 @@ import type { Knex } from 'knex';
  * Locks are taken in one order by everybody: holds (by operation), users, credit_accounts (by id). Planner settings are pinned,
  * since plans are cached from the time when the tables were empty.
  */
-const PLANNER = 'set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan';
+const PLANNER =
+    'set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan set jit = off';
 
 export async function up(knex: Knex): Promise<void> {
     for (const sql of [PERIODS, HOLD, SETTLE, MARK, BONUSES, SWEEP]) await knex.raw(sql);
@@ -207,7 +208,8 @@ const SETTLE = `
                 set state = case when s.charge is null then 'released' else 'charged' end,
                     charged = least(s.charge, h.amount), settled_at = moment
                 from unnest(p_operation, p_charge) as s (operation, charge)
-                where h.operation = s.operation and h.state in ('held', 'sent')
+                -- Not by state, which would let the planner walk all open holds for each of ours.
+                where h.operation = s.operation and h.settled_at is null
                 returning h.operation, h.account_id, h.user_id, h.amount, h.from_allowance, h.period_number, h.charged,
                           h.sent_at is not null as marked
         ), sorted as (select * from won order by account_id)
