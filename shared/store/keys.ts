@@ -4,7 +4,7 @@ import { keyHash, keyPrefix, newApiKey } from '../domain/api-key.ts';
 import { newId } from '../domain/ids.ts';
 import { type AccountFigures, figuresFor, type Plan } from '../domain/plans.ts';
 import { openBatchWriter } from './batch-writer.ts';
-import { type OverrideColumns, toOverrides } from './overrides.ts';
+import { payerOf } from './credits.ts';
 import { perTick } from './per-tick.ts';
 
 /** Who calls: what the key says about the person, the workspace and the account that pays. */
@@ -208,7 +208,7 @@ function toKeyRow(row: KeyColumns): KeyRow {
     };
 }
 
-interface CallerColumns extends OverrideColumns {
+interface CallerColumns {
     place: number;
     key_id: string;
     key_name: string;
@@ -221,6 +221,11 @@ interface CallerColumns extends OverrideColumns {
     workspace_id: string;
     workspace_name: string;
     plan: Plan;
+    per_minute: number | null;
+    per_hour: number | null;
+    per_day: number | null;
+    allowance_override: number | null;
+    concurrency: number | null;
 }
 
 function toFound(row: CallerColumns): Found {
@@ -234,9 +239,15 @@ function toFound(row: CallerColumns): Found {
             userId: row.user_id,
             workspaceId: row.workspace_id,
             workspaceName: row.workspace_name,
-            accountId: row.plan === 'free' ? row.user_id : row.workspace_id,
+            accountId: payerOf(row.plan, row.workspace_id, row.user_id),
             plan: row.plan,
-            figures: figuresFor(row.plan, toOverrides(row)),
+            figures: figuresFor(row.plan, {
+                perMinute: row.per_minute,
+                perHour: row.per_hour,
+                perDay: row.per_day,
+                allowance: row.allowance_override,
+                concurrency: row.concurrency,
+            }),
             suspended: row.suspended,
             emailVerified: row.email_verified,
         },
