@@ -63,7 +63,7 @@ function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage
         hosted: endpoint.hosted,
         effect: endpoint.effect,
         credits: siteCredits,
-        credits_max: pricing.greatestCost(endpoint, siteCredits),
+        credits_max: siteCredits * pricing.greatestUnits(endpoint),
         health: presentHealth(traffic),
     };
 }

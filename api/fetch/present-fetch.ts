@@ -50,7 +50,7 @@ export async function presentDryRun(call: FetchCall, found: Found, values: Value
     return {
         answer: {
             success: true,
-            data: { request: { method, url, headers, body: bodyShown }, credits_max: price.maxCost },
+            data: { request: { method, url, headers, body: bodyShown }, credits_max: price.unit * price.maxUnits },
             meta: {
                 credits_used: 0,
                 credits_remaining: balance?.available ?? 0,

@@ -94,17 +94,14 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
 }
 
 function bindValues(found: Found, { params = {} }: FetchRequest): Values {
-    const bound = bindParams(found.endpoint, params, (schema, value) => {
-        const verdict = compileJsonSchema(schema)(value);
-        return verdict.ok ? [] : verdict.errors;
-    });
+    const bound = bindParams(found.endpoint, params, (schema, value) => compileJsonSchema(schema)(value));
     if (bound.ok) return bound.values;
     throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
 }
 
 function priceOf(found: Found, { max_credits: maxCredits, max_results: maxResults }: FetchRequest): pricing.Price {
     const priced = pricing.priceOrder({ endpoint: found.endpoint, siteCredits: found.siteCredits, maxCredits, maxResults });
-    if (priced.ok) return priced.price;
+    if (priced.ok) return priced;
     throw new Refusal('VALIDATION_ERROR', undefined, { details: [priced.problem] });
 }
 
