@@ -4,7 +4,7 @@ import type { Detail } from '../refusals.ts';
 import { escapePointer } from './json-bounds.ts';
 import { expandSchema, resolveReference } from './json-schema/expand.ts';
 import { FORMATS } from './json-schema/formats.ts';
-import { compilePattern } from './json-schema/patterns.ts';
+import { compilePattern, openPatternBudget, type PatternBudget } from './json-schema/patterns.ts';
 import { walkSchema } from './json-schema/structure.ts';
 import type { JsonSchema } from './types.ts';
 
@@ -15,11 +15,12 @@ export type Validator = (value: unknown) => Verdict;
 /**
  * Everything that keeps a value from being a JSON Schema 2020-12 as a package may hold one (CONTRACT 3.1): the form of each
  * keyword, patterns that the linear-time engine takes, references that stay inside and never come back to themselves, at most 8
- * deep and 1,000 schemas when expanded; with `forParam` also no `uniqueItems` or `contains` over objects. `at` is put before each pointer.
+ * deep and 1,000 schemas when expanded; with `forParam` also no `uniqueItems` or `contains` over objects. `at` is put before each pointer, `patterns` bounds
+ * what all schemas of a package together may have compiled.
  * Never throws, whatever the value is.
  */
-export function checkJsonSchema(schema: unknown, options: { at?: string; forParam?: boolean } = {}): Detail[] {
-    const walked = walkSchema(schema, options.forParam ?? false);
+export function checkJsonSchema(schema: unknown, options: { at?: string; forParam?: boolean; patterns?: PatternBudget } = {}): Detail[] {
+    const walked = walkSchema(schema, options.forParam ?? false, options.patterns ?? openPatternBudget());
     const { problems } = walked;
     for (const { at, ref } of walked.refs) {
         if (resolveReference(ref, walked) === undefined)
@@ -71,7 +72,7 @@ function linearRegExp(source: string): RegExp {
 }
 
 function compileAnew(schema: JsonSchema): Validator {
-    const walked = walkSchema(schema, false);
+    const walked = walkSchema(schema, false, openPatternBudget());
     const expanded = walked.problems.length === 0 ? expandSchema(schema, walked) : undefined;
     if (!expanded?.ok) throw new TypeError('the schema was not checked before it was compiled');
     const judge = compileExpanded(expanded.schema);

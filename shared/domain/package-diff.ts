@@ -1,6 +1,9 @@
 import canonicalize from 'canonicalize';
 import { readEndpoint } from './endpoint.ts';
+import { greatestUnits } from './pricing.ts';
 import type { Endpoint, PackageDocument, Param } from './types.ts';
+
+export { greatestUnits };
 
 export type Change = 'major' | 'minor' | 'patch';
 
@@ -30,15 +33,6 @@ export function comparePackages(before: PackageDocument | undefined, after: Pack
     }
     const change = isBreaking ? 'major' : added.length > 0 ? 'minor' : 'patch';
     return { change, changes: { added, removed, changed } };
-}
-
-/**
- * The greatest number of units that one call can cost, before the site's price (CONTRACT 2, "Cost"): the most results of an
- * endpoint that bills them (its pages are free), the most pages of kind `paginate`, otherwise 1.
- */
-export function greatestUnits(endpoint: Endpoint): number {
-    if (endpoint.billing.unit === 'result') return endpoint.billing.maxResults;
-    return endpoint.kind === 'paginate' ? (endpoint.pagination?.maxPages ?? 1) : 1;
 }
 
 function byName(document: PackageDocument | undefined): Map<string, Endpoint> {

@@ -1,15 +1,15 @@
 import type { Detail } from '../refusals.ts';
 import { readEndpoint } from './endpoint.ts';
+import { openBudget } from './package-rules/budget.ts';
 import { checkEndpoint } from './package-rules/endpoint-rules.ts';
 import { openReport, quoted, type Report } from './package-rules/report.ts';
 import { MAX_PARAMS, type PackageDraft, readPackage } from './package-rules/structure.ts';
 import { checkTree } from './package-rules/tree.ts';
 import type { UrlContext } from './package-rules/urls.ts';
-import { type Budget, COMPILE_BUDGET } from './package-rules/values.ts';
 import { normaliseSite } from './site-name.ts';
 import { isCategory } from './taxonomy.ts';
 import { normaliseNewlines } from './text-rule.ts';
-import type { PackageDocument } from './types.ts';
+import type { Json, PackageDocument } from './types.ts';
 
 /** What publishing knows beyond the package itself. */
 export interface PackageContext {
@@ -45,8 +45,9 @@ export function checkPackage(value: unknown, context: PackageContext): PackageVe
     const site = draft.site === undefined ? undefined : checkSite(draft.site, report);
     checkCategory(draft, report);
     checkNames(draft, report);
+    if (!checkSelects(draft, report)) return { ok: false, problems: report.problems };
     const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };
-    const budget: Budget = { left: COMPILE_BUDGET, paid: new Set() };
+    const budget = openBudget();
     for (const [index, endpoint] of (draft.endpoints ?? []).entries()) {
         if (report.isFull()) break;
         if (endpoint !== undefined) checkEndpoint(endpoint, ['endpoints', index], report, urls, budget);
@@ -90,6 +91,26 @@ function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
             'TOO_COMPLEX',
             `A package has at most ${MAX_PARAMS} params over all its endpoints, and here are ${params}.`,
         );
+}
+
+/** Whether the selects are few enough to be compiled, at 15 µs an expression. */
+function checkSelects({ endpoints = [] }: PackageDraft, report: Report): boolean {
+    const count = endpoints.reduce((sum, endpoint) => sum + countTexts(endpoint?.response?.select), 0);
+    if (count > MAX_EXPRESSIONS)
+        report.add(
+            ['endpoints'],
+            'TOO_COMPLEX',
+            `The selects of a package have at most ${MAX_EXPRESSIONS} expressions, and here are ${count}.`,
+        );
+    return count <= MAX_EXPRESSIONS;
+}
+
+const MAX_EXPRESSIONS = 10_000;
+
+/** Recursion is bounded: a package nests at most 32 levels. */
+function countTexts(value: Json | undefined): number {
+    if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 1 : 0;
+    return Object.values(value).reduce((sum: number, item) => sum + countTexts(item), 0);
 }
 
 function asPublished(document: PackageDocument, site: string): PackageDocument {

@@ -1,4 +1,5 @@
 import type { Detail, DetailCode } from '../../refusals.ts';
+import { escapePointer } from '../json-bounds.ts';
 import type { Json, JsonObject, JsonSchema } from '../types.ts';
 import { type Form, KEYWORDS, PLACING } from './keywords.ts';
 import type { Places } from './structure.ts';
@@ -83,7 +84,7 @@ function expandValue(expansion: Expansion, form: Form, value: Json, spot: Spot):
     if (form === 'schema map' || form === 'pattern map') {
         const entries = Object.entries(value as JsonObject);
         return Object.fromEntries(
-            entries.map(([key, item]) => [key, expand(expansion, item as JsonSchema, { ...spot, at: `${spot.at}/${key}` })]),
+            entries.map(([key, item]) => [key, expand(expansion, item as JsonSchema, { ...spot, at: `${spot.at}/${escapePointer(key)}` })]),
         );
     }
     return value;

@@ -2,7 +2,7 @@ import type { Detail, DetailCode } from '../../refusals.ts';
 import { escapePointer } from '../json-bounds.ts';
 import type { JsonObject, JsonSchema } from '../types.ts';
 import { DYNAMIC, type Form, KEYWORDS, SCALAR_TYPES, TYPES } from './keywords.ts';
-import { compilePattern } from './patterns.ts';
+import { compileWithin, type PatternBudget } from './patterns.ts';
 
 /** Every schema that physically stands in a document, by its JSON pointer, and the pointers that `$anchor` names stand for. */
 export interface Places {
@@ -15,6 +15,7 @@ interface Walk extends Places {
     /** References, judged when all places are known. */
     refs: { at: string; ref: string }[];
     forParam: boolean;
+    patterns: PatternBudget;
     stopped: boolean;
 }
 
@@ -26,8 +27,12 @@ const MAX_PROBLEMS = 50;
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
 /** Walks every schema of a document without following references: the form of each keyword, patterns, and what a param may not compare. */
-export function walkSchema(schema: unknown, forParam: boolean): Places & { problems: Detail[]; refs: Walk['refs'] } {
-    const walk: Walk = { schemas: new Map(), anchors: new Map(), problems: [], refs: [], forParam, stopped: false };
+export function walkSchema(
+    schema: unknown,
+    forParam: boolean,
+    patterns: PatternBudget,
+): Places & { problems: Detail[]; refs: Walk['refs'] } {
+    const walk: Walk = { schemas: new Map(), anchors: new Map(), problems: [], refs: [], forParam, patterns, stopped: false };
     visit(walk, schema, '', 0);
     return walk;
 }
@@ -154,7 +159,7 @@ function isNumber(value: unknown): value is number {
 }
 
 function checkPattern(walk: Walk, source: string, at: string): void {
-    const made = compilePattern(source);
+    const made = compileWithin(source, walk.patterns);
     if (!made.ok) add(walk, at, made.tooComplex ? 'TOO_COMPLEX' : 'INVALID_VALUE', `The pattern ${made.fault}.`);
 }
 

@@ -1,6 +1,7 @@
 import { defaultBodyFormat, defaultEffect } from '../endpoint.ts';
 import type { BodyFormat, Effect } from '../types.ts';
 import { checkBody } from './body.ts';
+import type { Budget } from './budget.ts';
 import { checkExamples } from './examples.ts';
 import { checkHeaders } from './headers.ts';
 import { checkBilling, checkEffect, checkPagination } from './paging.ts';
@@ -9,7 +10,7 @@ import type { Path, Report } from './report.ts';
 import { checkResponse } from './response.ts';
 import type { EndpointDraft, ParamDraft } from './structure.ts';
 import { checkUrl, placeholdersOf, type UrlContext } from './urls.ts';
-import type { Budget, Slot } from './values.ts';
+import type { Slot } from './values.ts';
 
 /** One endpoint under judgement: its draft, where it stands, and what several rules need to know of it. */
 export interface Subject {

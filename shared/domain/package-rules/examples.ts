@@ -1,3 +1,4 @@
+import { jsonProblem } from '../json-bounds.ts';
 import type { Subject } from './endpoint-rules.ts';
 import { quoted } from './report.ts';
 import { reportSecret } from './tree.ts';
@@ -9,6 +10,8 @@ export function checkExamples({ draft, at, report, params, slots, budget }: Subj
     for (const [index, example] of (draft.examples ?? []).entries()) {
         if (example?.params === undefined) continue;
         const place = [...at, 'examples', index, 'params'];
+        const unfit = jsonProblem(example.params);
+        if (unfit !== undefined) report.add(place, unfit.code, `A call with these params would be refused. ${unfit.message}`);
         for (const [name, value] of Object.entries(example.params)) {
             const slot = slots.get(name);
             if (!names.has(name)) report.add([...place, name], 'UNKNOWN_FIELD', `The endpoint has no param ${quoted(name)}.`);

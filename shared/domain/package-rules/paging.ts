@@ -59,6 +59,10 @@ export function checkBilling({ draft, at, report }: Subject): void {
         report.add(place, 'INVALID_VALUE', 'A text has no results to count: use unit request, without pagination.');
     const [first = ''] = path.split('.');
     if (isObject(response?.select) && !Object.hasOwn(response.select, first)) {
-        report.add(place, 'INVALID_VALUE', `The results are counted at ${path}, and select makes nothing of that name.`);
+        report.add(
+            place,
+            'INVALID_VALUE',
+            `The results are counted at ${path}, and select makes nothing of that name; set billing.results to the list that it makes.`,
+        );
     }
 }

@@ -1,7 +1,7 @@
 import { checkJsonSchema } from '../json-schema.ts';
 import type { JsonSchema } from '../types.ts';
 import type { Subject } from './endpoint-rules.ts';
-import { type Path, pointerTo, quoted, type Report } from './report.ts';
+import { type Path, pointerTo, quoted } from './report.ts';
 import { PROTOTYPE_KEYS, reportSecret } from './tree.ts';
 import { PLACEHOLDER_NAME, placeholdersOf } from './urls.ts';
 import { checkValue, type Slot, unsendableType } from './values.ts';
@@ -38,7 +38,7 @@ export function checkParams(subject: Subject): void {
             seen.add(name);
             if (PROTOTYPE_KEYS.has(name)) report.add([...at, 'name'], 'FORBIDDEN_FIELD', 'A param of this name is not accepted.');
         }
-        const isSchemaBroken = Object.hasOwn(param, 'schema') && !isSound(param.schema, [...at, 'schema'], report);
+        const isSchemaBroken = Object.hasOwn(param, 'schema') && !isSound(param.schema, [...at, 'schema'], subject);
         if (source === undefined) continue;
         checkPlace(subject, param, at);
         const schema = isSchemaBroken ? undefined : (param.schema as JsonSchema | undefined);
@@ -54,8 +54,8 @@ export function checkParams(subject: Subject): void {
     }
 }
 
-function isSound(schema: unknown, at: Path, report: Report): boolean {
-    const problems = checkJsonSchema(schema, { at: pointerTo(at), forParam: true });
+function isSound(schema: unknown, at: Path, { report, budget }: Subject): boolean {
+    const problems = checkJsonSchema(schema, { at: pointerTo(at), forParam: true, patterns: budget.patterns });
     report.addAll(problems);
     return problems.length === 0;
 }

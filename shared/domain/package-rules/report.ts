@@ -9,7 +9,7 @@ export type Path = readonly (string | number)[];
 export interface Report {
     readonly problems: Detail[];
     add(path: Path, code: DetailCode, message: string): void;
-    /** Adds what another rule found, whose pointers are whole. */
+    /** Adds what was found elsewhere, with pointers that are whole. */
     addAll(found: readonly Detail[]): void;
     /** Whether this was said of this place before. */
     has(path: Path, code: DetailCode): boolean;
@@ -27,7 +27,9 @@ export function openReport(): Report {
             if (problems.length < MAX_PROBLEMS) problems.push({ path: pointerTo(path), code, message });
         },
         addAll(found) {
-            problems.push(...found.slice(0, MAX_PROBLEMS - problems.length));
+            for (const { path, code, message } of found.slice(0, MAX_PROBLEMS - problems.length)) {
+                problems.push({ path: path.split('/').map(shown).join('/'), code, message });
+            }
         },
         has(path, code) {
             const pointer = pointerTo(path);

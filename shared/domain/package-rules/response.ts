@@ -1,3 +1,4 @@
+import { isObject } from '../json-schema/structure.ts';
 import { checkJsonSchema } from '../json-schema.ts';
 import type { ResponseType } from '../types.ts';
 import type { Subject } from './endpoint-rules.ts';
@@ -6,11 +7,11 @@ import { openReport, type Path, pointerTo, type Report } from './report.ts';
 import { checkHtmlSelect, checkJsonSelect } from './select.ts';
 
 /** `select` and `schema` of the response, and the expressions of `pagination.next` and `prepare.form`. */
-export function checkResponse({ draft, at, report }: Subject): void {
+export function checkResponse({ draft, at, report, budget }: Subject): void {
     const { response, pagination, prepare } = draft;
     const place = [...at, 'response'];
     if (response !== undefined && Object.hasOwn(response, 'schema')) {
-        report.addAll(checkJsonSchema(response.schema, { at: pointerTo([...place, 'schema']) }));
+        report.addAll(checkJsonSchema(response.schema, { at: pointerTo([...place, 'schema']), patterns: budget.patterns }));
     }
     if (response !== undefined && Object.hasOwn(response, 'select'))
         checkSelect(response.select, response.type, [...place, 'select'], report);
@@ -24,11 +25,13 @@ export function checkResponse({ draft, at, report }: Subject): void {
 function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, report: Report): void {
     if (type === 'text')
         report.add(at, 'INVALID_VALUE', 'A text has no parts to select: leave select out, or set the type to json or html.');
-    else if (type === 'html') checkHtmlSelect(select, at, report);
-    else if (type === 'json' || !isHtmlSelect(select, at)) checkJsonSelect(select, at, report);
+    else if (type === 'html' || (type === undefined && isMadeForHtml(select, at))) checkHtmlSelect(select, at, report);
+    else checkJsonSelect(select, at, report);
 }
 
-function isHtmlSelect(select: unknown, at: Path): boolean {
+/** What is no valid select for HTML is still meant as one when it has lists or objects, which JSON's never has. */
+function isMadeForHtml(select: unknown, at: Path): boolean {
+    if (isObject(select) && Object.values(select).some((entry) => typeof entry === 'object')) return true;
     const attempt = openReport();
     checkHtmlSelect(select, at, attempt);
     return attempt.problems.length === 0;

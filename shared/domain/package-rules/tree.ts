@@ -31,7 +31,7 @@ export function checkTree(value: unknown, report: Report): boolean {
         const { value: here } = frame;
         if (typeof here !== 'object' || here === null) {
             isSound = checkScalar(frame, report) && isSound;
-            if (typeof here === 'string') texts.push({ frame, subject: 'This text', text: here });
+            if (typeof here === 'string') texts.push({ frame, subject: 'This text', text: here.slice(0, MAX_TEXT) });
             continue;
         }
         const isList = Array.isArray(here);
@@ -51,7 +51,7 @@ export function checkTree(value: unknown, report: Report): boolean {
             return false;
         }
         checkKeys(frame, keys, report);
-        for (const key of keys) texts.push({ frame, subject: 'A key here', text: key });
+        for (const key of keys) texts.push({ frame, subject: 'A key here', text: key.slice(0, MAX_TEXT) });
         const level = frame.level + 1;
         for (let i = size - 1; i >= 0; i--) {
             const key = isList ? i : (keys[i] ?? '');

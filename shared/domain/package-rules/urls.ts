@@ -104,12 +104,11 @@ function fill(template: string): string {
 /** The parser mends what it can (tabs, backslashes, upper case, default ports): what it had to mend is not what will be sent. */
 function checkForm(template: string, url: URL, at: Path, report: Report, isFaulty: boolean): void {
     if (isFaulty || url.href === fill(template)) return;
-    const canonical = template.includes('{') ? undefined : url.href;
-    const hint =
-        canonical === undefined
-            ? 'percent-encode what needs it, write the host in small letters and give the path'
-            : 'write it as a browser would send it';
-    report.add(at, 'INVALID_VALUE', `The URL is not in its canonical form: ${hint}.`);
+    report.add(
+        at,
+        'INVALID_VALUE',
+        'The URL is not in its canonical form: host in small letters, a path of at least /, everything percent-encoded that needs it.',
+    );
 }
 
 function checkReach(url: URL, at: Path, report: Report, context: UrlContext): void {

@@ -2,6 +2,7 @@ import { judgeSimply } from '../json-schema/simple.ts';
 import { isObject } from '../json-schema/structure.ts';
 import { compileJsonSchema } from '../json-schema.ts';
 import type { BodyFormat, Json, JsonSchema, ParamSource } from '../types.ts';
+import type { Budget } from './budget.ts';
 import type { Path, Report } from './report.ts';
 
 /** What a default or an example is held against. */
@@ -12,18 +13,6 @@ export interface Slot {
     schema: JsonSchema | undefined;
     /** The param's schema is not sound, so nothing can be held against it. */
     isSchemaBroken: boolean;
-}
-
-/**
- * How many schemas one package may have compiled for its defaults and examples: at 0.4 to 12 ms each more would hold up everybody
- * else. Simple schemas are judged without compiling and do not count; what goes past it is judged when the endpoint is called.
- */
-export const COMPILE_BUDGET = 40;
-
-export interface Budget {
-    left: number;
-    /** Schemas that were already paid for, by their text. */
-    paid: Set<string>;
 }
 
 /** Reports what keeps `value` from being sent as this param: the place it goes to first, then its schema. */
@@ -41,8 +30,8 @@ export function checkValue(value: Json, slot: Slot, at: Path, report: Report, bu
 function judgeByAjv(schema: JsonSchema, value: Json, budget: Budget): boolean {
     const text = JSON.stringify(schema);
     if (!budget.paid.has(text)) {
-        if (budget.left === 0) return true;
-        budget.left--;
+        if (budget.compilations === 0) return true;
+        budget.compilations--;
         budget.paid.add(text);
     }
     return compileJsonSchema(schema)(value).ok;

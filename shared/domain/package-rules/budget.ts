@@ -1,0 +1,17 @@
+import { openPatternBudget, type PatternBudget } from '../json-schema/patterns.ts';
+
+/** What judging one package may cost: publishing happens in the process that answers everybody else too. */
+export interface Budget {
+    /** Schemas that may still be compiled to judge defaults and examples, at 0.4 to 12 ms each. Simple ones are judged without. */
+    compilations: number;
+    /** Schemas that were already paid for, by their text. */
+    paid: Set<string>;
+    patterns: PatternBudget;
+}
+
+/** Past it, what is left is judged when the endpoint is called. */
+const COMPILATIONS = 40;
+
+export function openBudget(): Budget {
+    return { compilations: COMPILATIONS, paid: new Set(), patterns: openPatternBudget() };
+}
