@@ -1,0 +1,90 @@
+import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+
+/** PEM texts of a certificate and its key, made for one test run. */
+export interface Certificate {
+    cert: string;
+    key: string;
+}
+
+/** A certificate of its own authority: what a client has to trust to believe `issueCertificate`. */
+export function createAuthority(name = 'Test Authority'): Certificate {
+    const { spki, key } = newKey();
+    return { cert: build({ issuer: name, subject: name, spki, signer: key, isAuthority: true }), key };
+}
+
+/** A certificate for a host, signed by an authority. `expired`: its time is over. */
+export function issueCertificate(authority: Certificate, host: string, { expired = false, issuer = 'Test Authority' } = {}): Certificate {
+    const { spki, key } = newKey();
+    return { cert: build({ issuer, subject: host, spki, signer: authority.key, host, expired }), key };
+}
+
+function newKey(): { spki: Buffer; key: string } {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    return {
+        spki: publicKey.export({ type: 'spki', format: 'der' }),
+        key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    };
+}
+
+interface Parts {
+    issuer: string;
+    subject: string;
+    spki: Buffer;
+    signer: string;
+    isAuthority?: boolean;
+    host?: string;
+    expired?: boolean;
+}
+
+function build({ issuer, subject, spki, signer, isAuthority = false, host, expired = false }: Parts): string {
+    const algorithm = sequence(oid([1, 2, 840, 10045, 4, 3, 2]));
+    const constraints = sequence(oid([2, 5, 29, 19]), tagged(0x01, Buffer.from([0xff])), octets(sequence(...(isAuthority ? [TRUE] : []))));
+    const names = host === undefined ? [] : [sequence(oid([2, 5, 29, 17]), octets(sequence(tagged(0x82, Buffer.from(host)))))];
+    const body = sequence(
+        tagged(0xa0, tagged(0x02, Buffer.from([2]))),
+        tagged(0x02, Buffer.concat([Buffer.from([0x01]), randomBytes(8)])),
+        algorithm,
+        nameOf(issuer),
+        sequence(time('200101000000Z'), time(expired ? '210101000000Z' : '491231235959Z')),
+        nameOf(subject),
+        spki,
+        tagged(0xa3, sequence(constraints, ...names)),
+    );
+    const signature = sign('sha256', body, createPrivateKey(signer));
+    const whole = sequence(body, algorithm, tagged(0x03, Buffer.concat([Buffer.from([0]), signature])));
+    return `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
+}
+
+const TRUE = tagged(0x01, Buffer.from([0xff]));
+
+function nameOf(text: string): Buffer {
+    return sequence(tagged(0x31, sequence(oid([2, 5, 4, 3]), tagged(0x0c, Buffer.from(text)))));
+}
+
+function time(text: string): Buffer {
+    return tagged(0x17, Buffer.from(text));
+}
+
+function octets(content: Buffer): Buffer {
+    return tagged(0x04, content);
+}
+
+function sequence(...parts: Buffer[]): Buffer {
+    return tagged(0x30, Buffer.concat(parts));
+}
+
+function tagged(tag: number, content: Buffer): Buffer {
+    const size = content.length;
+    const length = size < 0x80 ? [size] : size < 0x100 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
+    return Buffer.concat([Buffer.from([tag, ...length]), content]);
+}
+
+function oid([first = 0, second = 0, ...rest]: number[]): Buffer {
+    const bytes = [first * 40 + second];
+    for (const part of rest) {
+        const groups = [part & 0x7f];
+        for (let left = part >> 7; left > 0; left >>= 7) groups.unshift((left & 0x7f) | 0x80);
+        bytes.push(...groups);
+    }
+    return tagged(0x06, Buffer.from(bytes));
+}
