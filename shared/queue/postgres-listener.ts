@@ -12,7 +12,7 @@ export interface PostgresListener {
 
 /**
  * One connection that LISTENs and never stays lost: it is asked for a sign of life each second, and opened anew when it fails.
- * `onListening` runs after each (re)connect, when nothing can be missed any more; what it throws ends that connection too.
+ * `onListening` runs after each connect, when nothing can be missed any more; what it throws ends that connection too.
  */
 export function openListener(options: {
     databaseUrl: string;
@@ -20,69 +20,62 @@ export function openListener(options: {
     part: string;
     log: OutageLog;
     onNotification: (payload: string) => void;
-    onListening: (isReconnect: boolean) => Promise<void>;
+    onListening: () => Promise<void>;
 }): PostgresListener {
     const outage = watchOutage(options.log, options.part);
-    let client: pg.Client | undefined;
-    const closing = Promise.withResolvers<void>();
-    let isClosed = false;
+    const closing = new AbortController();
+    const { signal } = closing;
     const living = live();
     return {
         async close() {
-            isClosed = true;
-            closing.resolve();
-            await client?.end().catch(() => undefined);
+            closing.abort();
             await living;
         },
     };
 
     async function live(): Promise<void> {
-        let connections = 0;
-        while (!isClosed) {
+        while (!signal.aborted) {
             try {
-                await connectAndStay(connections > 0, () => {
-                    connections += 1;
-                    outage.up();
-                });
+                await connectAndStay();
             } catch (error) {
-                if (isClosed) return;
+                if (signal.aborted) return;
                 outage.down(error);
-                await Promise.race([sleep(RETRY_MS), closing.promise]);
+                await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
             }
         }
     }
 
     /** Ends by throwing, or when the listener is closed. */
-    async function connectAndStay(isReconnect: boolean, onConnected: () => void): Promise<void> {
-        const own = new pg.Client({
+    async function connectAndStay(): Promise<void> {
+        const client = new pg.Client({
             connectionString: options.databaseUrl,
             application_name: `routebook-${options.part.replaceAll(' ', '-')}`,
             connectionTimeoutMillis: SILENCE_MS,
             query_timeout: SILENCE_MS,
             keepAlive: true,
         });
-        const lost = Promise.withResolvers<never>();
-        lost.promise.catch(() => undefined);
-        own.on('error', lost.reject);
-        own.on('end', () => lost.reject(new Error('the connection ended')));
-        own.on('notification', ({ payload }) => options.onNotification(payload ?? ''));
-        client = own;
+        const { promise: ended, resolve: end, reject: lose } = Promise.withResolvers<void>();
+        ended.catch(() => undefined);
+        client.on('error', lose);
+        client.on('end', () => lose(new Error('the connection ended')));
+        client.on('notification', ({ payload }) => options.onNotification(payload ?? ''));
+        const onClose = () => end();
+        signal.addEventListener('abort', onClose);
+        let pulse: NodeJS.Timeout | undefined;
         try {
-            await own.connect();
-            await own.query(`listen ${own.escapeIdentifier(options.channel)}`);
-            onConnected();
-            await options.onListening(isReconnect);
-            while (!isClosed) {
-                const timer = new AbortController();
-                await Promise.race([
-                    sleep(PULSE_MS, undefined, { signal: timer.signal }).catch(() => undefined),
-                    lost.promise,
-                    closing.promise,
-                ]).finally(() => timer.abort());
-                if (!isClosed) await own.query('select');
-            }
+            await client.connect();
+            await client.query(`listen ${client.escapeIdentifier(options.channel)}`);
+            await options.onListening();
+            outage.up();
+            pulse = setInterval(() => void client.query('select').catch(lose), PULSE_MS);
+            await ended;
         } finally {
-            own.end().catch(() => undefined);
+            clearInterval(pulse);
+            signal.removeEventListener('abort', onClose);
+            client.removeAllListeners('notification');
+            // Over a connection that went silent the farewell may never be answered.
+            const farewell = client.end().catch(() => undefined);
+            if (signal.aborted) await Promise.race([farewell, sleep(RETRY_MS)]);
         }
     }
 }

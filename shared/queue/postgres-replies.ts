@@ -5,6 +5,8 @@ import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from '
 import { createBatcher } from './batcher.ts';
 import { openListener } from './postgres-listener.ts';
 
+const RETRY_MS = 200;
+
 /** One statement: the rows and the wake-ups become visible together; one wake-up for each process that is owed something. */
 const SEND = {
     name: 'queue-reply',
@@ -44,22 +46,19 @@ export function openPostgresReplies(options: {
 }): ReplyChannel {
     const { databaseUrl, pool, log, listener } = options;
     const name = `replies_${randomBytes(9).toString('hex')}`;
-    let isDraining = false;
-    let wasWoken = false;
+    let looking: Promise<void> | undefined;
+    let lookingNext: Promise<void> | undefined;
+    let retry: NodeJS.Timeout | undefined;
     const connection = openListener({
         databaseUrl,
         channel: name,
         part: 'postgres replies',
         log,
-        onNotification: () => void drainInTurn(),
-        async onListening(isReconnect) {
-            if (!isReconnect) {
-                await pool.query(SWEEP);
-                await drainInTurn();
-                return;
-            }
+        onNotification: lookSoon,
+        async onListening() {
+            await pool.query(SWEEP);
             const settleMissing = await listener.onDoubt();
-            await drain();
+            await look();
             settleMissing();
         },
     });
@@ -67,26 +66,35 @@ export function openPostgresReplies(options: {
         name,
         async close() {
             await connection.close();
+            clearTimeout(retry);
+            await looking?.catch(() => undefined);
             await pool.query('delete from queue_replies where channel = $1', [name]).catch(() => undefined);
         },
     };
 
-    /** One look at a time; a wake-up during a look makes it look once more. */
-    async function drainInTurn(): Promise<void> {
-        wasWoken = true;
-        if (isDraining) return;
-        isDraining = true;
-        try {
-            while (wasWoken) {
-                wasWoken = false;
-                await drain();
-            }
-        } catch {
-            // The rows stay, and so does the doubt: the listener looks again when its own connection is back, or with the next reply.
-            setTimeout(() => void drainInTurn(), 200).unref();
-        } finally {
-            isDraining = false;
+    /** The rows stay where a look failed, so it only has to be tried again. */
+    function lookSoon(): void {
+        look().catch(() => {
+            clearTimeout(retry);
+            retry = setTimeout(lookSoon, RETRY_MS);
+        });
+    }
+
+    /** Takes everything that was there at the moment of the call. Looks never overlap: a reply is delivered before the next one begins. */
+    function look(): Promise<void> {
+        if (looking === undefined) {
+            looking = drain().finally(() => {
+                looking = undefined;
+            });
+            return looking;
         }
+        lookingNext ??= looking
+            .catch(() => undefined)
+            .then(() => {
+                lookingNext = undefined;
+                return look();
+            });
+        return lookingNext;
     }
 
     async function drain(): Promise<void> {

@@ -24,7 +24,6 @@ export function openRedisReplies(options: {
     const name = `${prefix}:replies:${randomBytes(9).toString('base64url')}`;
     let lastId = '0-0';
     let isClosed = false;
-    let isFirst = true;
     const reading = readUntilClosed();
     return {
         name,
@@ -39,8 +38,7 @@ export function openRedisReplies(options: {
     async function readUntilClosed(): Promise<void> {
         while (!isClosed) {
             try {
-                await renew(!isFirst);
-                isFirst = false;
+                await renew(true);
                 await readConnection();
             } catch {
                 // The connection reports its own outages; here it only matters that everything open is looked up again.
@@ -60,11 +58,11 @@ export function openRedisReplies(options: {
         }
     }
 
-    /** Keeps the stream alive; where it had to be made anew, or after a reconnect, open jobs are in doubt. */
-    async function renew(isReconnect: boolean): Promise<void> {
+    /** Keeps the stream alive; where it had to be made anew, or the connection is new, open jobs are in doubt. */
+    async function renew(isNewConnection: boolean): Promise<void> {
         const isAlive = (await redis.expire(name, REPLY_TTL_S)) === 1;
         if (!isAlive) await redis.multi().xadd(name, '*', 'made', '1').expire(name, REPLY_TTL_S).exec();
-        if (!isReconnect && (isAlive || isFirst)) return;
+        if (isAlive && !isNewConnection) return;
         const settleMissing = await listener.onDoubt();
         while (deliver(await redis.xread('COUNT', REPLY_BATCH, 'STREAMS', name, lastId)));
         settleMissing();

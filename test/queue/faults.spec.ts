@@ -1,0 +1,239 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import { openQueue, type Queue } from '../../shared/queue.ts';
+import { type OwnRedis, startRedis, startRelay } from './redis-server.ts';
+import { aJob, eventually, type Ground, isUp, type Place, prepareGround, silent, success, topologies } from './topologies.ts';
+
+const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
+
+for (const topology of topologies) {
+    describe(`the queue over ${topology} when a worker dies`, () => {
+        let ground: Ground;
+        before(async function () {
+            this.timeout(30_000);
+            ground = await prepareGround(topology);
+        });
+        afterEach(() => ground.closeAll());
+        after(() => ground.remove());
+
+        it('tells the caller within seconds, never runs the job again, and serves the next one', async function () {
+            this.timeout(20_000);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            const dying = await startWorkerProcess(ground.place);
+            const begun = performance.now();
+            const outcome = api.run(aJob({ endpoint: 'hang' }, 15_000));
+            await dying.taken;
+            const ran: string[] = [];
+            const survivor = ground.openQueue('worker').consume(
+                async (job) => {
+                    ran.push(job.endpoint);
+                    return success();
+                },
+                { concurrency: 8 },
+            );
+            await dying.kill();
+            expect(await outcome).to.deep.equal({ ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
+            expect(performance.now() - begun).to.be.below(10_000);
+            expect((await api.run(aJob({ endpoint: 'next' }))).ok).to.equal(true);
+            expect(ran).to.deep.equal(['next']);
+            await eventually('its slots are free', () => survivor.inFlight() === 0);
+            expect(api.waiting()).to.equal(0);
+        });
+
+        it('lets the same read run once more, as another job', async () => {
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            ground.openQueue('worker').consume(async (job) => success({ run: String(job.run) }), { concurrency: 8 });
+            const job = aJob();
+            const [first, second] = await Promise.all([api.run(job), api.run({ ...job, run: 2 })]);
+            expect(first.ok && first.data['run']).to.equal('1');
+            expect(second.ok && second.data['run']).to.equal('2');
+        });
+    });
+}
+
+if (topologies.includes('redis')) {
+    describe('the queue when Redis fails', () => {
+        let redis: OwnRedis;
+        let ground: Ground;
+        beforeEach(async function () {
+            this.timeout(30_000);
+            redis = await startRedis();
+            ground = await prepareGround('redis', redis.url);
+        });
+        afterEach(async () => {
+            await ground.remove();
+            await redis.remove();
+        });
+
+        it('delivers an outcome that was produced while Redis was down', async function () {
+            this.timeout(20_000);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            const gate = Promise.withResolvers<void>();
+            const started = Promise.withResolvers<void>();
+            ground.openQueue('worker').consume(
+                async () => {
+                    started.resolve();
+                    await gate.promise;
+                    return success({ made: 'meanwhile' });
+                },
+                { concurrency: 8 },
+            );
+            const outcome = api.run(aJob({}, 15_000));
+            await started.promise;
+            await redis.kill();
+            gate.resolve();
+            await redis.start();
+            expect(await outcome).to.deep.include({ ok: true, data: { made: 'meanwhile' } });
+            expect(api.waiting()).to.equal(0);
+        });
+
+        it('serves a job that waited in the queue during the outage', async function () {
+            this.timeout(20_000);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            const outcome = api.run(aJob({}, 15_000));
+            await eventually('the job waits', async () => (await api.counts()).waiting === 1);
+            await redis.kill();
+            await redis.start();
+            ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+            expect((await outcome).ok).to.equal(true);
+        });
+
+        it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async function () {
+            this.timeout(20_000);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+            expect((await api.run(aJob())).ok).to.equal(true);
+            await redis.kill();
+            await expectRefusedAtOnce(api);
+            await redis.start();
+            await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 2000);
+        });
+
+        it('refuses within 300 ms while Redis is silent, and answers again within 3 s of its return', async function () {
+            this.timeout(20_000);
+            const relay = await startRelay(redis.port);
+            const place = { ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent };
+            const api = openQueue({ ...place, role: 'api' });
+            const worker = openQueue({ ...place, role: 'worker' });
+            await eventually('it is connected', () => isUp(api));
+            worker.consume(async () => success(), { concurrency: 8 });
+            expect((await api.run(aJob())).ok).to.equal(true);
+            relay.silence();
+            await expectRefusedAtOnce(api);
+            relay.speak();
+            await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 3000);
+            await worker.close();
+            await api.close();
+            await relay.close();
+        });
+
+        it('tells the caller when Redis was emptied and the job with it', async function () {
+            this.timeout(20_000);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            const outcome = api.run(aJob({}, 15_000));
+            await eventually('the job waits', async () => (await api.counts()).waiting === 1);
+            await flush(redis.port);
+            expect(await outcome).to.deep.include({ ok: false, lost: 'worker' });
+        });
+
+        it('starts before its Redis and works once that is there', async function () {
+            this.timeout(20_000);
+            await redis.kill();
+            const api = ground.openQueue('api');
+            ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+            await expectRefusedAtOnce(api);
+            await redis.start();
+            await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 3000);
+        });
+    });
+}
+
+describe('the queue in PostgreSQL when connections break', () => {
+    let ground: Ground;
+    before(async function () {
+        this.timeout(30_000);
+        ground = await prepareGround('postgres');
+    });
+    afterEach(() => ground.closeAll());
+    after(() => ground.remove());
+
+    it('delivers an outcome that came while nobody listened', async function () {
+        this.timeout(15_000);
+        const api = ground.openQueue('api');
+        await eventually('it is connected', () => isUp(api));
+        const gate = Promise.withResolvers<void>();
+        const started = Promise.withResolvers<void>();
+        ground.openQueue('worker').consume(
+            async () => {
+                started.resolve();
+                await gate.promise;
+                return success();
+            },
+            { concurrency: 8 },
+        );
+        const outcome = api.run(aJob());
+        await started.promise;
+        expect(await breakConnections(ground.place, 'routebook-postgres-replies')).to.equal(1);
+        gate.resolve();
+        expect((await outcome).ok).to.equal(true);
+        expect(api.waiting()).to.equal(0);
+    });
+
+    it('goes on after every connection was cut', async function () {
+        this.timeout(20_000);
+        const api = ground.openQueue('api');
+        await eventually('it is connected', () => isUp(api));
+        ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+        expect((await api.run(aJob())).ok).to.equal(true);
+        await breakConnections(ground.place, 'routebook-%');
+        await eventually('a call succeeds', async () => (await api.run(aJob({}, 2000))).ok);
+    });
+});
+
+async function expectRefusedAtOnce(api: Queue): Promise<void> {
+    const begun = performance.now();
+    expect(await api.run(aJob())).to.deep.equal({ ok: false, code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+    expect(performance.now() - begun).to.be.below(350);
+    expect(api.waiting()).to.equal(0);
+}
+
+async function startWorkerProcess(place: Place) {
+    const child = spawn(process.execPath, [WORKER, JSON.stringify(place)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const taken = Promise.withResolvers<void>();
+    child.stdout.on('data', () => taken.resolve());
+    return {
+        taken: taken.promise,
+        async kill() {
+            const gone = once(child, 'exit');
+            child.kill('SIGKILL');
+            await gone;
+        },
+    };
+}
+
+async function flush(port: number): Promise<void> {
+    const redis = new Redis(port);
+    await redis.flushall();
+    redis.disconnect();
+}
+
+async function breakConnections({ databaseUrl }: Place, name: string): Promise<number | null> {
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    const { rowCount } = await client.query(
+        'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name like $1',
+        [name],
+    );
+    await client.end();
+    return rowCount;
+}

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './jobs.ts';
+
+/** A Redis of one test's own, to be killed and started again on the same port and data. */
+export interface OwnRedis {
+    url: string;
+    port: number;
+    start(): Promise<void>;
+    kill(): Promise<void>;
+    remove(): Promise<void>;
+}
+
+export async function startRedis(): Promise<OwnRedis> {
+    const folder = mkdtempSync(join(tmpdir(), 'routebook-redis-'));
+    const port = await freePort();
+    let server: ChildProcess | undefined;
+    const kill = async () => {
+        if (server === undefined || server.exitCode !== null || server.signalCode !== null) return;
+        const gone = once(server, 'exit');
+        server.kill('SIGKILL');
+        await gone;
+    };
+    const start = async () => {
+        const settings = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+        server = spawn('redis-server', settings, { stdio: 'ignore' });
+        await eventually('redis answers', () => isListening(port));
+    };
+    await start();
+    return {
+        url: `redis://127.0.0.1:${port}`,
+        port,
+        start,
+        kill,
+        async remove() {
+            await kill();
+            rmSync(folder, { recursive: true, force: true });
+        },
+    };
+}
+
+/** A TCP relay that can fall silent: connections stay, bytes vanish. */
+export interface Relay {
+    port: number;
+    silence(): void;
+    speak(): void;
+    close(): Promise<void>;
+}
+
+export async function startRelay(target: number): Promise<Relay> {
+    let isSilent = false;
+    const sockets = new Set<Socket>();
+    const server: Server = createServer((near) => {
+        const far = connect(target, '127.0.0.1');
+        for (const [from, to] of [
+            [near, far],
+            [far, near],
+        ] as const) {
+            sockets.add(from);
+            from.on('data', (bytes) => {
+                if (!isSilent) to.write(bytes);
+            });
+            from.on('error', () => undefined);
+            from.on('close', () => {
+                sockets.delete(from);
+                to.destroy();
+            });
+        }
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    return {
+        port: typeof address === 'object' && address !== null ? address.port : 0,
+        silence() {
+            isSilent = true;
+        },
+        speak() {
+            // What was swallowed is gone for good, so these connections can only be cut.
+            isSilent = false;
+            for (const socket of sockets) socket.destroy();
+        },
+        async close() {
+            for (const socket of sockets) socket.destroy();
+            server.close();
+            await once(server, 'close');
+        },
+    };
+}
+
+async function freePort(): Promise<number> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    server.close();
+    await once(server, 'close');
+    if (typeof address !== 'object' || address === null) throw new Error('no port');
+    return address.port;
+}
+
+async function isListening(port: number): Promise<boolean> {
+    const socket = connect(port, '127.0.0.1');
+    socket.write('PING\r\n');
+    const answered = Promise.withResolvers<boolean>();
+    socket.on('data', (bytes) => answered.resolve(bytes.toString().startsWith('+PONG')));
+    socket.on('error', () => answered.resolve(false));
+    socket.on('close', () => answered.resolve(false));
+    const isUp = await answered.promise;
+    socket.destroy();
+    return isUp;
+}
