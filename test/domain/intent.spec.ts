@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { checkIntent } from '../../shared/domain/intent.ts';
+
+const code = (text: string | undefined): string => {
+    const checked = checkIntent(text);
+    return checked.ok ? 'ok' : checked.code;
+};
+
+describe('the intent of a look-up', () => {
+    it('is required', () => {
+        for (const text of [undefined, '', '   ', '\n\t', '\u00a0']) expect(code(text)).to.equal('INTENT_REQUIRED');
+    });
+
+    it('has at least 20 characters after trimming, white space inside counted', () => {
+        expect(code('a b c d e f g h i j')).to.equal('INTENT_TOO_SHORT');
+        expect(code('a b c d e f g h i jk')).to.equal('ok');
+        expect(code(`   a b c d e${' '.repeat(30)}`)).to.equal('INTENT_TOO_SHORT');
+    });
+
+    it('counts characters as people do, not code units', () => {
+        expect(code('𝒳 𝒳 𝒳 𝒳 𝒳 𝒳 𝒳')).to.equal('INTENT_TOO_SHORT');
+        expect(code('👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍')).to.equal('INTENT_TOO_SHORT');
+        expect(code('👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍👍')).to.equal('INTENT_TOO_FEW_WORDS');
+        expect(code('one\r\ntwo\r\nthree\r\nfive')).to.equal('INTENT_TOO_SHORT');
+    });
+
+    it('has at least 5 distinct words, case and punctuation aside', () => {
+        expect(code('find the product price')).to.equal('INTENT_TOO_FEW_WORDS');
+        expect(code('find the product price now')).to.equal('ok');
+        expect(code('Find find FIND the product price!')).to.equal('INTENT_TOO_FEW_WORDS');
+        expect(code('STRASSE straße Straße eins zwei drei')).to.equal('INTENT_TOO_FEW_WORDS');
+        expect(code('compare-prices,of/two_shops')).to.equal('ok');
+        expect(code('... --- !!! ??? ;;; ((( )))')).to.equal('INTENT_TOO_FEW_WORDS');
+        expect(code('1 2 3 4 5 are enough words')).to.equal('ok');
+    });
+
+    it('reads accents in either spelling as one word, and other scripts as words', () => {
+        expect(code('cafe\u0301 café CAFÉ prix menu carte')).to.equal('INTENT_TOO_FEW_WORDS');
+        expect(code('найти цены на билеты в Москву')).to.equal('ok');
+        expect(code('मुझे दिल्ली का मौसम बताओ आज')).to.equal('ok');
+    });
+
+    it('is given back trimmed, with its words in the order of mention', () => {
+        expect(checkIntent('  Compare Prices of two shops, compare! ')).to.deep.equal({
+            ok: true,
+            intent: 'Compare Prices of two shops, compare!',
+            words: ['compare', 'prices', 'of', 'two', 'shops'],
+        });
+    });
+});
