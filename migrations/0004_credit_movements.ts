@@ -206,7 +206,8 @@ const SETTLE = `
         with won as (
             update holds h
                 set state = case when s.charge is null then 'released' else 'charged' end,
-                    charged = least(s.charge, h.amount), settled_at = moment
+                    charged = case when s.charge is not null then least(s.charge, h.amount) end,
+                    settled_at = moment
                 from unnest(p_operation, p_charge) as s (operation, charge)
                 -- Not by state, which would let the planner walk all open holds for each of ours.
                 where h.operation = s.operation and h.settled_at is null

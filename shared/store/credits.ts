@@ -8,7 +8,7 @@ import { markAll } from './credits/marks.ts';
 import { isOutage } from './credits/outages.ts';
 import { type HoldState, type Settled, type Settlement, settleAll } from './credits/settlements.ts';
 
-export type { AccountPlan, Balance, Overrides, Plan } from './credits/accounts.ts';
+export type { AccountPlan, Balance, Overrides } from './credits/accounts.ts';
 export { changePlan, openAccount, payerOf, readBalance, setLimits } from './credits/accounts.ts';
 export { BONUSES, earnContribution, grantBonus } from './credits/bonuses.ts';
 export type { HoldOrder, HoldVerdict } from './credits/holds.ts';
@@ -85,7 +85,7 @@ export interface CreditsOptions {
 
 /** Opens the credits of `db`'s accounts; close them before the pool. */
 export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
-    const { patienceMs = 300, settlePatienceMs = 2000, timeoutMs = 5000, maxWaitMs = 1000 } = options;
+    const { patienceMs = 300, settlePatienceMs = 2000, timeoutMs = 5000, maxWaitMs = 2500 } = options;
     const me = newId('op');
     const holds = openBatch<HoldOrder, HoldVerdict>({
         run: (orders) => holdAll(db, orders, { patienceMs, timeoutMs }),

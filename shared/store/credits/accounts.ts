@@ -1,22 +1,14 @@
 import type { Db } from '../../db.ts';
+import type { LimitOverrides, Plan } from '../../domain/plans.ts';
 
-export type Plan = 'free' | 'starter' | 'pro' | 'enterprise';
-
-/** Figures that an operator set for one account; what is absent follows the plan. */
-export interface Overrides {
-    perMinute?: number;
-    perHour?: number;
-    perDay?: number;
-    /** Credits a month. */
-    allowance?: number;
-    concurrency?: number;
-}
+/** Figures that an operator set for one account; what is absent or null follows the plan. */
+export type Overrides = LimitOverrides;
 
 export interface AccountPlan {
     plan: Plan;
     /** The plan's own credits a month; an override goes before it. */
     planAllowance: number;
-    overrides?: Overrides;
+    overrides?: Overrides | undefined;
 }
 
 /** What an account can spend, and until when. */

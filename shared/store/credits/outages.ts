@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { BatchClosed, WaitedTooLong } from '../batch.ts';
 
 /**
  * What a failed statement means for what it was to do. `unsent`: it never reached the database. `unknown`: it may have been
@@ -13,6 +14,7 @@ const LOST_WORDS =
     /connection terminated|connection ended|connection timeout|timeout expired|not queryable|timeout acquiring|query timeout/i;
 
 export function failureOf(error: unknown): Failure {
+    if (error instanceof WaitedTooLong || error instanceof BatchClosed) return 'unsent';
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (UNSENT.has(code)) return 'unsent';
     if (UNDONE.has(code)) return 'undone';
