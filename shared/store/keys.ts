@@ -82,7 +82,7 @@ export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
 }
 
 /** How long a found caller is believed, in milliseconds: revocation, suspension and plans take effect within a second. */
-const KNOWN_MS = 800;
+const KNOWN_MS = 700;
 /** An unknown key stays unknown, since keys are random; the time only bounds what a flood of bad keys may ask. */
 const UNKNOWN_MS = 500;
 const MAX_KNOWN = 20_000;

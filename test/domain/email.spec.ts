@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { readEmail } from '../../shared/domain/email.ts';
+
+function normalised(text: string): string | undefined {
+    const email = readEmail(text);
+    return email.ok ? email.normalised : undefined;
+}
+
+describe('an email address', () => {
+    it('is one person in every spelling', () => {
+        for (const [written, same] of [
+            ['Ada@Example.COM', 'ada@example.com'],
+            [' ada@example.com ', 'ada@example.com'],
+            ['ada+news@example.com', 'ada@example.com'],
+            ['a.d.a@example.com', 'a.d.a@example.com'],
+            ['A.d.a+x+y@gmail.com', 'ada@gmail.com'],
+            ['ada@googlemail.com', 'ada@gmail.com'],
+            ['ada@bücher.example', 'ada@xn--bcher-kva.example'],
+            ['+ada@example.com', '+ada@example.com'],
+        ] as const) {
+            expect(normalised(written), written).to.equal(same);
+        }
+    });
+
+    it('is written to as its owner wrote it', () => {
+        expect(readEmail(' Ada+News@Example.com')).to.include({ ok: true, address: 'Ada+News@Example.com' });
+    });
+
+    it('is refused where it is none', () => {
+        const wrong = [
+            '',
+            'ada',
+            '@example.com',
+            'ada@',
+            'ada@localhost',
+            'a b@example.com',
+            'ada@exa mple.com',
+            '<ada@example.com>',
+            'a@b@c.example',
+        ];
+        for (const text of [...wrong, `${'a'.repeat(65)}@example.com`, 'ada\u0000@example.com', '\ud800@example.com']) {
+            expect(normalised(text), JSON.stringify(text)).to.equal(undefined);
+        }
+    });
+});

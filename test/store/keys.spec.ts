@@ -1,0 +1,133 @@
+import { expect } from 'chai';
+import { type Db, openDb } from '../../shared/db.ts';
+import { keyHash, newApiKey } from '../../shared/domain/api-key.ts';
+import * as accounts from '../../shared/store/accounts.ts';
+import * as keys from '../../shared/store/keys.ts';
+import { setSuspended } from '../../shared/store/users.ts';
+import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
+
+describe('keys', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+    let elsewhereDb: Db;
+    /** As another process has it: its own pool, its own memory. */
+    let elsewhere: keys.Keys;
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+        elsewhereDb = openDb({ url: database.url });
+        elsewhere = keys.openKeys(elsewhereDb);
+    });
+
+    after(async () => {
+        await elsewhere.close();
+        await elsewhereDb.destroy();
+        await database.close();
+    });
+
+    let people = 0;
+    const join = (order: Partial<accounts.NewAccount> = {}) =>
+        accounts.createAccount(db, { email: `key${people++}@people.example`, plan: 'free', ...order });
+    const isSeen = async (apiKey: string, isRight: (caller: keys.Caller | undefined) => boolean) => {
+        const { answer, ms } = await eventually(() => elsewhere.find(keyHash(apiKey)), isRight);
+        expect(isRight(answer)).to.equal(true);
+        expect(ms).to.be.below(1000);
+    };
+
+    it('tell who calls, and who pays: on Free the user, on a paid plan the workspace', async () => {
+        const free = await join();
+        expect(await elsewhere.find(keyHash(free.apiKey))).to.deep.include({
+            keyId: free.keyId,
+            keyName: 'default',
+            keyPrefix: free.apiKey.slice(0, 12),
+            keyExpiresAt: null,
+            userId: free.userId,
+            workspaceId: free.workspaceId,
+            accountId: free.userId,
+            plan: 'free',
+            figures: { perMinute: 20, perHour: 1000, perDay: 1000, allowance: 1000, concurrency: 5 },
+            suspended: false,
+            emailVerified: true,
+        });
+        const paid = await join({ plan: 'pro', overrides: { perMinute: 7, concurrency: 900 } });
+        const caller = await elsewhere.find(keyHash(paid.apiKey));
+        expect(caller).to.include({ accountId: paid.workspaceId, plan: 'pro' });
+        expect(caller?.figures).to.include({ perMinute: 7, perHour: 5000, concurrency: 900 });
+    });
+
+    it('are asked for together, once a turn, and then remembered', async () => {
+        const people = await Promise.all(Array.from({ length: 20 }, () => join()));
+        let queries = 0;
+        const count = () => queries++;
+        elsewhereDb.on('query', count);
+        const callers = await Promise.all([...people, ...people].map(({ apiKey }) => elsewhere.find(keyHash(apiKey))));
+        await Promise.all(people.map(({ apiKey }) => elsewhere.find(keyHash(apiKey))));
+        elsewhereDb.removeListener('query', count);
+        expect(queries).to.equal(1);
+        expect(callers.map((caller) => caller?.keyId)).to.deep.equal([...people, ...people].map(({ keyId }) => keyId));
+    });
+
+    it('are unknown where nobody made them', async () => {
+        expect(await elsewhere.find(keyHash(newApiKey()))).to.equal(undefined);
+    });
+
+    it('end everywhere within a second after they were revoked', async () => {
+        const { apiKey, keyId } = await join();
+        await isSeen(apiKey, (caller) => caller !== undefined);
+        expect(await keys.revokeKey(db, keyId)).to.equal(true);
+        expect(await keys.revokeKey(db, keyId)).to.equal(false);
+        await isSeen(apiKey, (caller) => caller === undefined);
+    });
+
+    it('know within a second that their user was suspended, and is back', async () => {
+        const { apiKey, userId } = await join();
+        await isSeen(apiKey, (caller) => caller?.suspended === false);
+        await setSuspended(db, userId, true);
+        await isSeen(apiKey, (caller) => caller?.suspended === true);
+        await setSuspended(db, userId, false);
+        await isSeen(apiKey, (caller) => caller?.suspended === false);
+    });
+
+    it('know within a second that their workspace has another plan', async () => {
+        const { apiKey, workspaceId, userId } = await join();
+        await isSeen(apiKey, (caller) => caller?.accountId === userId);
+        await accounts.setPlan(db, workspaceId, 'enterprise', { perDay: 5 });
+        await isSeen(apiKey, (caller) => caller?.accountId === workspaceId && caller.figures.perDay === 5);
+        await accounts.setPlan(db, workspaceId, 'starter', {});
+        await isSeen(apiKey, (caller) => caller?.figures.perDay === 15_000);
+    });
+
+    it('end with their time, though they are remembered', async () => {
+        const { workspaceId, userId } = await join();
+        const { apiKey } = await keys.createKey(db, { workspaceId, userId, name: 'short', expiresIn: 1 });
+        await isSeen(apiKey, (caller) => caller !== undefined);
+        const { answer, ms } = await eventually(
+            () => elsewhere.find(keyHash(apiKey)),
+            (caller) => caller === undefined,
+        );
+        expect(answer).to.equal(undefined);
+        expect(ms).to.be.below(1200);
+    });
+
+    it('are lost at once by who leaves the workspace', async () => {
+        const { apiKey, workspaceId, userId } = await join();
+        await isSeen(apiKey, (caller) => caller !== undefined);
+        await db.raw('delete from memberships where workspace_id = ? and user_id = ?', [workspaceId, userId]);
+        await isSeen(apiKey, (caller) => caller === undefined);
+    });
+
+    it('are listed by their first characters, with the time of their last use', async () => {
+        const { apiKey, workspaceId, userId, keyId } = await join();
+        await keys.createKey(db, { workspaceId, userId, name: 'second' });
+        await elsewhere.find(keyHash(apiKey));
+        await elsewhere.flush();
+        const rows = await keys.listKeys(db, workspaceId);
+        expect(rows.map(({ name }) => name).toSorted()).to.deep.equal(['default', 'second']);
+        const used = rows.find((row) => row.keyId === keyId);
+        expect(used?.prefix).to.equal(apiKey.slice(0, 12));
+        expect(used?.lastUsedAt).to.be.instanceOf(Date);
+        expect(rows.find(({ name }) => name === 'second')?.lastUsedAt).to.equal(null);
+        expect(JSON.stringify(rows)).not.to.include(apiKey.slice(12));
+    });
+});

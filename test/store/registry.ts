@@ -1,0 +1,74 @@
+import type { Db } from '../../shared/db.ts';
+import { openDb } from '../../shared/db.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import { versionHash } from '../../shared/domain/version-hash.ts';
+import { createAccount } from '../../shared/store/accounts.ts';
+import type * as schemas from '../../shared/store/schemas.ts';
+import { createTestDatabase } from '../support/postgres.ts';
+
+export interface OpenedDatabase {
+    db: Db;
+    url: string;
+    close(): Promise<void>;
+}
+
+/** A migrated database of a spec's own, with a pool that waits for its turn. */
+export async function openDatabase(): Promise<OpenedDatabase> {
+    const database = await createTestDatabase();
+    const db = openDb({ url: database.url, acquireTimeoutMs: 10_000 });
+    return {
+        db,
+        url: database.url,
+        async close() {
+            await db.destroy();
+            await database.drop();
+        },
+    };
+}
+
+let people = 0;
+
+/** Somebody with a free workspace, who may publish. */
+export async function contributor(db: Db, isGuarded = true): Promise<schemas.Publisher> {
+    const { userId, workspaceId } = await createAccount(db, { email: `contributor${people++}@people.example`, plan: 'free' });
+    return { userId, workspaceId, accountId: userId, isGuarded };
+}
+
+/** A package with one endpoint; `text` makes its content differ. */
+export function packageOf(site: string, text = 'One', more: Partial<PackageDocument> = {}): PackageDocument {
+    return {
+        format: 'routebook/1',
+        site,
+        title: `Shop ${text}`,
+        description: '',
+        intent_category: 'commerce/product-search',
+        endpoints: [{ name: 'front', method: 'GET', url: `https://${site}/` }],
+        ...more,
+    };
+}
+
+/** In these specs the registrable domain is what the last two labels say: `shop.one.example` belongs to `one.example`. */
+export function registrableOf(site: string): string {
+    return site.split('.').slice(-2).join('.');
+}
+
+export function orderOf(document: PackageDocument, publisher: schemas.Publisher | undefined, more: Partial<schemas.PublishOrder> = {}) {
+    return { document, versionHash: versionHash(document), registrable: registrableOf(document.site), publisher, ...more };
+}
+
+/** A publish that is expected to go through. */
+export function accepted(published: schemas.Published): Extract<schemas.Published, { ok: true }> {
+    if (!published.ok) throw new Error(published.code);
+    return published;
+}
+
+/** Asks until the answer is right, for at most two seconds; then returns the last answer. */
+export async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<{ answer: T; ms: number }> {
+    const began = performance.now();
+    for (;;) {
+        const answer = await ask();
+        const ms = performance.now() - began;
+        if (isRight(answer) || ms > 2000) return { answer, ms };
+        await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+}

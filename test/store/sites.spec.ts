@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import type { Db } from '../../shared/db.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import * as sites from '../../shared/store/sites.ts';
+import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
+
+describe('a registrable domain', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+    });
+
+    after(() => database.close());
+
+    const mayPublish = async (publisher: schemas.Publisher, site: string) => {
+        const text = `${Math.random()}`;
+        return (await schemas.publish(db, orderOf(packageOf(site, text), publisher))).ok;
+    };
+
+    it('has the defaults before anybody touched it', async () => {
+        expect(await sites.findDomain(db, 'untouched.example')).to.deep.equal({
+            registrable: 'untouched.example',
+            credits: 1,
+            concurrency: null,
+            rate: null,
+            blockedAt: null,
+            blockReason: null,
+        });
+    });
+
+    it('keeps what is not set, and goes back to the default where told so', async () => {
+        const set = (settings: sites.DomainSettings) => db.transaction((trx) => sites.setDomain(trx, 'set.example', settings));
+        await set({ credits: 5, rate: 0.25 });
+        expect(await set({ concurrency: 8 })).to.include({ credits: 5, concurrency: 8, rate: 0.25 });
+        expect(await set({ concurrency: null, rate: null })).to.include({ credits: 5, concurrency: null, rate: null });
+    });
+
+    it('is blocked with a reason for every site on it, until it is unblocked', async () => {
+        const publisher = await contributor(db);
+        accepted(await schemas.publish(db, orderOf(packageOf('a.owner.example'), publisher)));
+        const blocked = await db.transaction((trx) => sites.blockDomain(trx, 'owner.example', 'asked by mail'));
+        expect(blocked).to.include({ blockReason: 'asked by mail' });
+        const question = { site: 'a.owner.example', registrable: 'owner.example' };
+        expect((await schemas.findLatest(db, question)).isBlocked).to.equal(true);
+        expect(await mayPublish(publisher, 'b.owner.example')).to.equal(false);
+        expect(await schemas.card(db, 'a.owner.example')).not.to.equal(undefined);
+        await db.transaction((trx) => sites.unblockDomain(trx, 'owner.example'));
+        expect(await mayPublish(publisher, 'b.owner.example')).to.equal(true);
+    });
+
+    it('passes to another workspace, and only that one publishes from then on', async () => {
+        const [old, next] = [await contributor(db), await contributor(db)];
+        expect(await mayPublish(old, 'moved.example')).to.equal(true);
+        await db.transaction((trx) => sites.transferDomain(trx, 'moved.example', next.workspaceId));
+        expect(await mayPublish(old, 'moved.example')).to.equal(false);
+        expect(await mayPublish(next, 'moved.example')).to.equal(true);
+        const view = await sites.showDomain(db, 'moved.example');
+        expect(view.maintainers.map(({ workspaceId }) => workspaceId)).to.deep.equal([next.workspaceId]);
+        expect(view.sites).to.deep.equal([{ site: 'moved.example', latest: 2, versions: 2 }]);
+    });
+
+    it('is shared with a workspace that was added, and never left without anybody', async () => {
+        const [first, second] = [await contributor(db), await contributor(db)];
+        expect(await mayPublish(first, 'shared.example')).to.equal(true);
+        await db.transaction((trx) => sites.addMaintainer(trx, 'shared.example', second.workspaceId));
+        expect(await mayPublish(second, 'x.shared.example')).to.equal(true);
+        const remove = ({ workspaceId }: schemas.Publisher) =>
+            db.transaction((trx) => sites.removeMaintainer(trx, 'shared.example', workspaceId));
+        const both = await Promise.all([remove(first), remove(second)]);
+        expect(both.toSorted()).to.deep.equal(['last', 'removed']);
+        expect(await remove(await contributor(db))).to.equal('absent');
+        expect(await sites.listMaintainers(db, 'shared.example')).to.have.length(1);
+    });
+});

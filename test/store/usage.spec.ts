@@ -1,0 +1,163 @@
+import { expect } from 'chai';
+import type { Db } from '../../shared/db.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { openSessions } from '../../shared/store/sessions.ts';
+import * as usage from '../../shared/store/usage.ts';
+import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
+
+describe('the request log', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+    });
+
+    after(() => database.close());
+
+    const fetched = (site: string, more: Partial<usage.UsageRow> = {}): usage.UsageRow => ({
+        kind: 'fetch',
+        operation: newId('op'),
+        site,
+        registrable: site,
+        endpoint: 'search',
+        version: 1,
+        outcome: 'success',
+        credits: 1,
+        durationMs: 100.4,
+        ...more,
+    });
+    const write = async (...rows: usage.UsageRow[]) => {
+        const log = usage.openUsage(db);
+        for (const row of rows) log.record(row);
+        await log.close();
+    };
+    const countOf = async (site: string) => {
+        const { rows } = await db.raw<{ rows: [{ count: number }] }>('select count(*) as count from usage where site = ?', [site]);
+        return rows[0].count;
+    };
+    const advance = (days: number) => db.raw("update app_clock set time_offset = time_offset + ? * interval '1 day'", [days]);
+
+    it('has every call within a second, written together', async () => {
+        const log = usage.openUsage(db);
+        let queries = 0;
+        const count = () => queries++;
+        db.on('query', count);
+        for (let i = 0; i < 500; i++)
+            log.record(fetched('together.example', { queueMs: 1.5, upstream: { status: 200, attempts: 1, durationMs: 90, bytes: 5 } }));
+        await eventually(
+            async () => queries,
+            (seen) => seen > 0,
+        );
+        await log.close();
+        db.removeListener('query', count);
+        expect(queries).to.equal(1);
+        const { answer, ms } = await eventually(
+            () => countOf('together.example'),
+            (rows) => rows === 500,
+        );
+        expect(answer).to.equal(500);
+        expect(ms).to.be.below(1000);
+        const { rows } = await db.raw('select * from usage where site = ? limit 1', ['together.example']);
+        expect(rows[0]).to.include({
+            duration_ms: 100,
+            queue_ms: 2,
+            upstream_status: 200,
+            upstream_ms: 90,
+            outcome: 'success',
+            account_id: null,
+        });
+    });
+
+    it('keeps the last calls while the database is away, and writes them when it is back', async () => {
+        const faults: unknown[] = [];
+        const log = usage.openUsage(db, { log: { warn: (fields) => faults.push(fields) } });
+        await db.raw('alter table usage rename to usage_away');
+        log.record(fetched('away.example'));
+        await log.flush();
+        expect(faults).to.have.length(1);
+        await db.raw('alter table usage_away rename to usage');
+        log.record(fetched('away.example'));
+        await log.close();
+        expect(await countOf('away.example')).to.equal(2);
+    });
+
+    it('loses a row that cannot be written rather than all that follow', async () => {
+        const log = usage.openUsage(db);
+        log.record(fetched('bad.example', { credits: 1e15 }));
+        await log.flush();
+        log.record(fetched('bad.example'));
+        await log.close();
+        expect(await countOf('bad.example')).to.equal(1);
+    });
+
+    it('tells how well an endpoint works from the calls that reached the site', async () => {
+        const site = 'health.example';
+        const slow = { upstream: { status: 200, attempts: 1, durationMs: 2000, bytes: 1 } };
+        await write(
+            ...Array.from({ length: 17 }, () => fetched(site)),
+            fetched(site, slow),
+            fetched(site, { outcome: 'UPSTREAM_STATUS', credits: 0 }),
+            fetched(site, { outcome: 'UPSTREAM_INVALID_RESPONSE', credits: 0 }),
+            // None of these says anything about the endpoint.
+            fetched(site, { outcome: 'INVALID_PARAMS', credits: 0 }),
+            fetched(site, { outcome: 'DEADLINE_EXCEEDED', credits: 0 }),
+            fetched(site, { outcome: 'SITE_UNAVAILABLE', credits: 0 }),
+            fetched(site, { cached: true, credits: 0 }),
+            fetched(site, { kind: 'catalog', endpoint: undefined, credits: 0 }),
+            fetched(site, { endpoint: 'broken', outcome: 'UPSTREAM_TIMEOUT', credits: 0 }),
+        );
+        const health = await usage.endpointHealth(db, site);
+        expect([...health.keys()].toSorted()).to.deep.equal(['broken', 'search']);
+        expect(health.get('search')?.successRate).to.equal(0.9);
+        expect(health.get('search')?.p95Ms).to.be.within(1800, 2200);
+        expect(health.get('search')?.lastSuccessAt).to.be.instanceOf(Date);
+        expect(health.get('broken')).to.deep.equal({ successRate: 0, p95Ms: null, lastSuccessAt: null });
+        const traffic = await usage.siteTraffic(db, site);
+        expect(traffic.fetches7d).to.equal(18);
+        expect(traffic.health?.successRate).to.be.closeTo(18 / 21, 1e-9);
+    });
+
+    it('says nothing of a site that nobody called', async () => {
+        expect(await usage.siteTraffic(db, 'silent.example')).to.deep.equal({ fetches7d: 0, health: undefined });
+        expect((await usage.endpointHealth(db, 'silent.example')).size).to.equal(0);
+    });
+
+    it('adds up what several processes write of the same endpoints at once', async () => {
+        await Promise.all(
+            Array.from({ length: 8 }, (_, i) =>
+                write(
+                    ...Array.from({ length: 50 }, (_, j) =>
+                        fetched('busy.example', { endpoint: `e${(i * 7 + j) % 10}`, durationMs: 1 + j * 20 }),
+                    ),
+                ),
+            ),
+        );
+        expect((await usage.siteTraffic(db, 'busy.example')).fetches7d).to.equal(400);
+        expect(await countOf('busy.example')).to.equal(400);
+    });
+
+    it('keeps catalog sessions, each once', async () => {
+        const sessions = openSessions(db);
+        const id = newId('ses');
+        sessions.record({ id, site: 'session.example', accountId: undefined });
+        sessions.record({ id, site: 'session.example', accountId: 'usr_x' });
+        await sessions.close();
+        const { rows } = await db.raw('select * from catalog_sessions where id = ?', [id]);
+        expect(rows).to.have.length(1);
+    });
+
+    it('forgets the week after a week, and old rows when it is told to', async () => {
+        await write(fetched('old.example'));
+        await advance(6);
+        expect((await usage.siteTraffic(db, 'old.example')).fetches7d).to.equal(1);
+        await advance(2);
+        const traffic = await usage.siteTraffic(db, 'old.example');
+        expect(traffic.fetches7d).to.equal(0);
+        expect(traffic.health).to.include({ successRate: null, p95Ms: null });
+        expect(traffic.health?.lastSuccessAt).to.be.instanceOf(Date);
+        expect(await usage.pruneUsage(db, { days: 7 })).to.be.above(500);
+        expect(await countOf('old.example')).to.equal(0);
+    });
+});

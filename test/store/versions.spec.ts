@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import type { Db } from '../../shared/db.ts';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { setDomain } from '../../shared/store/sites.ts';
+import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+
+describe('versions of a site', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+    });
+
+    after(() => database.close());
+
+    const ask = (site: string, version?: number): schemas.SiteQuestion => ({ site, registrable: registrableOf(site), version });
+    const publishAs = async (publisher: schemas.Publisher, site: string, ...texts: string[]) => {
+        const published = [];
+        for (const text of texts) published.push(accepted(await schemas.publish(db, orderOf(packageOf(site, text), publisher))));
+        return published;
+    };
+    const advance = (days: number) => db.raw("update app_clock set time_offset = time_offset + ? * interval '1 day'", [days]);
+
+    it('are effective at once, and any of them is found by its number', async () => {
+        const latest = schemas.openLatest(db);
+        const publisher = await contributor(db);
+        expect(await latest.find(ask('fresh.example'))).to.include({
+            isKnown: false,
+            version: undefined,
+            siteCredits: 1,
+            isBlocked: false,
+        });
+        await publishAs(publisher, 'fresh.example', 'one');
+        expect((await latest.find(ask('fresh.example'))).version).to.include({ version: 1, verifiedAt: null, yankReason: null });
+        await publishAs(publisher, 'fresh.example', 'two');
+        expect((await latest.find(ask('fresh.example'))).version?.version).to.equal(2);
+        expect((await latest.find(ask('fresh.example', 1))).version?.version).to.equal(1);
+        expect(await latest.find(ask('fresh.example', 3))).to.include({ isKnown: true, version: undefined });
+    });
+
+    it('are looked up in one query for all callers of one turn', async () => {
+        await publishAs(await contributor(db), 'crowd.example', 'one');
+        let queries = 0;
+        const count = () => queries++;
+        const latest = schemas.openLatest(db);
+        db.on('query', count);
+        const found = await Promise.all(
+            Array.from({ length: 200 }, (_, i) => latest.find(ask(i % 2 === 0 ? 'crowd.example' : `no${i}.example`))),
+        );
+        db.removeListener('query', count);
+        expect(queries).to.equal(1);
+        for (const [i, standing] of found.entries()) expect(standing.isKnown, `caller ${i}`).to.equal(i % 2 === 0);
+    });
+
+    it('take price, share and rate from the registrable domain', async () => {
+        await publishAs(await contributor(db), 'shop.dear.example', 'one');
+        await db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5, concurrency: 3, rate: 0.5 }));
+        expect(await schemas.findLatest(db, ask('shop.dear.example'))).to.include({ siteCredits: 5, siteConcurrency: 3, siteRate: 0.5 });
+    });
+
+    it('step down to the highest that is not yanked, and come back', async () => {
+        const publisher = await contributor(db);
+        await publishAs(publisher, 'yanked.example', 'one', 'two');
+        const yanked = await schemas.yank(db, 'yanked.example', 2, 'security');
+        expect(yanked).to.include({ version: 2, yankReason: 'security' });
+        expect((await schemas.findLatest(db, ask('yanked.example'))).version?.version).to.equal(1);
+        expect((await schemas.card(db, 'yanked.example'))?.title).to.equal('Shop one');
+        const named = (await schemas.findLatest(db, ask('yanked.example', 2))).version;
+        expect(named && schemas.mayRun(named)).to.equal(false);
+
+        await schemas.yank(db, 'yanked.example', 1, 'broken');
+        expect(await schemas.findLatest(db, ask('yanked.example'))).to.include({ isKnown: true, version: undefined });
+        expect(await schemas.card(db, 'yanked.example')).to.equal(undefined);
+        const broken = (await schemas.findLatest(db, ask('yanked.example', 1))).version;
+        expect(broken && schemas.mayRun(broken)).to.equal(true);
+
+        await schemas.unyank(db, 'yanked.example', 2);
+        expect((await schemas.findLatest(db, ask('yanked.example'))).version?.version).to.equal(2);
+        expect(await schemas.yank(db, 'yanked.example', 9, 'broken')).to.equal(undefined);
+    });
+
+    it('keep the time of the first yank when it is repeated with another reason', async () => {
+        await publishAs(await contributor(db), 'twice.example', 'one');
+        const first = await schemas.yank(db, 'twice.example', 1, 'broken');
+        const second = await schemas.yank(db, 'twice.example', 1, 'legal');
+        expect(second?.yankReason).to.equal('legal');
+        expect(second?.yankedAt).to.deep.equal(first?.yankedAt);
+    });
+
+    it('bound the price by all that were the latest within 24 hours', async () => {
+        const endpoint = (max_results: number): PackageEndpoint => ({
+            name: 'search',
+            method: 'GET',
+            url: 'https://price.example/s',
+            billing: { unit: 'result', max_results },
+        });
+        const publisher = await contributor(db);
+        const versions = schemas.openVersions(db);
+        const publishWith = async (...endpoints: PackageEndpoint[]) =>
+            accepted(await schemas.publish(db, orderOf(packageOf('price.example', 'p', { endpoints }), publisher)));
+        await publishWith(endpoint(10));
+        await publishWith(endpoint(3));
+        await publishWith(endpoint(500), { name: 'other', method: 'GET', url: 'https://price.example/o' });
+        const today = await schemas.findLatest(db, ask('price.example'));
+        expect(today.latestOfDay).to.have.length(3);
+        expect(await schemas.leastUnits(versions, today.latestOfDay, 'search')).to.equal(3);
+        expect(await schemas.leastUnits(versions, today.latestOfDay, 'other')).to.equal(1);
+        expect(await schemas.leastUnits(versions, today.latestOfDay, 'none')).to.equal(undefined);
+        await advance(1.01);
+        const tomorrow = await schemas.findLatest(db, ask('price.example'));
+        expect(await schemas.leastUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
+    });
+
+    it('are loaded once, with every default filled in and without tricks of names', async () => {
+        const [published] = await publishAs(await contributor(db), 'loaded.example', 'one');
+        const versions = schemas.openVersions(db);
+        const id = published?.versionId ?? 0;
+        const [first, second] = await Promise.all([versions.load(id), versions.load(id)]);
+        expect(first).to.equal(second);
+        expect(first?.endpoints.get('front')).to.include({ kind: 'api_call', effect: 'read', hosted: true });
+        expect(first?.endpoints.get('__proto__')).to.equal(undefined);
+        expect(first?.endpoints.get('constructor')).to.equal(undefined);
+        expect(await versions.load(2_000_000_000)).to.equal(undefined);
+    });
+
+    it('are listed newest first with what changed, by whom, and found by hash', async () => {
+        const publisher = await contributor(db);
+        await publishAs(publisher, 'listed.example', 'one', 'two', 'three');
+        const page = await schemas.history(db, 'listed.example', { limit: 2 });
+        expect(page.total).to.equal(3);
+        expect(page.versions.map(({ version }) => version)).to.deep.equal([3, 2]);
+        expect(page.versions[0]).to.include({ change: 'patch' });
+        expect(page.versions[0]?.publishedBy).to.match(/^workspace-/);
+        const rest = await schemas.history(db, 'listed.example', { limit: 2, before: 2 });
+        expect(rest.versions.map(({ version }) => version)).to.deep.equal([1]);
+        expect(rest.versions[0]).to.deep.include({ change: 'major', changes: { added: ['front'], removed: [], changed: [] } });
+        const hash = page.versions[1]?.versionHash ?? '';
+        expect((await schemas.findVersion(db, 'listed.example', hash))?.version).to.equal(2);
+        expect(await schemas.findVersion(db, 'listed.example', 'f'.repeat(64))).to.equal(undefined);
+    });
+
+    it('show on the card who maintains the domain, never by an address', async () => {
+        const publisher = await contributor(db);
+        await publishAs(publisher, 'card.example', 'one');
+        const card = await schemas.card(db, 'card.example');
+        expect(card).to.include({ title: 'Shop one', version: 1, siteCredits: 1, intentCategory: 'commerce/product-search' });
+        expect(card?.endpoints).to.deep.equal([{ name: 'front', kind: 'api_call', method: 'GET', description: '', hosted: true }]);
+        expect(card?.maintainer).to.match(/^workspace-[0-9a-z]{6}$/);
+    });
+});
