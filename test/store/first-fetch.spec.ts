@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import { earnContribution } from '../../shared/store/credits.ts';
+import { type Books, openBooks, orderFor } from './books.ts';
+
+describe('credits earned', () => {
+    let books: Books;
+    before(async () => {
+        books = await openBooks();
+        // Months are the calendar's: not near the end of one.
+        await books.setTime('2027-05-10T00:00:00Z');
+    });
+    afterEach(() => books.expectRightBooks());
+    after(() => books.close());
+
+    /** One fetch of a user, by default paid by the user's own account. */
+    async function fetchOnce(userId: string, { accountId = userId, amount = 1, credits = books.credits } = {}) {
+        const order = orderFor(accountId, { userId });
+        const held = await credits.hold(order);
+        if (!held.ok) throw new Error('no hold');
+        const bill = await credits.charge({ operation: order.operation, amount });
+        if (!bill.ok) throw new Error('no charge');
+        return bill;
+    }
+
+    const bonusOf = async (accountId: string) => (await books.credits.balance(accountId))?.bonus;
+
+    describe('with the first fetch', () => {
+        it('are in its own answer already', async () => {
+            const user = await books.user({ allowance: 10 });
+            expect(await fetchOnce(user)).to.include({ charged: 1, available: 59, firstFetchBonus: 50 });
+            expect(await fetchOnce(user)).to.include({ charged: 1, available: 58, firstFetchBonus: 0 });
+            expect(await books.story(user)).to.deep.equal([
+                'grant +10',
+                'hold -1 +1',
+                'charge 0 -1',
+                'first_fetch +50',
+                'hold -1 +1',
+                'charge 0 -1',
+            ]);
+        });
+
+        it('wait for one that costs something', async () => {
+            const user = await books.user({ allowance: 10 });
+            expect(await fetchOnce(user, { amount: 0 })).to.include({ charged: 0, available: 10, firstFetchBonus: 0 });
+            expect(await fetchOnce(user)).to.include({ firstFetchBonus: 50 });
+        });
+
+        it('are not earned by a fetch that failed', async () => {
+            const user = await books.user({ allowance: 10 });
+            const order = orderFor(user);
+            await books.credits.hold(order);
+            await books.credits.release(order);
+            expect(await bonusOf(user)).to.equal(0);
+        });
+
+        it('come once for 100 first fetches at the same time', async () => {
+            const user = await books.user({ allowance: 100 });
+            const bills = await Promise.all(
+                Array.from({ length: 100 }, (_, place) => fetchOnce(user, { credits: place % 2 ? books.credits : books.others })),
+            );
+            expect(bills.filter(({ firstFetchBonus }) => firstFetchBonus === 50)).to.have.length(1);
+            expect(await books.credits.balance(user)).to.include({ available: 50, bonus: 50 });
+        });
+
+        it('come to each member of a workspace, on the account that pays', async () => {
+            const [payer, ...members] = await Promise.all([books.user({ allowance: 10 }), books.user({}), books.user({}), books.user({})]);
+            await Promise.all(members.map((member) => fetchOnce(member, { accountId: payer })));
+            expect(await bonusOf(payer)).to.equal(150);
+        });
+    });
+
+    describe('by inviting', () => {
+        it('come with the first charged fetch of the invited, whatever the inviter did', async () => {
+            const inviter = await books.user({ allowance: 10 });
+            const invited = await books.user({ allowance: 10, invitedBy: inviter });
+            expect(await bonusOf(inviter)).to.equal(0);
+            await fetchOnce(invited);
+            await fetchOnce(invited);
+            expect(await bonusOf(inviter)).to.equal(100);
+            expect(await books.story(inviter)).to.deep.equal(['grant +10', 'referral +100']);
+        });
+
+        it('come once for 100 triggers at the same time', async () => {
+            const inviter = await books.user({});
+            const invited = await books.user({ allowance: 100, invitedBy: inviter });
+            await Promise.all(
+                Array.from({ length: 100 }, (_, place) => fetchOnce(invited, { credits: place % 2 ? books.credits : books.others })),
+            );
+            expect(await bonusOf(inviter)).to.equal(100);
+        });
+
+        it('end at 20 a month, also when all come at the same time, and begin again with the next month', async () => {
+            const inviter = await books.user({});
+            const invite = (count: number) =>
+                Promise.all(Array.from({ length: count }, () => books.user({ allowance: 1, invitedBy: inviter })));
+            const first = await invite(25);
+            await Promise.all(first.map((user, place) => fetchOnce(user, { credits: place % 2 ? books.credits : books.others })));
+            expect(await bonusOf(inviter)).to.equal(2000);
+            await books.advance(31 * 86_400);
+            const [next] = await invite(1);
+            await fetchOnce(next ?? '');
+            expect(await bonusOf(inviter)).to.equal(2100);
+        });
+
+        it('reach each inviter where invited people of many come together', async () => {
+            const inviters = await Promise.all(Array.from({ length: 10 }, () => books.user({})));
+            const invited = await Promise.all(
+                inviters.flatMap((inviter) => [1, 2, 3].map(() => books.user({ allowance: 1, invitedBy: inviter }))),
+            );
+            await Promise.all(invited.map((user) => fetchOnce(user)));
+            expect(await Promise.all(inviters.map(bonusOf))).to.deep.equal(inviters.map(() => 300));
+        });
+
+        it('reach both of a chain whose first fetches come together', async () => {
+            const first = await books.user({ allowance: 1 });
+            const second = await books.user({ allowance: 1, invitedBy: first });
+            const third = await books.user({ allowance: 1, invitedBy: second });
+            await Promise.all([third, second, first].map((user) => fetchOnce(user)));
+            expect(await Promise.all([first, second, third].map(bonusOf))).to.deep.equal([150, 150, 50]);
+        });
+    });
+
+    describe('by contributing', () => {
+        it('come once for a domain, to the first of 100 at the same time', async () => {
+            const accounts = await Promise.all(Array.from({ length: 5 }, () => books.user({})));
+            const earned = await Promise.all(
+                Array.from({ length: 100 }, (_, place) => earnContribution(books.db, accounts[place % 5] ?? '', 'contested.example')),
+            );
+            expect(earned.filter((credits) => credits === 50)).to.have.length(1);
+            expect(earned.filter((credits) => credits === 0)).to.have.length(99);
+        });
+
+        it('end at 10 a month', async () => {
+            const account = await books.user({});
+            const domains = Array.from({ length: 12 }, (_, place) => `tenth-${place}.example`);
+            const earned = await Promise.all(domains.map((domain) => earnContribution(books.db, account, domain)));
+            expect(earned.filter((credits) => credits === 50)).to.have.length(10);
+            expect(await bonusOf(account)).to.equal(500);
+            await books.advance(31 * 86_400);
+            expect(await earnContribution(books.db, account, 'next-month.example')).to.equal(50);
+        });
+    });
+});
