@@ -1,0 +1,156 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Blocks that cannot run inside a test are marked `console`; each has its reason here, by its first words. */
+const NOT_RUN: readonly (readonly [string, string])[] = [
+    ['npm start', 'runs until Ctrl-C; this very test starts it'],
+    ['routebook ready on', 'what npm start prints; compared below'],
+    ['export DATABASE_URL', 'needs a production database and Redis'],
+    ['npm run check', 'the suite itself'],
+];
+
+interface Shown {
+    file: string;
+    command: string;
+    output: string | undefined;
+}
+
+describe('what the README and the documents show', function () {
+    this.timeout(120_000);
+    let clone: string;
+    let port: number;
+    let started: ReturnType<typeof spawn>;
+    let printed = '';
+
+    before(async () => {
+        clone = mkdtempSync(join(tmpdir(), 'routebook-docs-'));
+        await run('git', ['clone', '--quiet', '--no-hardlinks', ROOT, clone]);
+        // What is on disk is tested, committed or not.
+        for (const file of documents()) cpSync(join(ROOT, file), join(clone, file));
+        symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+        port = await freePort();
+        started = spawn(process.execPath, ['bin/start.ts'], {
+            cwd: clone,
+            env: environment({ PORT: String(port), LOG_LEVEL: 'warn' }),
+            stdio: 'pipe',
+        });
+        started.stdout?.setEncoding('utf8').on('data', (text: string) => {
+            printed += text;
+        });
+        while (!printed.includes('Ctrl-C stops everything')) {
+            await Promise.race([
+                once(started.stdout ?? started, 'data'),
+                once(started, 'exit').then(() => Promise.reject(new Error(`npm start ended: ${printed}`))),
+            ]);
+        }
+    });
+
+    after(async () => {
+        if (started?.exitCode === null) {
+            started.kill('SIGINT');
+            await once(started, 'exit');
+        }
+        if (clone !== undefined) rmSync(clone, { recursive: true, force: true });
+    });
+
+    for (const { file, command, output } of documents().flatMap(shownCommands)) {
+        it(`${file}: ${firstLine(command)}`, async () => {
+            const { stdout } = await run('/bin/sh', ['-c', command.replaceAll('localhost:8080', `localhost:${port}`)], {
+                cwd: clone,
+                env: environment({}),
+            });
+            expect(stdout.trim()).to.not.equal('');
+            if (output !== undefined) expect(masked(stdout, port)).to.equal(masked(output, 8080));
+        });
+    }
+
+    it('prints a curl line that works as it stands', async () => {
+        const line = printed.split('\n').find((text) => text.startsWith('curl '));
+        const { stdout } = await run('/bin/sh', ['-c', line ?? 'false']);
+        expect(JSON.parse(stdout)).to.have.nested.property('data.items[0].title', 'Trail running shoes');
+    });
+
+    it('prints what the README says it prints', () => {
+        const shown = blocks(readFileSync(join(ROOT, 'README.md'), 'utf8')).find(({ text }) => text.startsWith('routebook ready on'));
+        const lines = printed.slice(printed.indexOf('routebook ready on'));
+        expect(masked(lines, port)).to.equal(masked(shown?.text ?? '', 8080));
+    });
+
+    it('knows why each block that is not run cannot be', () => {
+        for (const file of documents()) {
+            for (const { language, text } of blocks(readFileSync(join(ROOT, file), 'utf8'))) {
+                if (language !== 'console') continue;
+                const isListed = NOT_RUN.some(([start]) => text.startsWith(start));
+                expect(isListed, `${file}: ${firstLine(text)}`).to.equal(true);
+            }
+        }
+    });
+});
+
+function documents(): string[] {
+    const docs = readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+    return ['README.md', 'CONTRIBUTING.md', ...docs.map((name) => join('docs', name))];
+}
+
+/** Each `sh` block, and the `json` block right behind it, if there is one, as what it shows. */
+function shownCommands(file: string): Shown[] {
+    const all = blocks(readFileSync(join(ROOT, file), 'utf8'));
+    return all.flatMap(({ language, text }, index) => {
+        if (language !== 'sh') return [];
+        const next = all[index + 1];
+        return [{ file, command: text, output: next?.language === 'json' ? next.text : undefined }];
+    });
+}
+
+function blocks(markdown: string): { language: string; text: string }[] {
+    return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text: text.trim() }));
+}
+
+/** Ids, keys, times, figures of this very run and the port are not what a document promises. */
+function masked(text: string, port: number): string {
+    return text
+        .trim()
+        .replaceAll(new RegExp(`localhost:${port}`, 'g'), 'localhost:PORT')
+        .replaceAll(new RegExp(`demo-shop\\.example:${port + 1}`, 'g'), 'demo-shop.example:PORT')
+        .replaceAll(/\b(req|usr|wsp|key|ses|rb_live)_(?:[0-9A-Za-z]+|…)/g, '$1_…')
+        .replaceAll(/"(duration_ms|queue_ms|credits_remaining|bytes)":\d+/g, '"$1":0')
+        .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME');
+}
+
+function firstLine(text: string): string {
+    return (text.split('\n')[0] ?? '').replace(/ \\$/, ' …');
+}
+
+function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
+    const kept = Object.entries(process.env).filter(([name]) => !/^(TEST_|DATABASE_URL|REDIS_URL|PORT|DATA_DIR|HOST)/.test(name));
+    return { ...Object.fromEntries(kept), ...extra };
+}
+
+/** A port that is free together with the one above it, which the demo shop takes. */
+async function freePort(): Promise<number> {
+    for (;;) {
+        const port = await tryPort(0);
+        if (port !== undefined && (await tryPort(port + 1)) !== undefined) return port;
+    }
+}
+
+/** The port where it could be listened on (any for 0), otherwise undefined. */
+async function tryPort(wished: number): Promise<number | undefined> {
+    const server = createServer().listen(wished, '127.0.0.1');
+    const isOpen = await Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
+    if (!isOpen) return undefined;
+    const { port } = server.address() as AddressInfo;
+    server.close();
+    await once(server, 'close');
+    return port;
+}
