@@ -43,13 +43,13 @@ function unknownNames(endpoint: Endpoint, params: JsonObject, judged: ReadonlySe
     return Object.keys(params)
         .filter((name) => !names.has(name) && !judged.has(escapePointer(name)))
         .slice(0, 20)
-        .map((name) => detail(name, 'UNKNOWN_FIELD', `The endpoint ${endpoint.name} has no such parameter${suggestion(name, known)}.`));
+        .map((name) => detail(name, 'UNKNOWN_FIELD', `The endpoint ${endpoint.name} has no such parameter${suggestion(name, known)}`));
 }
 
 function suggestion(name: string, known: readonly string[]): string {
     const near = didYouMean(name, known);
-    if (near.length > 0) return `; did you mean ${near.join(' or ')}?`.slice(0, -1);
-    return known.length === 0 ? '; it takes none' : '';
+    if (near.length > 0) return `; did you mean ${near.join(' or ')}?`;
+    return known.length === 0 ? '; it takes none.' : '.';
 }
 
 function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: ValidateValue): Detail[] {

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { encodeForm, fillTemplate, flatBody, placeholderIn } from '../../shared/domain/body-template.ts';
+import type { Json } from '../../shared/domain/types.ts';
+
+const NAMES = new Set(['q', 'page', 'filter']);
+const graphql = { operationName: 'Search', variables: { q: '{q}', page: '{page}', list: ['{q}', '{page}', 7] } };
+
+describe('the body of a request', () => {
+    it('has values in their own types where the template names their param', () => {
+        expect(fillTemplate(graphql, NAMES, { q: 'shoes', page: 2 })).to.deep.equal({
+            operationName: 'Search',
+            variables: { q: 'shoes', page: 2, list: ['shoes', 2, 7] },
+        });
+        expect(fillTemplate('{filter}', NAMES, { filter: { a: [null] } })).to.deep.equal({ a: [null] });
+        expect(fillTemplate({ f: '{filter}' }, NAMES, { filter: null })).to.deep.equal({ f: null });
+    });
+
+    it('leaves absent params out together with their key', () => {
+        expect(fillTemplate(graphql, NAMES, { page: 2 })).to.deep.equal({ operationName: 'Search', variables: { page: 2, list: [2, 7] } });
+        expect(fillTemplate({ a: { b: '{q}' } }, NAMES, {})).to.deep.equal({ a: {} });
+        expect(fillTemplate('{q}', NAMES, {})).to.equal(undefined);
+    });
+
+    it('inserts values as values: nothing in them is read again', () => {
+        const values = { q: '{page}', page: '","admin":true,"x":"', filter: ['{q}'] };
+        const filled = fillTemplate({ a: '{q}', b: '{page}', c: '{filter}' }, NAMES, values) as Json;
+        expect(JSON.parse(JSON.stringify(filled))).to.deep.equal({ a: '{page}', b: '","admin":true,"x":"', c: ['{q}'] });
+    });
+
+    it('takes only a whole string for a placeholder, and only of a body param', () => {
+        const template = { a: 'x{q}', b: '{q} ', c: '{other}', d: '{{q}}', e: '{}', '{q}': 1 };
+        expect(fillTemplate(template, NAMES, { q: 'shoes' })).to.deep.equal(template);
+        expect(placeholderIn('{q}')).to.equal('q');
+        expect(placeholderIn('{q}\n')).to.equal(undefined);
+    });
+
+    it('is without a template the params that are present, as one flat object', () => {
+        expect(flatBody(NAMES, { page: 2, q: 'shoes' })).to.deep.equal({ q: 'shoes', page: 2 });
+        expect(Object.keys(flatBody(NAMES, { page: 2, q: 'shoes' }))).to.deep.equal(['q', 'page']);
+        expect(flatBody(NAMES, {})).to.deep.equal({});
+    });
+
+    it('keeps odd names as own properties', () => {
+        const template = JSON.parse('{"__proto__": "{q}"}') as Json;
+        expect(JSON.stringify(fillTemplate(template, NAMES, { q: 1 }))).to.equal('{"__proto__":1}');
+    });
+
+    it('is for a form plus-encoded, lists repeating their name', () => {
+        expect(encodeForm({ q: 'a b&c=d', tags: ['x', 2, true], 'n ä': '€+', none: null, empty: [] })).to.equal(
+            'q=a+b%26c%3Dd&tags=x&tags=2&tags=true&n+%C3%A4=%E2%82%AC%2B',
+        );
+        expect(encodeForm({})).to.equal('');
+        expect(encodeForm('text')).to.equal('');
+    });
+});

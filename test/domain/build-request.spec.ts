@@ -1,0 +1,216 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { bindParams } from '../../shared/domain/bind-params.ts';
+import { ACCEPT_ENCODING, buildPrepareRequest, buildRequest, buildUrl, encodeSegment } from '../../shared/domain/build-request.ts';
+import type { Json, JsonObject, PackageEndpoint, UpstreamRequest } from '../../shared/domain/types.ts';
+import { anEndpoint, bodyParam, pathParam, queryParam } from './an-endpoint.ts';
+
+const identity = { userAgent: 'Routebook/0.1.0 (+http://localhost:8080/abuse)' };
+
+function built(said: Partial<PackageEndpoint>, values: JsonObject = {}): UpstreamRequest {
+    return buildRequest(anEndpoint(said), values, identity);
+}
+
+describe('the URL of a request', () => {
+    it('has the path filled, then the template’s own query, then the params in the package’s order', () => {
+        const said: Partial<PackageEndpoint> = {
+            url: 'https://shop.example/v2/{section}/items?sort=new&lang=en',
+            params: [queryParam('b'), pathParam('section'), queryParam('a'), queryParam('absent')],
+        };
+        expect(built(said, { a: 1, b: 2, section: 'shoes' }).url).to.equal('https://shop.example/v2/shoes/items?sort=new&lang=en&b=2&a=1');
+    });
+
+    it('percent-encodes everything but unreserved characters', () => {
+        expect(encodeSegment("AZaz09-._~ !'()*/?#[]@:&=+$,;%é€𝒳")).to.equal(
+            'AZaz09-._~%20%21%27%28%29%2A%2F%3F%23%5B%5D%40%3A%26%3D%2B%24%2C%3B%25%C3%A9%E2%82%AC%F0%9D%92%B3',
+        );
+        const said = { url: 'https://shop.example/{p}', params: [pathParam('p'), queryParam('q[]')] };
+        expect(built(said, { p: '../a b', 'q[]': '$& $1' }).url).to.equal('https://shop.example/..%2Fa%20b?q%5B%5D=%24%26%20%241');
+    });
+
+    it('has numbers and booleans in their JSON form', () => {
+        const values = { n: -0, big: 1e21, small: 1e-7, dec: 1.5, yes: true, no: false };
+        const said = { params: Object.keys(values).map((name) => queryParam(name)) };
+        expect(built(said, values).url).to.equal('https://shop.example/products?n=0&big=1e%2B21&small=1e-7&dec=1.5&yes=true&no=false');
+    });
+
+    it('repeats the name for each item of a list, and leaves an empty list out', () => {
+        const said = { params: [queryParam('tag'), queryParam('none')] };
+        expect(built(said, { tag: ['a', 2, true], none: [] }).url).to.equal('https://shop.example/products?tag=a&tag=2&tag=true');
+    });
+
+    it('may have placeholders in its own query; a pair without a value goes', () => {
+        const said = { url: 'https://shop.example/p?x={a}&y=1-{b}&z=3', params: [pathParam('a'), pathParam('b')] };
+        expect(built(said, { a: 'one&two', b: 7 }).url).to.equal('https://shop.example/p?x=one%26two&y=1-7&z=3');
+        expect(built(said, { b: 7 }).url).to.equal('https://shop.example/p?y=1-7&z=3');
+        expect(built({ ...said, url: 'https://shop.example/p?x={a}' }, {}).url).to.equal('https://shop.example/p');
+    });
+
+    it('does not read a value again: one that spells a placeholder stays text', () => {
+        const said = { url: 'https://shop.example/{a}/{b}', params: [pathParam('a'), pathParam('b')] };
+        expect(built(said, { a: '{b}', b: '$&' }).url).to.equal('https://shop.example/%7Bb%7D/%24%26');
+    });
+
+    it('fails loudly on values that were never bound', () => {
+        const endpoint = anEndpoint({ url: 'https://shop.example/{a}', params: [pathParam('a'), queryParam('q')] });
+        for (const values of [
+            {},
+            { a: '' },
+            { a: '.' },
+            { a: '..' },
+            { a: null },
+            { a: {} },
+            { a: ['x'] },
+            { a: 'x', q: {} },
+            { a: 'x', q: null },
+        ]) {
+            expect(() => buildUrl(endpoint, values as JsonObject), JSON.stringify(values)).to.throw();
+        }
+    });
+
+    it('keeps scheme, user info, host, port and the number of path segments of its template, whatever the params are (E5)', () => {
+        const templates = [
+            'https://api.shop.example/v2/{a}/items',
+            'https://shop.example/{a}',
+            'https://shop.example/x/{a}/{b}/y?own={a}&k=v',
+            'https://shop.example/pre-{a}.{b}/z',
+            'http://shop.example:8080/{a}/?x={b}',
+        ];
+        const endpoints = templates.map((url) =>
+            anEndpoint({
+                url,
+                params: [pathParam('a'), pathParam('b', { default: 'dflt' }), queryParam('q', { schema: true }), queryParam('r&=?#/', {})],
+            }),
+        );
+        const expected = templates.map((url) => new URL(url.replaceAll(/\{\w\}/g, 'P')));
+        const nasty = fc.constantFrom(
+            '/',
+            '\\',
+            '..',
+            '.',
+            '%2e',
+            '%2F',
+            '?',
+            '#',
+            '@',
+            ':',
+            '//',
+            '&',
+            '=',
+            '+',
+            ' ',
+            '\t',
+            'evil.test',
+            '[::1]',
+            '{b}',
+            '$&',
+            '%',
+            '%00',
+            ';',
+            '。',
+            '／',
+            '．',
+            '＠',
+            '\u202e',
+            'é',
+            '𝒳',
+        );
+        const text = fc.oneof(
+            fc.array(nasty, { maxLength: 6 }).map((parts) => parts.join('')),
+            fc.string({ unit: 'binary', maxLength: 12 }),
+            fc.webUrl(),
+        );
+        const scalar = fc.oneof({ weight: 5, arbitrary: text }, fc.double(), fc.boolean(), fc.integer());
+        const value: fc.Arbitrary<Json> = fc.oneof({ weight: 6, arbitrary: scalar }, fc.array(scalar, { maxLength: 3 }), fc.constant(null));
+        const params = fc.dictionary(fc.constantFrom('a', 'b', 'q', 'r&=?#/'), value, { minKeys: 1 });
+        let sent = 0;
+        fc.assert(
+            fc.property(fc.nat(templates.length - 1), params, (which, given) => {
+                const endpoint = endpoints[which];
+                const template = expected[which];
+                if (endpoint === undefined || template === undefined) throw new Error('no such template');
+                const binding = bindParams(endpoint, given as JsonObject, () => ({ ok: true }));
+                if (!binding.ok) return;
+                sent++;
+                const href = buildUrl(endpoint, binding.values);
+                const url = new URL(href);
+                if (url.href !== href) throw new Error(`${href} is not canonical: ${url.href}`);
+                const same = (['protocol', 'username', 'password', 'host', 'port', 'hash'] as const).every(
+                    (part) => url[part] === template[part],
+                );
+                const segments = url.pathname.split('/').length === template.pathname.split('/').length;
+                if (!same || !segments) throw new Error(`${href} left its template ${template.href}`);
+            }),
+            { numRuns: Number(process.env['E5_RUNS'] ?? 20_000), seed: 5 },
+        );
+        expect(sent).to.be.above(2000);
+    }).timeout(30_000);
+});
+
+describe('the body and the headers of a request', () => {
+    const params = [bodyParam('q'), bodyParam('page'), queryParam('k')];
+
+    it('are JSON with its content type, from the body params alone', () => {
+        const request = built({ method: 'POST', params }, { q: 'é "x"', page: 2, k: 'v' });
+        expect(request.body).to.equal('{"q":"é \\"x\\"","page":2}');
+        expect(request.bodyShown).to.deep.equal({ q: 'é "x"', page: 2 });
+        expect(request.headers['content-type']).to.equal('application/json');
+        expect(request.url).to.equal('https://shop.example/products?k=v');
+    });
+
+    it('are an empty object when all body params are absent', () => {
+        expect(built({ method: 'POST', params })).to.include({ body: '{}' });
+        expect(built({ method: 'POST', params, body: '{q}' })).to.include({ body: '{}' });
+    });
+
+    it('are a filled template where there is one', () => {
+        const body = { query: 'query($q: String) { items(q: $q) }', variables: { q: '{q}', page: '{page}' } };
+        expect(built({ method: 'POST', params, body }, { q: 'x' }).bodyShown).to.deep.equal({
+            query: 'query($q: String) { items(q: $q) }',
+            variables: { q: 'x' },
+        });
+        expect(built({ method: 'POST', body: { ping: true } }).body).to.equal('{"ping":true}');
+    });
+
+    it('are a form for forms', () => {
+        const request = built({ kind: 'submit_form', method: 'POST', params }, { q: 'a b', page: ['1', '2'] });
+        expect(request).to.include({ body: 'q=a+b&page=1&page=2', bodyShown: 'q=a+b&page=1&page=2' });
+        expect(request.headers['content-type']).to.equal('application/x-www-form-urlencoded');
+        expect(built({ kind: 'submit_form', method: 'POST', params })).to.include({ body: '' });
+    });
+
+    it('are no body and no content type without body params', () => {
+        for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+            const request = built({ method, headers: { 'Content-Type': 'application/json' } });
+            expect(request, method).not.to.have.property('body');
+            expect(request.headers, method).not.to.have.property('content-type');
+            expect(request.bodyShown, method).to.equal(null);
+        }
+    });
+
+    it('are the schema’s headers in lower case, our user agent, and what we can unpack', () => {
+        const headers = { Accept: 'application/vnd.shop+json', 'X-Shop-Region': 'EU', 'User-Agent': 'other' };
+        expect(built({ headers }).headers).to.deep.equal({
+            accept: 'application/vnd.shop+json',
+            'x-shop-region': 'EU',
+            'user-agent': identity.userAgent,
+            'accept-encoding': ACCEPT_ENCODING,
+        });
+    });
+
+    it('ask for the declared kind of answer, and keep a content type that the schema sharpens', () => {
+        expect(built({}).headers['accept']).to.equal('*/*');
+        expect(built({ response: { type: 'json' } }).headers['accept']).to.equal('application/json');
+        expect(built({ response: { type: 'html' } }).headers['accept']).to.match(/^text\/html/);
+        const sharper = { 'content-type': 'application/json; charset=utf-8' };
+        expect(built({ method: 'POST', params, headers: sharper }).headers['content-type']).to.equal('application/json; charset=utf-8');
+    });
+
+    it('are for the page of prepare a plain GET with our user agent', () => {
+        expect(buildPrepareRequest('https://shop.example/form', identity)).to.deep.include({
+            method: 'GET',
+            url: 'https://shop.example/form',
+            bodyShown: null,
+        });
+    });
+});
