@@ -36,7 +36,7 @@ describe('what the README and the documents show', function () {
         clone = mkdtempSync(join(tmpdir(), 'routebook-docs-'));
         await run('git', ['clone', '--quiet', '--no-hardlinks', ROOT, clone]);
         // What is on disk is tested, committed or not.
-        for (const file of documents()) cpSync(join(ROOT, file), join(clone, file));
+        for (const file of ['package.json', 'package-lock.json', ...documents()]) cpSync(join(ROOT, file), join(clone, file));
         symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
         port = await freePort();
         started = spawn(process.execPath, ['bin/start.ts'], {
