@@ -104,7 +104,8 @@ const TOKEN_LENGTH = 40;
  */
 function hasRandomToken(text: string): boolean {
     if (text.length < TOKEN_LENGTH) return false;
-    for (const [run] of text.matchAll(/[A-Za-z0-9+/_=-]{40,}/g)) {
+    // Looking behind keeps the engine from trying every letter of a shorter run again.
+    for (const [run] of text.matchAll(/(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{40,}/g)) {
         // What follows `sha512-` is a checksum, and a page cursor is often readable text in base64.
         if (/^sha(?:256|384|512)-/.test(run) || isReadableInBase64(run)) continue;
         // Long runs are judged by their beginning: an image in base64 counts as random there too.
@@ -125,7 +126,8 @@ function looksRandom(run: string): boolean {
         if (sort !== before) changes++;
         before = sort;
     }
-    if (digits < 3 || !/[A-Z]/.test(run) || !/[a-z]/.test(run)) return false;
+    // Paths and slugs are short words between signs; a random text has few signs.
+    if (digits < 3 || !/[A-Z]/.test(run) || !/[a-z]/.test(run) || !/[A-Za-z0-9]{16}/.test(run)) return false;
     let entropy = 0;
     for (const count of counts.values()) entropy -= (count / run.length) * Math.log2(count / run.length);
     return changes / run.length >= 0.45 && entropy >= 4.3;

@@ -48,7 +48,12 @@ function expand(expansion: Expansion, schema: JsonSchema, spot: Spot): JsonSchem
     expansion.nodes++;
     if (spot.depth > MAX_DEPTH) return stop(expansion, spot, 'TOO_COMPLEX', `The JSON Schema is more than ${MAX_DEPTH} schemas deep.`);
     if (expansion.nodes > MAX_NODES) {
-        return stop(expansion, spot, 'TOO_COMPLEX', `With its references put in place the JSON Schema has more than ${MAX_NODES} schemas.`);
+        return stop(
+            expansion,
+            { ...spot, at: '' },
+            'TOO_COMPLEX',
+            `With its references put in place the JSON Schema has more than ${MAX_NODES} schemas.`,
+        );
     }
     if (typeof schema === 'boolean') return schema;
     const kept: [string, Json][] = [];

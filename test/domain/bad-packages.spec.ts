@@ -1,0 +1,422 @@
+import { expect } from 'chai';
+import type { DetailCode } from '../../shared/refusals.ts';
+import { DROP, type Edits, editedPackage, faultsOf, goodPackage, judge } from './good-package.ts';
+
+const SEARCH = '/endpoints/0';
+const ORDER = '/endpoints/1';
+const CONTACT = '/endpoints/2';
+const REVIEWS = '/endpoints/3';
+const LONG = 'a'.repeat(3000);
+
+type Row = [name: string, edits: Edits, path: string, code: DetailCode];
+
+/** Nested the way that counts: lists in lists. */
+function nested(levels: number): unknown {
+    return levels === 0 ? 1 : [nested(levels - 1)];
+}
+
+function nestedSchema(levels: number): unknown {
+    return levels === 0 ? { type: 'string' } : { properties: { a: nestedSchema(levels - 1) } };
+}
+
+const query = (rest: object) => ({ name: 'extra', source: 'query', required: false, ...rest });
+const SCHEMA = `${SEARCH}/params/1/schema`;
+const RESULT = `${SEARCH}/response/schema`;
+const URL_AT = `${SEARCH}/url`;
+
+/** A package may be refused for more than the row says; it has to be refused for that. */
+const withUrl = (url: string): Edits => ({ [URL_AT]: url });
+const withHeader = (name: string, value: unknown = 'x'): Edits => ({ [`${SEARCH}/headers/${name}`]: value });
+
+const WHOLE: Row[] = [
+    ['another format', { '/format': 'routebook/2' }, '/format', 'INVALID_VALUE'],
+    ['no format', { '/format': DROP }, '/format', 'REQUIRED'],
+    ['no site', { '/site': DROP }, '/site', 'REQUIRED'],
+    ['a site with a scheme', { '/site': 'https://shop.example.com' }, '/site', 'INVALID_DOMAIN'],
+    ['a site that is an address', { '/site': '127.0.0.1' }, '/site', 'INVALID_DOMAIN'],
+    ['a site that is a public suffix', { '/site': 'co.uk' }, '/site', 'INVALID_DOMAIN'],
+    ['a site that is a number', { '/site': 7 }, '/site', 'INVALID_TYPE'],
+    ['no title', { '/title': DROP }, '/title', 'REQUIRED'],
+    ['a blank title', { '/title': '  ' }, '/title', 'INVALID_VALUE'],
+    ['a title of two lines', { '/title': 'a\nb' }, '/title', 'INVALID_VALUE'],
+    ['a title without end', { '/title': LONG }, '/title', 'INVALID_VALUE'],
+    ['an unknown category', { '/intent_category': 'commerce/gossip' }, '/intent_category', 'UNKNOWN_CATEGORY'],
+    ['a category that every object has', { '/intent_category': 'constructor' }, '/intent_category', 'UNKNOWN_CATEGORY'],
+    ['no category', { '/intent_category': DROP }, '/intent_category', 'REQUIRED'],
+    ['no endpoints', { '/endpoints': DROP }, '/endpoints', 'REQUIRED'],
+    ['an empty list of endpoints', { '/endpoints': [] }, '/endpoints', 'INVALID_VALUE'],
+    ['endpoints as an object', { '/endpoints': {} }, '/endpoints', 'INVALID_TYPE'],
+    ['an endpoint that is a text', { '/endpoints/-': 'x' }, '/endpoints/4', 'INVALID_TYPE'],
+    ['an unknown field', { '/homepage': 'x' }, '/homepage', 'UNKNOWN_FIELD'],
+    ['a field for cookies', { '/cookies': { a: 'b' } }, '/cookies', 'FORBIDDEN_FIELD'],
+    ['a field for a proxy', { '/proxy_url': 'x' }, '/proxy_url', 'FORBIDDEN_FIELD'],
+    ['a null character', { '/description': 'a\u0000b' }, '/description', 'INVALID_VALUE'],
+    ['a C1 control character', { '/title': 'a\u0085b' }, '/title', 'INVALID_VALUE'],
+    ['half of a surrogate pair', { '/description': 'a\ud800' }, '/description', 'INVALID_VALUE'],
+    [
+        'a number beyond all numbers',
+        { [`${SEARCH}/params/1/default`]: Number.POSITIVE_INFINITY },
+        `${SEARCH}/params/1/default`,
+        'INVALID_VALUE',
+    ],
+    ['a __proto__ key', { [`${ORDER}/body/__proto__`]: { admin: true } }, `${ORDER}/body/__proto__`, 'FORBIDDEN_FIELD'],
+    ['a constructor key', { [`${ORDER}/body/constructor`]: 1 }, `${ORDER}/body/constructor`, 'FORBIDDEN_FIELD'],
+    ['33 levels', { [`${ORDER}/body`]: nested(30) }, `${ORDER}/body${'/0'.repeat(29)}`, 'TOO_COMPLEX'],
+    ['a text of 70,000 characters', { [`${ORDER}/body/note`]: 'a'.repeat(70_000) }, `${ORDER}/body/note`, 'TOO_COMPLEX'],
+    [
+        '501 endpoints',
+        { '/endpoints': Array.from({ length: 501 }, (_, i) => ({ name: `e${i}`, method: 'GET', url: 'https://shop.example.com/' })) },
+        '/endpoints',
+        'TOO_COMPLEX',
+    ],
+    [
+        '2,001 params',
+        { [`${SEARCH}/params`]: Array.from({ length: 2001 }, (_, i) => ({ name: `p${i}`, source: 'query', required: false })) },
+        `${SEARCH}/params`,
+        'TOO_COMPLEX',
+    ],
+    [
+        '2,002 params over two endpoints',
+        Object.fromEntries(
+            [SEARCH, REVIEWS].map((at) => [
+                `${at}/params`,
+                Array.from({ length: 1001 }, (_, i) => ({ name: `p${i}`, source: 'query', required: false })),
+            ]),
+        ),
+        '/endpoints',
+        'TOO_COMPLEX',
+    ],
+];
+
+const ENDPOINTS: Row[] = [
+    ['no name', { [`${SEARCH}/name`]: DROP }, `${SEARCH}/name`, 'REQUIRED'],
+    ['a name with a hyphen', { [`${SEARCH}/name`]: 'search-products' }, `${SEARCH}/name`, 'INVALID_VALUE'],
+    ['a name of 65 characters', { [`${SEARCH}/name`]: 'a'.repeat(65) }, `${SEARCH}/name`, 'INVALID_VALUE'],
+    ['the name of another endpoint', { [`${ORDER}/name`]: 'search_products' }, `${ORDER}/name`, 'DUPLICATE_NAME'],
+    ['an unknown kind', { [`${SEARCH}/kind`]: 'scrape' }, `${SEARCH}/kind`, 'INVALID_VALUE'],
+    ['no method', { [`${SEARCH}/method`]: DROP }, `${SEARCH}/method`, 'REQUIRED'],
+    ['a method in small letters', { [`${SEARCH}/method`]: 'get' }, `${SEARCH}/method`, 'INVALID_VALUE'],
+    ['the method TRACE', { [`${SEARCH}/method`]: 'TRACE' }, `${SEARCH}/method`, 'INVALID_VALUE'],
+    ['a description that is a list', { [`${SEARCH}/description`]: [] }, `${SEARCH}/description`, 'INVALID_TYPE'],
+    ['hosted as a text', { [`${SEARCH}/hosted`]: 'yes' }, `${SEARCH}/hosted`, 'INVALID_TYPE'],
+    ['an unknown effect', { [`${SEARCH}/effect`]: 'none' }, `${SEARCH}/effect`, 'INVALID_VALUE'],
+    ['a PUT that says it only reads', { [`${ORDER}/method`]: 'PUT', [`${ORDER}/effect`]: 'read' }, `${ORDER}/effect`, 'INVALID_VALUE'],
+    [
+        'a DELETE that says it only reads',
+        { [`${ORDER}/method`]: 'DELETE', [`${ORDER}/effect`]: 'read' },
+        `${ORDER}/effect`,
+        'INVALID_VALUE',
+    ],
+    ['a recipe for a captcha', { [`${SEARCH}/captcha_solver`]: 'x' }, `${SEARCH}/captcha_solver`, 'FORBIDDEN_FIELD'],
+    ['a clearance token', { [`${SEARCH}/cf_clearance`]: 'x' }, `${SEARCH}/cf_clearance`, 'FORBIDDEN_FIELD'],
+    ['a misspelt field', { [`${SEARCH}/parms`]: [] }, `${SEARCH}/parms`, 'UNKNOWN_FIELD'],
+    ['pages of a write', { [`${ORDER}/pagination`]: { param: 'page' } }, `${ORDER}/pagination`, 'INVALID_VALUE'],
+    ['kind paginate with a write', { [`${REVIEWS}/effect`]: 'write' }, `${REVIEWS}/effect`, 'INVALID_VALUE'],
+    ['kind paginate without pagination', { [`${REVIEWS}/pagination`]: null }, `${REVIEWS}/pagination`, 'REQUIRED'],
+    ['pages without the param that tells them', { [`${SEARCH}/pagination/param`]: DROP }, `${SEARCH}/pagination/param`, 'REQUIRED'],
+    ['a cursor without next', { [`${REVIEWS}/pagination/next`]: null }, `${REVIEWS}/pagination/next`, 'REQUIRED'],
+    ['a cursor whose next is no selector', { [`${REVIEWS}/pagination/next`]: 'a[' }, `${REVIEWS}/pagination/next`, 'INVALID_VALUE'],
+    ['21 pages', { [`${SEARCH}/pagination/max_pages`]: 21 }, `${SEARCH}/pagination/max_pages`, 'INVALID_VALUE'],
+    ['steps of nothing', { [`${SEARCH}/pagination/step`]: 0 }, `${SEARCH}/pagination/step`, 'INVALID_VALUE'],
+    ['an unknown style of pages', { [`${SEARCH}/pagination/style`]: 'scroll' }, `${SEARCH}/pagination/style`, 'INVALID_VALUE'],
+    ['pages told in the path', { [`${SEARCH}/pagination/param`]: 'section' }, `${SEARCH}/pagination/param`, 'INVALID_VALUE'],
+    ['an unknown unit', { [`${SEARCH}/billing/unit`]: 'page' }, `${SEARCH}/billing/unit`, 'INVALID_VALUE'],
+    ['billing without a unit', { [`${SEARCH}/billing/unit`]: DROP }, `${SEARCH}/billing/unit`, 'REQUIRED'],
+    ['1,001 results', { [`${SEARCH}/billing/max_results`]: 1001 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],
+    ['half a result', { [`${SEARCH}/billing/max_results`]: 0.5 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],
+    ['results counted where select makes nothing', { [`${SEARCH}/billing/results`]: 'rows' }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    ['results at a path that is none', { [`${SEARCH}/billing/results`]: 'items[0]' }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    ['results of a text', { [`${SEARCH}/response`]: { type: 'text' } }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    [
+        'an example of unknown params',
+        { [`${SEARCH}/examples/0/params/colour`]: 'red' },
+        `${SEARCH}/examples/0/params/colour`,
+        'UNKNOWN_FIELD',
+    ],
+    ['an example without a required param', { [`${SEARCH}/examples/0/params/q`]: DROP }, `${SEARCH}/examples/0/params/q`, 'REQUIRED'],
+    ['an example of the wrong type', { [`${SEARCH}/examples/0/params/q`]: 5 }, `${SEARCH}/examples/0/params/q`, 'INVALID_VALUE'],
+    [
+        'an example that climbs the path',
+        { [`${SEARCH}/examples/0/params/section`]: '..' },
+        `${SEARCH}/examples/0/params/section`,
+        'INVALID_VALUE',
+    ],
+    ['an example without params', { [`${SEARCH}/examples/0`]: {} }, `${SEARCH}/examples/0/params`, 'REQUIRED'],
+    [
+        'placeholders where a form gives the address',
+        { [`${CONTACT}/url`]: 'https://shop.example.com/{x}' },
+        `${CONTACT}/url`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a first page with placeholders',
+        { [`${CONTACT}/prepare/url`]: 'https://shop.example.com/{x}' },
+        `${CONTACT}/prepare/url`,
+        'INVALID_VALUE',
+    ],
+    ['a first page on another site', { [`${CONTACT}/prepare/url`]: 'https://evil.test/' }, `${CONTACT}/prepare/url`, 'HOST_NOT_IN_SITE'],
+    ['a first page without an address', { [`${CONTACT}/prepare/url`]: DROP }, `${CONTACT}/prepare/url`, 'REQUIRED'],
+    ['a form that is no selector', { [`${CONTACT}/prepare/form`]: 'form[' }, `${CONTACT}/prepare/form`, 'INVALID_VALUE'],
+];
+
+const URLS: Row[] = [
+    ['no url', { [URL_AT]: DROP }, URL_AT, 'REQUIRED'],
+    ['plain http', withUrl('http://shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['another scheme', withUrl('ftp://shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a scheme in capitals', withUrl('HTTPS://shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a relative address', withUrl('/v2/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['https without slashes', withUrl('https:shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['another port', withUrl('https://shop.example.com:8443/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['the default port written out', withUrl('https://shop.example.com:443/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a user name', withUrl('https://me@shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a user name and a password', withUrl('https://me:pw@shop.example.com/{section}'), URL_AT, 'SECRET_DETECTED'],
+    ['a fragment', withUrl('https://shop.example.com/{section}#top'), URL_AT, 'INVALID_VALUE'],
+    ['another host', withUrl('https://api.other.test/{section}'), URL_AT, 'HOST_NOT_IN_SITE'],
+    ['an address for a host', withUrl('https://127.0.0.1/{section}'), URL_AT, 'HOST_NOT_IN_SITE'],
+    ['an address in one number', withUrl('https://2130706433/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['an IPv6 address', withUrl('https://[::1]/{section}'), URL_AT, 'HOST_NOT_IN_SITE'],
+    ['the metadata service', withUrl('https://169.254.169.254/{section}'), URL_AT, 'HOST_NOT_IN_SITE'],
+    ['a host that only ends like the site', withUrl('https://evilexample.com/{section}'), URL_AT, 'HOST_NOT_IN_SITE'],
+    ['a host with a dot at its end', withUrl('https://shop.example.com./{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a host in capitals', withUrl('https://Shop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a full-width host', withUrl('https://ｓhop.example.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a placeholder for a host', withUrl('https://{section}/'), URL_AT, 'INVALID_VALUE'],
+    ['a placeholder in a host', withUrl('https://{section}.shop.example.com/'), URL_AT, 'INVALID_VALUE'],
+    ['a placeholder for a port', withUrl('https://shop.example.com:{section}/'), URL_AT, 'INVALID_VALUE'],
+    ['no path at all', withUrl('https://shop.example.com?s={section}'), URL_AT, 'INVALID_VALUE'],
+    ['a segment ..', withUrl('https://shop.example.com/a/../{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a percent-encoded segment ..', withUrl('https://shop.example.com/%2e%2E/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a half percent-encoded segment ..', withUrl('https://shop.example.com/.%2e/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a backslash', withUrl('https://shop.example.com\\{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a tab that the parser would drop', withUrl('https://shop.exa\tmple.com/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a line break', withUrl('https://shop.example.com/{section}\n'), URL_AT, 'INVALID_VALUE'],
+    ['a blank in the path', withUrl('https://shop.example.com/a b/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a letter that needs encoding', withUrl('https://shop.example.com/ü/{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a percent sign before a placeholder', withUrl('https://shop.example.com/%{section}'), URL_AT, 'INVALID_VALUE'],
+    ['a brace that stands alone', withUrl('https://shop.example.com/{section}?x={'), URL_AT, 'INVALID_VALUE'],
+    ['a placeholder with a blank', withUrl('https://shop.example.com/{section}?x={a b}'), URL_AT, 'INVALID_VALUE'],
+    ['2,049 characters', withUrl(`https://shop.example.com/{section}${LONG}`), URL_AT, 'INVALID_VALUE'],
+    ['a placeholder without a param', withUrl('https://shop.example.com/{section}/{page}'), URL_AT, 'TEMPLATE_MISMATCH'],
+    ['a placeholder whose param is in the query', withUrl('https://shop.example.com/{section}?q={q}'), URL_AT, 'TEMPLATE_MISMATCH'],
+    ['a path param without a placeholder', withUrl('https://shop.example.com/'), `${SEARCH}/params/0/name`, 'TEMPLATE_MISMATCH'],
+    ['a key in the query', withUrl('https://shop.example.com/{section}?api_key=a1b2c3d4e5f6'), URL_AT, 'SECRET_DETECTED'],
+];
+
+const PARAMS: Row[] = [
+    ['a param without a name', { [`${SEARCH}/params/1/name`]: DROP }, `${SEARCH}/params/1/name`, 'REQUIRED'],
+    ['a param named twice', { [`${SEARCH}/params/2/name`]: 'q' }, `${SEARCH}/params/2/name`, 'DUPLICATE_NAME'],
+    ['a name with braces', { [`${SEARCH}/params/2/name`]: '{q}' }, `${SEARCH}/params/2/name`, 'INVALID_VALUE'],
+    ['a name with a blank', { [`${SEARCH}/params/2/name`]: 'a b' }, `${SEARCH}/params/2/name`, 'INVALID_VALUE'],
+    ['a name of 65 characters', { [`${SEARCH}/params/2/name`]: 'a'.repeat(65) }, `${SEARCH}/params/2/name`, 'INVALID_VALUE'],
+    ['the name __proto__', { [`${SEARCH}/params/2/name`]: '__proto__' }, `${SEARCH}/params/2/name`, 'FORBIDDEN_FIELD'],
+    ['a path param with a hyphen', { [`${SEARCH}/params/0/name`]: 'a-b' }, `${SEARCH}/params/0/name`, 'INVALID_VALUE'],
+    ['no source', { [`${SEARCH}/params/1/source`]: DROP }, `${SEARCH}/params/1/source`, 'REQUIRED'],
+    ['the source header', { [`${SEARCH}/params/1/source`]: 'header' }, `${SEARCH}/params/1/source`, 'INVALID_VALUE'],
+    ['required as a number', { [`${SEARCH}/params/1/required`]: 1 }, `${SEARCH}/params/1/required`, 'INVALID_TYPE'],
+    [
+        'a path param that may be missing',
+        { [`${SEARCH}/params/0/required`]: false, [`${SEARCH}/params/0/default`]: DROP },
+        `${SEARCH}/params/0/required`,
+        'INVALID_VALUE',
+    ],
+    ['a body param on GET', { [`${SEARCH}/params/1/source`]: 'body' }, `${SEARCH}/params/1/source`, 'INVALID_VALUE'],
+    ['a default that its schema refuses', { [`${ORDER}/params/1/default`]: 0 }, `${ORDER}/params/1/default`, 'INVALID_VALUE'],
+    ['a default of the wrong type', { [`${ORDER}/params/1/default`]: '1' }, `${ORDER}/params/1/default`, 'INVALID_VALUE'],
+    [
+        'an example that its schema refuses',
+        { [`${SEARCH}/params/0/example`]: 'a'.repeat(41) },
+        `${SEARCH}/params/0/example`,
+        'INVALID_VALUE',
+    ],
+    ['null as the default of a query param', { [`${SEARCH}/params/1/default`]: null }, `${SEARCH}/params/1/default`, 'INVALID_VALUE'],
+    ['an empty default in the path', { [`${SEARCH}/params/0/default`]: '' }, `${SEARCH}/params/0/default`, 'INVALID_VALUE'],
+    ['a list in the path', { [`${SEARCH}/params/0/default`]: ['a'] }, `${SEARCH}/params/0/default`, 'INVALID_VALUE'],
+    [
+        'a list in the query without a schema',
+        { [`${SEARCH}/params/-`]: query({ default: [1] }) },
+        `${SEARCH}/params/3/default`,
+        'INVALID_VALUE',
+    ],
+    [
+        'an object in the query',
+        { [`${SEARCH}/params/-`]: query({ schema: { type: 'object' } }) },
+        `${SEARCH}/params/3/schema/type`,
+        'INVALID_VALUE',
+    ],
+    ['a field for a proxy', { [`${SEARCH}/params/1/proxy`]: 'x' }, `${SEARCH}/params/1/proxy`, 'FORBIDDEN_FIELD'],
+    [
+        'a password for a default',
+        { [`${SEARCH}/params/-`]: query({ name: 'password', default: 'hunter2hunter2' }) },
+        `${SEARCH}/params/3/default`,
+        'SECRET_DETECTED',
+    ],
+    ['a body on GET', { [`${REVIEWS}/body`]: { a: 1 } }, `${REVIEWS}/body`, 'INVALID_VALUE'],
+    [
+        'a body that names an unknown param',
+        { [`${ORDER}/body/variables/size`]: '{size}' },
+        `${ORDER}/body/variables/size`,
+        'TEMPLATE_MISMATCH',
+    ],
+    ['a body that leaves a param out', { [`${ORDER}/body/variables/count`]: DROP }, `${ORDER}/params/1/name`, 'TEMPLATE_MISMATCH'],
+    [
+        'a form whose template is a list',
+        { [`${ORDER}/body_format`]: 'form', [`${ORDER}/body`]: ['{sku}'] },
+        `${ORDER}/body`,
+        'INVALID_TYPE',
+    ],
+    ['a form with an object in a field', { [`${ORDER}/body_format`]: 'form' }, `${ORDER}/body/variables`, 'INVALID_VALUE'],
+    ['an unknown body format', { [`${ORDER}/body_format`]: 'xml' }, `${ORDER}/body_format`, 'INVALID_VALUE'],
+];
+
+const SCHEMAS: Row[] = [
+    ['a schema that is a text', { [SCHEMA]: 'string' }, SCHEMA, 'INVALID_TYPE'],
+    ['an unknown type', { [`${SCHEMA}/type`]: 'text' }, `${SCHEMA}/type`, 'INVALID_VALUE'],
+    ['a negative length', { [`${SCHEMA}/minLength`]: -1 }, `${SCHEMA}/minLength`, 'INVALID_VALUE'],
+    ['an empty enum', { [`${SCHEMA}/enum`]: [] }, `${SCHEMA}/enum`, 'INVALID_TYPE'],
+    ['an older dialect', { [`${SCHEMA}/$schema`]: 'http://json-schema.org/draft-07/schema#' }, `${SCHEMA}/$schema`, 'INVALID_VALUE'],
+    ['a list of item schemas', { [SCHEMA]: { items: [{ type: 'string' }] } }, `${SCHEMA}/items`, 'INVALID_TYPE'],
+    ['a remote reference', { [SCHEMA]: { $ref: 'https://evil.test/schema.json' } }, `${SCHEMA}/$ref`, 'INVALID_VALUE'],
+    ['a reference to nothing', { [SCHEMA]: { $ref: '#/$defs/none' } }, `${SCHEMA}/$ref`, 'INVALID_VALUE'],
+    ['a recursive reference', { [SCHEMA]: { properties: { child: { $ref: '#' } } } }, `${SCHEMA}/properties/child/$ref`, 'TOO_COMPLEX'],
+    ['a dynamic reference', { [SCHEMA]: { $dynamicRef: '#x' } }, `${SCHEMA}/$dynamicRef`, 'TOO_COMPLEX'],
+    ['a pattern that does not compile', { [`${SCHEMA}/pattern`]: '(' }, `${SCHEMA}/pattern`, 'INVALID_VALUE'],
+    ['a pattern with look-ahead', { [`${SCHEMA}/pattern`]: '(?=a)a' }, `${SCHEMA}/pattern`, 'INVALID_VALUE'],
+    ['a pattern with a back-reference', { [`${SCHEMA}/pattern`]: '(a)\\1' }, `${SCHEMA}/pattern`, 'INVALID_VALUE'],
+    ['a pattern of 1,001 characters', { [`${SCHEMA}/pattern`]: 'a'.repeat(1001) }, `${SCHEMA}/pattern`, 'TOO_COMPLEX'],
+    ['unique objects in a param', { [SCHEMA]: { uniqueItems: true, items: { type: 'object' } } }, `${SCHEMA}/uniqueItems`, 'TOO_COMPLEX'],
+    ['unique things of any kind in a param', { [SCHEMA]: { uniqueItems: true } }, `${SCHEMA}/uniqueItems`, 'TOO_COMPLEX'],
+    ['contained objects in a param', { [SCHEMA]: { contains: { type: 'object' } } }, `${SCHEMA}/contains`, 'TOO_COMPLEX'],
+    ['nine levels', { [SCHEMA]: nestedSchema(9) }, `${SCHEMA}${'/properties/a'.repeat(9)}`, 'TOO_COMPLEX'],
+    ['a response schema that is a list', { [RESULT]: [] }, RESULT, 'INVALID_TYPE'],
+    [
+        'a response schema with a bad pattern',
+        { [`${RESULT}/patternProperties`]: { '(': {} } },
+        `${RESULT}/patternProperties/(`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a schema that grows past 1,000 schemas',
+        {
+            [RESULT]: {
+                $defs: {
+                    a: { allOf: Array.from({ length: 40 }, () => ({ $ref: '#/$defs/b' })) },
+                    b: { allOf: Array.from({ length: 40 }, () => ({ type: 'string' })) },
+                },
+                $ref: '#/$defs/a',
+            },
+        },
+        RESULT,
+        'TOO_COMPLEX',
+    ],
+    ['an unknown type of response', { [`${SEARCH}/response/type`]: 'xml' }, `${SEARCH}/response/type`, 'INVALID_VALUE'],
+    [
+        'an expression that does not parse',
+        { [`${SEARCH}/response/select/items`]: 'a[' },
+        `${SEARCH}/response/select/items`,
+        'INVALID_VALUE',
+    ],
+    [
+        'an expression with an unknown function',
+        { [`${SEARCH}/response/select/items`]: 'a[].{b: steal(@)}' },
+        `${SEARCH}/response/select/items`,
+        'INVALID_VALUE',
+    ],
+    [
+        'an expression of 1,001 characters',
+        { [`${SEARCH}/response/select/items`]: 'a'.repeat(1001) },
+        `${SEARCH}/response/select/items`,
+        'INVALID_VALUE',
+    ],
+    ['an output that is a number', { [`${SEARCH}/response/select/items`]: 1 }, `${SEARCH}/response/select/items`, 'INVALID_TYPE'],
+    ['a select without outputs', { [`${SEARCH}/response/select`]: {} }, `${SEARCH}/response/select`, 'INVALID_VALUE'],
+    [
+        'a selector that does not parse',
+        { [`${CONTACT}/response/select/notice`]: 'p[' },
+        `${CONTACT}/response/select/notice`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a selector with an unknown pseudo-class',
+        { [`${CONTACT}/response/select/notice`]: 'p:nope' },
+        `${CONTACT}/response/select/notice`,
+        'INVALID_VALUE',
+    ],
+    ['an empty selector', { [`${CONTACT}/response/select/notice`]: '' }, `${CONTACT}/response/select/notice`, 'INVALID_VALUE'],
+    [
+        'a list of two selectors',
+        { [`${CONTACT}/response/select/notice`]: ['a', 'b'] },
+        `${CONTACT}/response/select/notice`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a value that is the rest of the page',
+        { [`${CONTACT}/response/select/notice`]: { selector: 'p', value: 'parent' } },
+        `${CONTACT}/response/select/notice/value`,
+        'INVALID_VALUE',
+    ],
+    ['a select of a text', { [`${CONTACT}/response/type`]: 'text' }, `${CONTACT}/response/select`, 'INVALID_VALUE'],
+];
+
+const FORBIDDEN_HEADERS =
+    'host connection Keep-Alive TE trailer transfer-encoding upgrade content-length content-encoding accept-encoding range if-none-match if-range expect ' +
+    'User-Agent cookie Cookie2 authorization proxy-authorization proxy-connection forwarded x-forwarded-for X-Forwarded-Host x-real-ip metadata-flavor ' +
+    'metadata x-aws-ec2-metadata-token x-google-metadata-request sec-websocket-key x-api-key x-auth-token x-csrf-token x-http-method-override true-client-ip';
+
+const HEADERS: Row[] = [
+    ...FORBIDDEN_HEADERS.split(' ').map(
+        (name): Row => [`the header ${name}`, withHeader(name), `${SEARCH}/headers/${name}`, 'FORBIDDEN_FIELD'],
+    ),
+    ['headers as a list', { [`${SEARCH}/headers`]: [] }, `${SEARCH}/headers`, 'INVALID_TYPE'],
+    ['a header that is a number', withHeader('x-a', 1), `${SEARCH}/headers/x-a`, 'INVALID_TYPE'],
+    ['a header with a line break', withHeader('x-a', 'a\r\nhost: evil.test'), `${SEARCH}/headers/x-a`, 'INVALID_VALUE'],
+    ['a header with a null character', withHeader('x-a', 'a\u0000'), `${SEARCH}/headers/x-a`, 'INVALID_VALUE'],
+    ['a header with an umlaut', withHeader('x-a', 'ü'), `${SEARCH}/headers/x-a`, 'INVALID_VALUE'],
+    ['a header of 1,025 characters', withHeader('x-a', 'a '.repeat(512) + 'a'), `${SEARCH}/headers/x-a`, 'INVALID_VALUE'],
+    ['a header name with a colon', withHeader('x:a'), `${SEARCH}/headers/x:a`, 'INVALID_VALUE'],
+    ['a header name with a line break', withHeader('x\na'), `${SEARCH}/headers/x\ufffda`, 'INVALID_VALUE'],
+    ['a header named twice', withHeader('Accept'), `${SEARCH}/headers/Accept`, 'DUPLICATE_NAME'],
+    ['a content type without a body', withHeader('content-type', 'application/json'), `${SEARCH}/headers/content-type`, 'INVALID_VALUE'],
+    [
+        'a content type of another format',
+        { [`${ORDER}/headers/content-type`]: 'application/x-www-form-urlencoded' },
+        `${ORDER}/headers/content-type`,
+        'INVALID_VALUE',
+    ],
+    ['a bearer token in an innocent header', withHeader('x-a', 'Bearer abcdef123456ghijkl'), `${SEARCH}/headers/x-a`, 'SECRET_DETECTED'],
+];
+
+describe('a bad package', () => {
+    const tables: Record<string, Row[]> = {
+        whole: WHOLE,
+        endpoints: ENDPOINTS,
+        urls: URLS,
+        params: PARAMS,
+        schemas: SCHEMAS,
+        headers: HEADERS,
+    };
+
+    before('a good one is accepted', () => {
+        expect(faultsOf(judge(goodPackage()))).to.deep.equal([]);
+    });
+
+    for (const [group, rows] of Object.entries(tables)) {
+        describe(`(${group})`, () => {
+            for (const [name, edits, path, code] of rows) {
+                it(`is refused at its place: ${name}`, () => {
+                    const verdict = judge(editedPackage(edits));
+                    expect(verdict.ok).to.equal(false);
+                    expect(faultsOf(verdict)).to.include(`${path} ${code}`);
+                    if (!verdict.ok) for (const { message } of verdict.problems) expect(message).to.match(/^.{10,300}\.$/);
+                });
+            }
+        });
+    }
+
+    it('comes in more than a hundred forms', () => {
+        expect(Object.values(tables).flat().length).to.be.greaterThan(100);
+    });
+
+    after('a good one is still accepted', () => {
+        expect(faultsOf(judge(goodPackage()))).to.deep.equal([]);
+    });
+});

@@ -1,0 +1,283 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DETAIL_CODES } from '../../shared/refusals.ts';
+import { DROP, editedPackage, faultsOf, goodPackage, judge } from './good-package.ts';
+
+describe('publishing rules', () => {
+    it('keep a good package as it is', () => {
+        const verdict = judge(goodPackage());
+        expect(verdict).to.deep.equal({ ok: true, document: goodPackage(), warnings: [] });
+        if (verdict.ok) expect(Object.keys(verdict.document)).to.deep.equal(Object.keys(goodPackage()));
+    });
+
+    it('leave what they are given untouched', () => {
+        const given = editedPackage({ '/site': 'WWW.Shop.Example.COM.' });
+        judge(given);
+        expect(given['site']).to.equal('WWW.Shop.Example.COM.');
+    });
+
+    it('give the site its one spelling', () => {
+        const verdict = judge(editedPackage({ '/site': ' WWW.Shop.Example.COM. ' }));
+        expect(verdict.ok && verdict.document.site).to.equal('shop.example.com');
+    });
+
+    it('turn CR LF in descriptions into LF and leave other texts alone', () => {
+        const verdict = judge(
+            editedPackage({
+                '/description': 'a\r\nb',
+                '/endpoints/0/description': 'c\r\nd',
+                '/endpoints/0/params/1/description': 'e\r\nf',
+                '/endpoints/1/body/query': 'g\r\nh',
+            }),
+        );
+        const expected = editedPackage({
+            '/description': 'a\nb',
+            '/endpoints/0/description': 'c\nd',
+            '/endpoints/0/params/1/description': 'e\nf',
+            '/endpoints/1/body/query': 'g\r\nh',
+        });
+        expect(verdict.ok && verdict.document).to.deep.equal(expected);
+    });
+
+    it('accept every package of the starter registry', () => {
+        const folder = new URL('../../schemas/', import.meta.url);
+        const files = readdirSync(folder).filter((file) => file.endsWith('.json'));
+        expect(files).not.to.have.length(0);
+        for (const file of files) {
+            const document: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
+            const verdict = judge(document);
+            expect(faultsOf(verdict), file).to.deep.equal([]);
+            expect(verdict.ok && verdict.document, file).to.deep.equal(document);
+        }
+    });
+
+    it('take null for a field that is left out, where the format says so', () => {
+        expect(
+            faultsOf(judge(editedPackage({ '/endpoints/0/pagination': null, '/endpoints/0/prepare': null, '/endpoints/0/body': null }))),
+        ).to.deep.equal([]);
+    });
+
+    it('take plain http and other ports only where EGRESS_ALLOW covers the port', () => {
+        const port = (url: string, open: number[]) =>
+            faultsOf(judge(editedPackage({ '/endpoints/3/url': url }), { isPortAllowed: (number) => open.includes(number) }));
+        expect(port('http://shop.example.com:3000/reviews', [3000])).to.deep.equal([]);
+        expect(port('https://shop.example.com:8443/reviews', [8443])).to.deep.equal([]);
+        expect(port('http://shop.example.com/reviews', [80])).to.deep.equal([]);
+        expect(port('http://shop.example.com/reviews', [443])).to.deep.equal(['/endpoints/3/url INVALID_VALUE']);
+        expect(port('http://shop.example.com:3001/reviews', [3000])).to.deep.equal(['/endpoints/3/url INVALID_VALUE']);
+    });
+
+    it('keep tenants of one suffix apart', () => {
+        const at = (site: string, url: string) =>
+            faultsOf(judge({ ...editedPackage({}), site, endpoints: [{ name: 'a', method: 'GET', url }] }));
+        expect(at('a.github.io', 'https://a.github.io/')).to.deep.equal([]);
+        expect(at('a.github.io', 'https://b.github.io/')).to.deep.equal(['/endpoints/0/url HOST_NOT_IN_SITE']);
+        expect(at('shop.example.co.uk', 'https://api.example.co.uk/')).to.deep.equal([]);
+    });
+
+    it('name every problem at once', () => {
+        const verdict = judge(
+            editedPackage({
+                '/title': DROP,
+                '/cookies': {},
+                '/endpoints/0/url': 'https://evil.test/{section}',
+                '/endpoints/0/params/1/schema': { type: 'text' },
+                '/endpoints/1/headers/cookie': 'a=b',
+                '/endpoints/2/name': 'order',
+            }),
+        );
+        expect(faultsOf(verdict)).to.have.members([
+            '/title REQUIRED',
+            '/cookies FORBIDDEN_FIELD',
+            '/endpoints/0/url HOST_NOT_IN_SITE',
+            '/endpoints/0/params/1/schema/type INVALID_VALUE',
+            '/endpoints/1/headers/cookie FORBIDDEN_FIELD',
+            '/endpoints/2/name DUPLICATE_NAME',
+        ]);
+    });
+
+    it('never repeat a secret that they found, in a value, a key or a pointer', () => {
+        const secret = `ghp_${'a1B2c3D4e5'.repeat(4)}`;
+        const verdict = judge(
+            editedPackage({
+                '/description': secret,
+                [`/${secret}`]: 1,
+                [`/endpoints/0/examples/0/params/${secret}`]: 1,
+                '/endpoints/0/params/1/schema': { properties: { [secret]: { type: 'text' } } },
+                '/intent_category': secret,
+            }),
+        );
+        expect(faultsOf(verdict)).to.include('/description SECRET_DETECTED');
+        expect(JSON.stringify(verdict)).not.to.include('a1B2c3D4e5');
+    });
+
+    it('warn of a package that can never be verified', () => {
+        const warned = (edits: Record<string, unknown>) => {
+            const verdict = judge(editedPackage(edits));
+            expect(faultsOf(verdict)).to.deep.equal([]);
+            return verdict.ok ? verdict.warnings.map(({ code, path }) => `${code} ${path}`) : [];
+        };
+        expect(warned({})).to.deep.equal([]);
+        expect(warned({ '/endpoints/0/examples': DROP })).to.deep.equal(['NO_EXAMPLES /endpoints']);
+        expect(warned({ '/endpoints/0/examples': [] })).to.deep.equal(['NO_EXAMPLES /endpoints']);
+        expect(warned({ '/endpoints/0/hosted': false })).to.deep.equal(['NO_EXAMPLES /endpoints']);
+        expect(warned({ '/endpoints/0/examples': [], '/endpoints/1/examples': [{ params: { sku: 'a' } }] })).to.deep.equal([
+            'NO_EXAMPLES /endpoints',
+        ]);
+    });
+
+    it('take a select without a declared type when it is one for JSON or one for HTML', () => {
+        const select = (value: unknown) => faultsOf(judge(editedPackage({ '/endpoints/2/response': { select: value } })));
+        expect(select({ a: 'b[].c' })).to.deep.equal([]);
+        expect(select({ a: 'div > p:first' })).to.deep.equal([]);
+        expect(select({ a: ['li'] })).to.deep.equal([]);
+        expect(select('a.b')).to.deep.equal([]);
+        expect(select({ a: 'b[[' })).to.deep.equal(['/endpoints/2/response/select/a INVALID_VALUE']);
+    });
+
+    it('accept param names that only look odd', () => {
+        for (const name of ['filter[size]', 'a.b', '$top', 'q:text', 'toString', 'hasOwnProperty']) {
+            const edits = { '/endpoints/3/params': [{ name, source: 'query', required: false }] };
+            expect(faultsOf(judge(editedPackage(edits))), name).to.deep.equal([]);
+        }
+    });
+
+    it('judge a default by a schema that only the compiled validator understands', () => {
+        const count = (schema: unknown) => faultsOf(judge(editedPackage({ '/endpoints/1/params/1/schema': schema })));
+        expect(count({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).to.deep.equal([]);
+        expect(count({ anyOf: [{ type: 'string' }, { type: 'null' }] })).to.deep.equal(['/endpoints/1/params/1/default INVALID_VALUE']);
+    });
+});
+
+describe('publishing rules under attack', () => {
+    const json = fc.jsonValue({ maxDepth: 6 });
+    const paths = [
+        '',
+        '/site',
+        '/title',
+        '/intent_category',
+        '/endpoints',
+        '/endpoints/0',
+        '/endpoints/0/url',
+        '/endpoints/0/headers',
+        '/endpoints/0/headers/accept',
+        '/endpoints/0/params',
+        '/endpoints/0/params/0',
+        '/endpoints/0/params/0/schema',
+        '/endpoints/0/params/1/schema/pattern',
+        '/endpoints/0/params/0/default',
+        '/endpoints/0/response',
+        '/endpoints/0/response/select',
+        '/endpoints/0/response/schema',
+        '/endpoints/0/billing',
+        '/endpoints/0/pagination',
+        '/endpoints/0/examples',
+        '/endpoints/1/body',
+        '/endpoints/2/prepare',
+        '/endpoints/2/response/select/notice',
+        '/endpoints/3/pagination/next',
+    ];
+
+    it('answer with well-formed problems, whatever the body is', () => {
+        fc.assert(
+            fc.property(json, (value) => isAnswered(judge(value))),
+            { numRuns: 300 },
+        );
+    });
+
+    it('answer with well-formed problems, whatever stands at any place of a package', () => {
+        const place = fc.constantFrom(...paths.slice(1));
+        const anything = fc.oneof(
+            json,
+            fc.string({ unit: 'binary' }),
+            fc.constantFrom('{', '}', '%', '://', '#', '__proto__', '[', '(', '&'),
+        );
+        fc.assert(
+            fc.property(place, anything, (path, value) => isAnswered(judge(editedPackage({ [path]: value })))),
+            { numRuns: 2000 },
+        );
+    });
+
+    it('never let a value move the host or the number of path segments of an accepted URL', () => {
+        const pieces = fc.array(
+            fc.constantFrom('a', '.', '..', '/', '//', '%2e', '%2f', '%', '{x}', '{y}', '?', '&', '=', '\\', '@', ':', ';', ' '),
+            { maxLength: 8 },
+        );
+        const word = fc.oneof(
+            fc.string({ unit: 'binary' }),
+            fc.constantFrom('../..', '%2e%2e', '2e', '/', '\\', '@evil.test', '?#', '.a', 'a.'),
+        );
+        fc.assert(
+            fc.property(pieces, word, word, (parts, x, y) => {
+                if (!x.isWellFormed() || !y.isWellFormed() || [x, y].some((value) => ['', '.', '..'].includes(value))) return;
+                const url = `https://shop.example.com/${parts.join('')}`;
+                const params = ['x', 'y']
+                    .filter((name) => url.includes(`{${name}}`))
+                    .map((name) => ({ name, source: 'path', required: true }));
+                const verdict = judge(editedPackage({ '/endpoints/3/url': url, '/endpoints/3/params': params }));
+                if (!verdict.ok) return;
+                const filled = url.replaceAll('{x}', () => encodeURIComponent(x)).replaceAll('{y}', () => encodeURIComponent(y));
+                const sent = new URL(filled);
+                expect(sent.href).to.equal(new URL(sent.href).href);
+                expect(sent.host).to.equal('shop.example.com');
+                expect(sent.hash).to.equal('');
+                expect(sent.pathname.split('/').length).to.equal(new URL(url).pathname.split('/').length);
+            }),
+            { numRuns: 2000 },
+        );
+    });
+
+    it('stop at what is too deep or too large', () => {
+        let deep: unknown = 1;
+        for (let level = 0; level < 100_000; level++) deep = [deep];
+        const loop: Record<string, unknown> = {};
+        loop['self'] = loop;
+        for (const value of [deep, { ...goodPackage(), x: deep }, loop, { ...goodPackage(), endpoints: new Array(1_000_000).fill({}) }]) {
+            const verdict = judge(value);
+            expect(verdict.ok).to.equal(false);
+            expect(faultsOf(verdict).map((fault) => fault.split(' ')[1])).to.include('TOO_COMPLEX');
+        }
+    });
+
+    it('keep the answer readable however much is wrong', () => {
+        const verdict = judge(Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`k${i}`, 1])));
+        expect(verdict.ok || verdict.problems.length)
+            .to.be.greaterThan(100)
+            .and.at.most(500);
+        expect(JSON.stringify(judge({ ['k'.repeat(60_000)]: 1 })).length).to.be.lessThan(3000);
+    });
+
+    it('do not spend seconds on what a package wants compiled', () => {
+        const params = (schema: (index: number) => unknown) => ({
+            '/endpoints/3/params': Array.from({ length: 1500 }, (_, i) => ({
+                name: `p${i}`,
+                source: 'query',
+                required: false,
+                schema: schema(i),
+                default: 'a',
+            })),
+        });
+        const patterns = faultsOf(judge(editedPackage(params((i) => ({ pattern: `(?:[a-z]?){700}${i}?` })))));
+        expect(patterns).to.include('/endpoints/3/params/200/schema/pattern TOO_COMPLEX');
+        // The first forty of these are compiled; the default is judged again when the endpoint is called.
+        const choices = faultsOf(judge(editedPackage(params((i) => ({ anyOf: [{ const: i }, { type: 'null' }] })))));
+        expect(choices).to.have.length(40);
+    });
+
+    /** Every problem has a known code, a pointer and one sentence; what is accepted is a package. */
+    function isAnswered(verdict: ReturnType<typeof judge>): void {
+        if (verdict.ok) {
+            expect(verdict.document.format).to.equal('routebook/1');
+            return;
+        }
+        expect(verdict.problems).not.to.have.length(0);
+        for (const problem of verdict.problems) {
+            expect(problem).to.have.all.keys('path', 'code', 'message');
+            expect(DETAIL_CODES).to.include(problem.code);
+            expect(problem.path).to.match(/^(\/.*)?$/su);
+            expect(problem.message.length).to.be.lessThan(500);
+        }
+        expect(JSON.stringify(verdict).isWellFormed()).to.equal(true);
+    }
+});

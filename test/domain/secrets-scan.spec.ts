@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+
+/** Put together here, so that scanners of repositories do not mistake the tests for leaks. */
+const filler = (length: number) => 'a1B2c3D4e5F6g7H8i9J0'.repeat(20).slice(0, length);
+
+const SECRETS: [what: string, text: string][] = [
+    ['a key of ours', `rb_live_${filler(36)}`],
+    ['an AWS key id', `AKIA${'ABCDEFGH'.repeat(2)}`],
+    ['an AWS secret', 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXr7mQ9k2'],
+    ['a GitHub token', `ghp_${filler(36)}`],
+    ['a fine-grained GitHub token', `github_pat_${filler(60)}`],
+    ['a GitLab token', `glpat-${filler(20)}`],
+    ['a Slack token', `xoxb-${'123456789012'}-${filler(24)}`],
+    ['a Slack webhook', `https://hooks.slack.com/services/${'T00000000'}/B00000000/${filler(24)}`],
+    ['a Stripe key', `sk_live_${filler(24)}`],
+    ['a Stripe webhook secret', `whsec_${filler(32)}`],
+    ['a Google key', `AIza${filler(35)}`],
+    ['a model provider key', `sk-proj-${filler(40)}`],
+    ['a Hugging Face token', `hf_${filler(34)}`],
+    ['an npm token', `npm_${filler(36)}`],
+    ['a JSON web token', `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${filler(43)}`],
+    ['a private key', `-----BEGIN RSA ${'PRIVATE KEY'}-----\nMIIE`],
+    ['a password in a URL', 'https://me:hunter2@shop.example.com/'],
+    ['a bearer header', `Authorization: Bearer ${filler(24)}`],
+    ['a basic header', `Authorization: Basic ${Buffer.from('me:hunter2').toString('base64')}`],
+    ['a key in a query', `https://shop.example.com/items?api_key=${filler(16)}&page=2`],
+    ['a password beside its name', 'log in with password: hunter2hunter2'],
+    ['a credential in JSON', '{"client_secret": "a1b2c3d4e5f6"}'],
+    ['a clearance cookie', `cf_clearance=${filler(30)}`],
+    ['a session cookie', `PHPSESSID=${filler(26)}`],
+    ['a cookie header', 'Cookie: theme=darkest; cart=123'],
+    ['a long random token without a known form', 'q7Zt2Lm9Xw4Rk8Vb1Nc6Hs3Jd5Gf0PyTuEaQoIiKz'],
+];
+
+const HARMLESS: [what: string, text: string][] = [
+    ['a sentence', 'Search the shop by words; the password field of the page is not needed, a bearer of news reads on.'],
+    ['words beside a name', 'password: required, api_key=optional, secret: something, token: the one of the last page'],
+    ['a placeholder beside a name', 'https://shop.example.com/items?api_key={api_key}'],
+    ['the public demo key of an API', 'https://api.example.com/?api_key=DEMO_KEY'],
+    ['prose with basic', 'Basic information about products, Basic authentication is not used.'],
+    ['a URL with a port', 'https://shop.example.com:8443/a/b?x=1:2@3'],
+    ['an address with an at sign', 'https://medium.example.com/@someone/a-story-of-2026'],
+    ['a UUID', '123e4567-e89b-12d3-a456-426614174000'],
+    ['a SHA-256', '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
+    ['a checksum of a package', 'sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg=='],
+    ['an id of a video', 'dQw4w9WgXcQ'],
+    ['an id of a playlist', 'PLrAXtmErZgOeiKm4sgNOknGvNjby9efdf'],
+    ['an id of a place', 'ChIJN1t_tDeuEmsRUsoyG83frY4'],
+    ['a cursor that is text in base64', Buffer.from('{"after":"2026-01-01","id":12345,"page":7,"sort":"price"}').toString('base64')],
+    ['a slug', 'sk-nitra-and-its-old-town-2026-a-walk-through-the-centre'],
+    ['a name of a class', 'GetProductRecommendationsForCustomerSegmentV2RequestBuilderFactory'],
+    ['a path of a file', '/assets/v2/Products/2026/11/Red-Shoes-With-Very-Long-Names-Front-View-800x600.jpg'],
+    ['an XPath-like selector', 'div.ProductCard__Title--large > span:nth-child(2) a[href^="/products/"]'],
+    ['a JMESPath expression', 'data.search.results[?price.amount > `10`].{id: id, title: name, image: images[0].urls.large}'],
+    ['a GraphQL query', 'query Search($q: String!, $first: Int) { search(query: $q, first: $first) { edges { node { id title } } } }'],
+    ['a version header', '2022-11-28'],
+    ['a DOI and an ISBN', '10.1000/xyz123 978-3-16-148410-0'],
+    ['an empty text', ''],
+];
+
+/** Long texts that begin a known form again and again, or almost finish it. */
+const HOSTILE = [
+    'a',
+    'A',
+    '1',
+    'Aa1',
+    '_',
+    '-',
+    '=',
+    ' ',
+    'eyJ-',
+    '.eyJ',
+    'eyJaaaaaaaaaa.',
+    'sk-',
+    'sk-a',
+    'xoxb-',
+    'SG.',
+    'SG.aaaaaaaaaaaaaaaa',
+    '://',
+    '://a:',
+    '://a:a',
+    ':',
+    'bearer a',
+    'bearer aaaaaaaaaaaa ',
+    'basic abcdefgh ',
+    'basic ABCdefgh ',
+    'password=',
+    'password   ',
+    'secret secret:',
+    'api_key',
+    '-----BEGIN ',
+    '-----BEGIN AAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
+    'sessionid=abc ',
+    'cookie: a.b',
+    'cookie: a=b ',
+    'rb_live_',
+    'AKIA',
+    'ghp_',
+    'AIza',
+    '12345678:AA',
+    'sha512-',
+    'SK',
+    'Zm9v',
+];
+
+describe('the scan for secrets', () => {
+    for (const [what, text] of SECRETS) {
+        it(`finds ${what}, alone and inside a sentence`, () => {
+            expect(findSecrets(text), 'alone').to.have.keys('kind');
+            expect(findSecrets(`Use it like this: ${text} and go on.`), 'inside').to.have.keys('kind');
+        });
+    }
+
+    for (const [what, text] of HARMLESS) {
+        it(`lets ${what} pass`, () => {
+            expect(findSecrets(text)).to.equal(undefined);
+        });
+    }
+
+    it('says what kind it is and not what it says', () => {
+        for (const [, text] of SECRETS) expect(text).not.to.include(findSecrets(text)?.kind ?? text);
+    });
+
+    it('gives the same answer when it is asked again', () => {
+        for (const [, text] of [...SECRETS, ...HARMLESS]) expect(findSecrets(text)).to.deep.equal(findSecrets(text));
+    });
+
+    it('ends soon on 100 KB that keep beginning what it looks for', () => {
+        for (const piece of HOSTILE) {
+            findSecrets(piece.repeat(Math.ceil(100_000 / piece.length)));
+            findSecrets(`${piece.repeat(Math.ceil(100_000 / piece.length))}!`);
+        }
+    });
+});
