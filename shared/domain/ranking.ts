@@ -27,12 +27,18 @@ const METHOD_WORDS: Readonly<Record<Method, string>> = {
 const PREFIX_SHARE = 0.5;
 const MIN_PREFIX = 4;
 
+/** An intent says what it wants within its first words; without a bound, a long one against 500 endpoints would hold up everybody. */
+const MAX_WORDS = 50;
+
 /**
  * All endpoints, best matches of the intent first (CONTRACT 3.2); `intentWords` as `checkIntent` found them. A word counts more
  * the fewer endpoints of the package mention it, so that "product" says little in a shop. Ties keep the package's order.
  */
 export function rankEndpoints(endpoints: readonly Endpoint[], intentWords: readonly string[]): Endpoint[] {
-    const sought = [...new Set(intentWords.flatMap((word) => tokensOf(word, { skipCommon: true })))];
+    const sought = [...new Set(intentWords.slice(0, MAX_WORDS * 2).flatMap((word) => tokensOf(word, { skipCommon: true })))].slice(
+        0,
+        MAX_WORDS,
+    );
     const indexes = endpoints.map(indexOf);
     const scores = endpoints.map(() => 0);
     for (const word of sought) {

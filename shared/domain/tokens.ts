@@ -11,7 +11,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 /**
  * The words of a text in the form in which they are compared: split at case, underscores and punctuation, case-folded, without
  * diacritics, plurals and the endings -ing and -ed taken off (`searchProducts`, `search_product` and `searching products` meet).
- * CJK runs become pairs of characters. `skipCommon` leaves English function words out, unless nothing else is left.
+ * CJK runs become pairs of characters. `skipCommon` leaves English function words out.
  */
 export function tokensOf(text: string, { skipCommon = false }: { skipCommon?: boolean } = {}): string[] {
     const plain = text

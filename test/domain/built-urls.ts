@@ -1,0 +1,54 @@
+import fc from 'fast-check';
+import { bindParams } from '../../shared/domain/bind-params.ts';
+import { buildUrl } from '../../shared/domain/build-request.ts';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { anEndpoint, pathParam, queryParam } from './an-endpoint.ts';
+
+const TEMPLATES = [
+    'https://api.shop.example/v2/{a}/items',
+    'https://shop.example/{a}',
+    'https://shop.example/x/{a}/{b}/y?own={a}&k=v',
+    'https://shop.example/pre-{a}.{b}/z',
+    'http://shop.example:8080/{a}/?x={b}',
+].map((url) => ({
+    endpoint: anEndpoint({
+        url,
+        params: [pathParam('a'), pathParam('b', { default: 'dflt' }), queryParam('q', { schema: true }), queryParam('r&=?#/')],
+    }),
+    url: new URL(url.replaceAll(/\{\w\}/g, 'P')),
+}));
+
+const STEERING =
+    '/ \\ .. . %2e %2F ? # @ : // & = + evil.test [::1] {b} $& % %00 ; 。 ／ ． ＠ \u202e é 𝒳 %252e ..; ..%2f \u00ad http: javascript: a@b:1'.split(
+        ' ',
+    );
+
+const text = fc.oneof(
+    fc.array(fc.constantFrom(...STEERING, ' '), { maxLength: 6 }).map((parts) => parts.join('')),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.webUrl(),
+);
+const scalar = fc.oneof({ weight: 5, arbitrary: text }, fc.double(), fc.boolean(), fc.integer());
+const value: fc.Arbitrary<Json> = fc.oneof({ weight: 6, arbitrary: scalar }, fc.array(scalar, { maxLength: 3 }), fc.constant(null));
+const params = fc.dictionary(fc.constantFrom('a', 'b', 'q', 'r&=?#/'), value, { minKeys: 1 });
+
+/**
+ * Builds URLs from `runs` random sets of params and throws where one is not its own canonical form or leaves its template:
+ * scheme, user info, host, port, number of path segments, no fragment. Returns how many were bound, since a run that refuses everything proves nothing.
+ */
+export function checkBuiltUrls(runs: number): number {
+    let sent = 0;
+    const property = fc.property(fc.constantFrom(...TEMPLATES), params, ({ endpoint, url: template }, given) => {
+        const binding = bindParams(endpoint, given as JsonObject, () => ({ ok: true }));
+        if (!binding.ok) return;
+        sent++;
+        const href = buildUrl(endpoint, binding.values);
+        const url = new URL(href);
+        if (url.href !== href) throw new Error(`${href} is not canonical: ${url.href}`);
+        const stays = (['protocol', 'username', 'password', 'host', 'port', 'hash'] as const).every((part) => url[part] === template[part]);
+        const segments = (path: string): number => path.split('/').length;
+        if (!stays || segments(url.pathname) !== segments(template.pathname)) throw new Error(`${href} left its template ${template.href}`);
+    });
+    fc.assert(property, { numRuns: runs, seed: 5 });
+    return sent;
+}
