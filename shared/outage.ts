@@ -5,11 +5,11 @@ export interface OutageLog {
     error(fields: object, message: string): void;
 }
 
-/** What one connection says about itself: an outage is one line when it begins and one when it ends, not one for each attempt. */
+/** What one connection or operation says about itself: an outage is one line when it begins and one when it ends, not one an attempt. */
 export interface Outage {
-    /** Call with every error of the connection. */
+    /** Call with every error. */
     down(error: unknown): void;
-    /** Call whenever the connection is usable again. */
+    /** Call whenever it works. */
     up(): void;
 }
 
@@ -20,11 +20,11 @@ export function watchOutage(log: OutageLog, part: string): Outage {
         down(error) {
             if (since !== undefined) return;
             since = performance.now();
-            log.warn({ part, err: error }, `${part}: connection lost, trying again until it is back`);
+            log.warn({ part, err: error }, `${part}: does not work at the moment`);
         },
         up() {
             if (since === undefined) return;
-            log.info({ part, outage_ms: Math.round(performance.now() - since) }, `${part}: connection is back`);
+            log.info({ part, outage_ms: Math.round(performance.now() - since) }, `${part}: works again`);
             since = undefined;
         },
     };

@@ -1,5 +1,5 @@
 import type { FetchFailure, FetchJob, FetchOutcome } from './domain/fetch.ts';
-import type { OutageLog } from './outage.ts';
+import { type OutageLog, watchOutage } from './outage.ts';
 import type { Envelope, ProducerBackend, ReplyChannel, WorkerBackend } from './queue/backend.ts';
 import { type Consumer, openConsumer } from './queue/consumer.ts';
 import { openPostgresProducer, openPostgresWorker } from './queue/postgres-backend.ts';
@@ -52,6 +52,7 @@ export function openQueue(options: QueueOptions): Queue {
     const { log } = options;
     const waiters = createWaiters();
     const producer = openProducer(options);
+    const adding = watchOutage(log, 'queueing of jobs');
     const consumers: Consumer[] = [];
     /** Ids whose job may be in the queue although nobody waits: adding or cancelling them failed. */
     const unwanted = new Set<string>();
@@ -80,9 +81,12 @@ export function openQueue(options: QueueOptions): Queue {
                 () => signal?.removeEventListener('abort', abandon),
             );
             producer.add(id, envelope, priority).then(
-                () => waiters.markQueued(id),
+                () => {
+                    adding.up();
+                    waiters.markQueued(id);
+                },
                 (error: unknown) => {
-                    log.warn({ part: 'queue', operation: job.operation, err: error }, 'a job could not be queued');
+                    adding.down(error);
                     if (waiters.settle(id, unavailable())) cancel(id);
                 },
             );
