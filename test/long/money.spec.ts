@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { openDb } from '../../shared/db.ts';
+import { changePlan, openCredits } from '../../shared/store/credits.ts';
+import { checkLedger } from '../../shared/store/ledger.ts';
+import { type Books, openBooks, orderFor } from '../store/books.ts';
+import { LIFE, live } from '../store/credit-model.ts';
+
+describe('money, at length', () => {
+    let books: Books;
+    beforeEach(async () => {
+        books = await openBooks();
+    });
+    afterEach(async () => {
+        await books.expectRightBooks();
+        await books.close();
+    });
+
+    it('agrees with the rules as they are told, in 1,000 lives', async () => {
+        await fc.assert(
+            fc.asyncProperty(LIFE, async (steps) => {
+                await books.setTime('2027-01-31T12:00:00Z');
+                await live(books, steps);
+            }),
+            { numRuns: 1000 },
+        );
+    });
+
+    it('lets exactly 5,000 of 10,000 debits through, ten times, from four processes’ pools', async () => {
+        const pools = [1, 2, 3, 4].map(() => openDb({ url: books.url }));
+        const credits = pools.map((db) => openCredits(db));
+        for (let round = 0; round < 10; round++) {
+            const account = await books.user({ allowance: 2500, bonus: 2500 });
+            const begun = performance.now();
+            const held = await Promise.all(
+                Array.from({ length: 10_000 }, async (_, place) => {
+                    const one = credits[place % 4] ?? books.credits;
+                    const verdict = await one.hold(orderFor(account, { userId: 'usr_nobody' }));
+                    return verdict.ok && (await one.charge({ operation: verdict.operation, amount: 1 })).ok;
+                }),
+            );
+            expect(held.filter((isCharged) => isCharged)).to.have.length(5000);
+            expect(performance.now() - begun).to.be.below(10_000);
+            expect(await books.credits.balance(account)).to.include({ available: 0, held: 0 });
+        }
+        await Promise.all(credits.map((one) => one.close()));
+        await Promise.all(pools.map((db) => db.destroy()));
+    });
+
+    it('is exact while connections are killed, months pass, plans change and sweepers run', async () => {
+        const people = await Promise.all(Array.from({ length: 40 }, () => books.user({ allowance: 200, bonus: 20 })));
+        const workspaces = await Promise.all(people.slice(0, 10).map((owner) => books.workspace(owner)));
+        const answered = new Map<string, number>();
+        let isOver = false;
+        const disturbances = Promise.all([
+            repeat(250, killConnections),
+            repeat(100, () => Promise.all([books.credits.sweep(), books.others.sweep()])),
+            repeat(700, () => books.advance(5 * 86_400)),
+            repeat(300, changeSomePlan),
+            repeat(500, async () => expect(await checkLedger(books.db)).to.deep.equal([])),
+        ]);
+        await Promise.all(Array.from({ length: 64 }, (_, caller) => call(caller)));
+        isOver = true;
+        await disturbances;
+        // Calls whose hold or release was lost with a connection: their time is over.
+        await books.advance(86_400);
+        while ((await books.credits.sweep()).released > 0);
+
+        const { rows } = await books.db.raw<{ rows: { operation: string; charged: number }[] }>(
+            "select operation, charged from holds where state = 'charged'",
+        );
+        const charged = new Map(rows.map((row) => [row.operation, row.charged]));
+        for (const [operation, amount] of answered) expect(charged.get(operation), operation).to.equal(amount);
+        expect(answered.size, 'answered charges').to.be.above(5000);
+        expect(charged.size, 'charges in the ledger are answered charges').to.equal(answered.size);
+
+        async function call(caller: number): Promise<void> {
+            const end = performance.now() + 20_000;
+            for (let turn = 0; performance.now() < end; turn++) {
+                const place = (caller + turn) % people.length;
+                const userId = people[place] ?? '';
+                const accountId = turn % 3 === 0 ? (workspaces[place] ?? userId) : userId;
+                const credits = caller % 2 ? books.credits : books.others;
+                const order = orderFor(accountId, { userId, unit: 1 + (turn % 3), maxUnits: 1 + (turn % 5), expiresInMs: 86_000_000 });
+                const held = await credits.hold(order).catch(() => undefined);
+                if (held === undefined || !held.ok) {
+                    await pause(1);
+                    continue;
+                }
+                if (turn % 7 === 0) {
+                    await credits.release(order).catch(() => undefined);
+                    continue;
+                }
+                const bill = await credits.charge({ operation: held.operation, amount: Math.ceil(held.amount / 2) });
+                if (bill.ok) answered.set(held.operation, bill.charged);
+            }
+        }
+
+        async function repeat(everyMs: number, work: () => Promise<unknown>): Promise<void> {
+            while (!isOver) {
+                await pause(everyMs);
+                // A connection may be killed under any of these; the books are what counts.
+                await work().catch((error: unknown) => {
+                    if (error instanceof Error && error.name === 'AssertionError') throw error;
+                });
+            }
+        }
+
+        async function killConnections(): Promise<void> {
+            await books.db.raw(
+                `select pg_terminate_backend(pid) from pg_stat_activity
+                 where datname = current_database() and pid <> pg_backend_pid() and random() < 0.3`,
+            );
+        }
+
+        async function changeSomePlan(): Promise<void> {
+            const workspace = workspaces[Math.floor(Math.random() * workspaces.length)] ?? '';
+            const plan = (['free', 'starter', 'pro'] as const)[Math.floor(Math.random() * 3)] ?? 'free';
+            await changePlan(books.db, workspace, { plan, planAllowance: plan === 'free' ? 200 : 900 });
+        }
+    });
+});
