@@ -37,13 +37,20 @@ function valueFor(param: Param, params: JsonObject): Json | undefined {
     return Object.hasOwn(params, param.name) ? params[param.name] : param.default;
 }
 
+/** A call with a thousand wrong names is told about the first ones; a suggestion costs more than a name. */
+const MAX_UNKNOWN = 50;
+const MAX_SUGGESTED = 5;
+
 function unknownNames(endpoint: Endpoint, params: JsonObject, judged: ReadonlySet<string | undefined>): Detail[] {
     const known = endpoint.params.map(({ name }) => name);
     const names = new Set(known);
     return Object.keys(params)
         .filter((name) => !names.has(name) && !judged.has(escapePointer(name)))
-        .slice(0, 20)
-        .map((name) => detail(name, 'UNKNOWN_FIELD', `The endpoint ${endpoint.name} has no such parameter${suggestion(name, known)}`));
+        .slice(0, MAX_UNKNOWN)
+        .map((name, place) => {
+            const hint = place < MAX_SUGGESTED ? suggestion(name, known) : '.';
+            return detail(name, 'UNKNOWN_FIELD', `The endpoint ${endpoint.name} has no such parameter${hint}`);
+        });
 }
 
 function suggestion(name: string, known: readonly string[]): string {

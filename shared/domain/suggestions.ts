@@ -1,17 +1,19 @@
 /** Names are at most 64 characters; what is much longer resembles none of them, and is not compared at all. */
 const MAX_COMPARED = 80;
+const MAX_NAMES = 500;
 const MAX_SUGGESTIONS = 3;
 
 /**
  * Up to three of `names` that `wanted` may have been meant to be, nearest first (`did_you_mean`): by edit distance, case and
  * separators aside, and names that contain the text or are contained in it. Ties keep the order of `names`. The cost is bounded
- * by 80 characters each, however long `wanted` is.
+ * by 500 names of 80 characters, whatever is asked.
  */
 export function didYouMean(wanted: string, names: readonly string[]): string[] {
     if (wanted.length > MAX_COMPARED) return [];
     const sought = plain(wanted);
     if (sought === '') return [];
     return names
+        .slice(0, MAX_NAMES)
         .filter((name) => name.length <= MAX_COMPARED)
         .map((name, place) => ({ name, place, distance: distanceBetween(sought, plain(name)) }))
         .filter(({ distance }) => distance !== undefined)
