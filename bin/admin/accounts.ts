@@ -1,0 +1,99 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readEmail } from '../../shared/domain/email.ts';
+import { PLAN_NAMES, type Plan } from '../../shared/domain/plans.ts';
+import * as accounts from '../../shared/store/accounts.ts';
+import { findUser, setSuspended } from '../../shared/store/users.ts';
+import { fields, idOf, type Run, type Work, wholeNumber } from './command.ts';
+import { type LimitOptions, presentLimits, readLimits, withLimits } from './limits.ts';
+import { AdminFault, audited } from './operator.ts';
+
+interface CreateOptions extends LimitOptions {
+    email: string;
+    plan: Plan;
+    credits?: number;
+    invitedBy?: string;
+}
+
+/** `account create | suspend | resume`. */
+export function addAccountCommands(program: Command, run: Run): void {
+    const account = program.command('account').description('accounts and the people behind them');
+    withLimits(
+        account
+            .command('create')
+            .description('make a verified user, or find the one of this address, with a workspace and a key')
+            .requiredOption('--email <address>', 'whom it is for', readAddress)
+            .addOption(new Option('--plan <plan>').choices(PLAN_NAMES).default('free'))
+            .option('--credits <n>', 'bonus credits, on top of the allowance', wholeNumber(0, 1_000_000_000))
+            .option('--invited-by <user>', 'who invited this new address', idOf('usr')),
+    ).action((options: CreateOptions) => run(create(options)));
+    account
+        .command('suspend')
+        .description('refuse every key of a user, within a second')
+        .argument('<user>', 'usr_…', idOf('usr'))
+        .action((userId: string) => run(suspend(userId, true)));
+    account
+        .command('resume')
+        .description('let a suspended user back in')
+        .argument('<user>', 'usr_…', idOf('usr'))
+        .action((userId: string) => run(suspend(userId, false)));
+}
+
+function create(options: CreateOptions): Work {
+    return async (operator) => {
+        const { email, plan, credits, invitedBy } = options;
+        const overrides = readLimits(options);
+        const made = await audited(operator, { command: 'account create' }, async (trx) => {
+            if (invitedBy !== undefined && (await findUser(trx, invitedBy)) === undefined) throw noUser(invitedBy);
+            const order = { email, plan, bonus: credits, invitedBy };
+            const result = await accounts.createAccount(trx, Object.keys(overrides).length > 0 ? { ...order, overrides } : order);
+            const { userId, workspaceId, keyId } = result;
+            const limits = presentLimits(overrides);
+            const after = {
+                email,
+                plan,
+                credits: credits ?? 0,
+                invited_by: invitedBy ?? null,
+                limits,
+                workspace_id: workspaceId,
+                key_id: keyId,
+            };
+            return { target: userId, before: null, after, result };
+        });
+        const result = { user_id: made.userId, workspace_id: made.workspaceId, key_id: made.keyId, api_key: made.apiKey };
+        const isLate = invitedBy !== undefined && !made.isNewUser;
+        return {
+            result,
+            lines: fields(result),
+            ...(isLate && { note: 'admin: this address is not new, so that the invitation does not count' }),
+        };
+    };
+}
+
+function suspend(userId: string, isSuspended: boolean): Work {
+    return async (operator) => {
+        const command = isSuspended ? 'account suspend' : 'account resume';
+        await audited(operator, { command }, async (trx) => {
+            const user = await findUser(trx, userId);
+            if (user === undefined) throw noUser(userId);
+            await setSuspended(trx, userId, isSuspended);
+            return {
+                target: userId,
+                before: { suspended: user.suspendedAt !== null },
+                after: { suspended: isSuspended },
+                result: undefined,
+            };
+        });
+        const result = { user_id: userId, suspended: isSuspended };
+        return { result, lines: fields(result) };
+    };
+}
+
+function noUser(userId: string): AdminFault {
+    return new AdminFault('NOT_FOUND', `There is no user ${userId}.`);
+}
+
+function readAddress(text: string): string {
+    const email = readEmail(text);
+    if (email.ok) return email.address;
+    throw new InvalidArgumentError(email.message);
+}

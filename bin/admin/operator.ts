@@ -1,0 +1,59 @@
+import { userInfo } from 'node:os';
+import { readConfig } from '../../shared/config.ts';
+import { type Db, openDb } from '../../shared/db.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { findRunning } from '../../shared/embedded-postgres.ts';
+import type { RefusalCode } from '../../shared/refusals.ts';
+import { recordChange } from '../../shared/store/audit.ts';
+
+/** What an operator can do something about; the message is one sentence. */
+export class AdminFault extends Error {
+    readonly code: RefusalCode;
+
+    constructor(code: RefusalCode, message: string) {
+        super(message);
+        this.name = 'AdminFault';
+        this.code = code;
+    }
+}
+
+/** Who works, and on which database. */
+export interface Operator {
+    db: Db;
+    /** As it stands in the audit. */
+    actor: string;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR; close `db` afterwards. */
+export async function openOperator(env?: Env): Promise<Operator> {
+    const { databaseUrl, dataDir } = readConfig(env);
+    const url = databaseUrl ?? (await findRunning(dataDir));
+    if (url === undefined) {
+        throw new AdminFault('SERVICE_UNAVAILABLE', `no database runs on ${dataDir}: set DATABASE_URL, or start one with npm start`);
+    }
+    return { db: openDb({ url, poolSize: 2, acquireTimeoutMs: 5000, name: 'routebook-admin' }), actor: `operator ${loginName()}` };
+}
+
+/** A change and its entry in the audit, both or neither. `before` and `after` never hold a key. */
+export async function audited<Result>(
+    { db, actor }: Operator,
+    entry: { command: string; reason?: string },
+    change: (trx: Db) => Promise<{ target: string; before: JsonObject | null; after: JsonObject | null; result: Result }>,
+): Promise<Result> {
+    return db.transaction(async (trx) => {
+        const { target, before, after, result } = await change(trx);
+        await recordChange(trx, { actor, command: entry.command, target, reason: entry.reason ?? null, before, after });
+        return result;
+    });
+}
+
+/** Containers may run under a number that has no name. */
+function loginName(): string {
+    try {
+        return userInfo().username;
+    } catch {
+        return String(process.getuid?.() ?? 'unknown');
+    }
+}

@@ -1,0 +1,86 @@
+import { Command, CommanderError } from 'commander';
+import { ConfigFault } from '../../shared/config.ts';
+import { addAccountCommands } from './accounts.ts';
+import { addAuditCommands } from './audit.ts';
+import type { Work } from './command.ts';
+import { addKeyCommands } from './keys.ts';
+import { addMoneyCommands } from './money.ts';
+import { AdminFault, type Env, openOperator } from './operator.ts';
+import { addSiteCommands } from './sites.ts';
+
+export interface Terminal {
+    /** A line on stdout. */
+    print(line: string): void;
+    /** A line on stderr. */
+    complain(line: string): void;
+}
+
+/**
+ * Runs one operator's command (CONTRACT section 5). With `--json` the last line of stdout is the result, or
+ * `{"error":{code,message}}`; everything else goes to stderr.
+ * @param env the settings; those of this process by default
+ * @returns the exit code: 0, 1 for a failure, 2 for wrong usage
+ */
+export async function runAdmin(args: readonly string[], terminal: Terminal, env?: Env): Promise<number> {
+    const isJson = args.includes('--json');
+    let exitCode = 0;
+    const program = new Command('admin')
+        .description("The operator's tool of Routebook.")
+        .option('--json', 'print the result as one line of JSON')
+        .exitOverride()
+        .showHelpAfterError('(--help shows how)')
+        .configureOutput({
+            writeOut: (text) => terminal.print(text.trimEnd()),
+            writeErr: (text) => terminal.complain(text.trimEnd()),
+        });
+    const run = async (work: Work) => {
+        const operator = await openOperator(env);
+        try {
+            const { result, lines, note, isFailure } = await work(operator);
+            if (note !== undefined) terminal.complain(note);
+            if (isJson) terminal.print(JSON.stringify(result));
+            else for (const line of lines) terminal.print(line);
+            if (isFailure === true) exitCode = 1;
+        } finally {
+            await operator.db.destroy();
+        }
+    };
+    for (const add of [addAccountCommands, addKeyCommands, addMoneyCommands, addSiteCommands, addAuditCommands]) add(program, run);
+    try {
+        await program.parseAsync(args, { from: 'user' });
+        return exitCode;
+    } catch (error) {
+        if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
+        const { code, message } = toFault(error);
+        terminal.complain(`admin: ${message}`);
+        if (isJson) terminal.print(JSON.stringify({ error: { code, message } }));
+        return 1;
+    }
+}
+
+/** Help that was asked for is no fault; commander has printed what it has to say. */
+function usageExit({ exitCode, code, message }: CommanderError, isJson: boolean, terminal: Terminal): number {
+    if (exitCode === 0) return 0;
+    const text = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '');
+    if (isJson) terminal.print(JSON.stringify({ error: { code: 'WRONG_USAGE', message: text } }));
+    return 2;
+}
+
+/** PostgreSQL's codes for "no such table" and "no such function". */
+const NOT_MIGRATED = ['42P01', '42883'];
+
+function toFault(error: unknown): { code: string; message: string } {
+    if (error instanceof AdminFault) return error;
+    if (error instanceof ConfigFault) return { code: 'VALIDATION_ERROR', message: error.lines.join('; ') };
+    const sqlState = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (NOT_MIGRATED.includes(sqlState))
+        return { code: 'SERVICE_UNAVAILABLE', message: 'the database is not up to date: run npm run migrate' };
+    if (/^(E[A-Z]+|57P0\d|08\d{3}|28\w{3}|3D000)$/.test(sqlState) || isConnectFault(error)) {
+        return { code: 'SERVICE_UNAVAILABLE', message: `the database cannot be reached (${sqlState || 'time-out'})` };
+    }
+    return { code: 'INTERNAL', message: error instanceof Error ? error.message : String(error) };
+}
+
+function isConnectFault(error: unknown): boolean {
+    return error instanceof Error && (error.name === 'KnexTimeoutError' || /timeout expired|Connection terminated/i.test(error.message));
+}

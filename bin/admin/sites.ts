@@ -1,0 +1,212 @@
+import { Argument, type Command, Option } from 'commander';
+import type { Db } from '../../shared/db.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import * as sites from '../../shared/store/sites.ts';
+import {
+    type Done,
+    fields,
+    idOf,
+    line,
+    type OrDefault,
+    orDefault,
+    positiveNumber,
+    type Run,
+    readSite,
+    table,
+    type Work,
+    wholeNumber,
+} from './command.ts';
+import { AdminFault, audited, type Operator } from './operator.ts';
+import { workspaceOrFault } from './workspaces.ts';
+
+/** `site set | show | block | unblock | transfer`, `schema yank`, `maintainer add | remove`. All act on the registrable domain. */
+export function addSiteCommands(program: Command, run: Run): void {
+    const site = program.command('site').description('registrable domains and every site on them');
+    site.command('set')
+        .description('set price, share and pace of a domain')
+        .argument('<domain>')
+        .option('--credits <n>', 'credits of one unit', wholeNumber(1, 1_000_000))
+        .option('--concurrency <n>', 'fetches in flight, or default', orDefault(wholeNumber(1, 1_000_000)))
+        .option('--rate <n>', 'upstream requests a second, or default', orDefault(positiveNumber(1_000_000)))
+        .action((domain: string, settings: SetOptions, command: Command) => {
+            if (Object.keys(settings).length === 0) command.error('error: give at least one of --credits, --concurrency, --rate');
+            return run(set(domain, settings));
+        });
+    site.command('show')
+        .description('show a domain, its sites and who maintains it')
+        .argument('<domain>')
+        .action((domain: string) => run(show(domain)));
+    site.command('block')
+        .description('stop everything on a domain, within a second')
+        .argument('<domain>')
+        .requiredOption('--reason <text>', 'why', line(500))
+        .action((domain: string, { reason }: { reason: string }) => run(block(domain, reason)));
+    site.command('unblock')
+        .description('let a blocked domain work again')
+        .argument('<domain>')
+        .option('--reason <text>', 'why', line(500))
+        .action((domain: string, { reason }: { reason?: string }) => run(unblock(domain, reason)));
+    site.command('transfer')
+        .description('make a workspace the only maintainer of a domain')
+        .argument('<domain>')
+        .argument('<workspace>', 'wsp_…', idOf('wsp'))
+        .action((domain: string, workspaceId: string) =>
+            run(changeMaintainers('site transfer', domain, workspaceId, sites.transferDomain)),
+        );
+
+    program
+        .command('schema')
+        .description('versions of schemas')
+        .command('yank')
+        .description('take a version out of use')
+        .argument('<site>')
+        .addArgument(new Argument('<version>').argParser(wholeNumber(1, 2_147_483_647)))
+        .addOption(new Option('--reason <reason>').choices(schemas.YANK_REASONS).makeOptionMandatory())
+        .action((name: string, version: number, { reason }: { reason: schemas.YankReason }) => run(yank(name, version, reason)));
+
+    const maintainer = program.command('maintainer').description('workspaces that may publish on a domain');
+    maintainer
+        .command('add')
+        .argument('<site>')
+        .argument('<workspace>', 'wsp_…', idOf('wsp'))
+        .action((name: string, workspaceId: string) => run(changeMaintainers('maintainer add', name, workspaceId, sites.addMaintainer)));
+    maintainer
+        .command('remove')
+        .argument('<site>')
+        .argument('<workspace>', 'wsp_…', idOf('wsp'))
+        .action((name: string, workspaceId: string) => run(changeMaintainers('maintainer remove', name, workspaceId, removeMaintainer)));
+}
+
+interface SetOptions {
+    credits?: number;
+    concurrency?: OrDefault;
+    rate?: OrDefault;
+}
+
+function set(text: string, { credits, concurrency, rate }: SetOptions): Work {
+    const settings = {
+        ...(credits !== undefined && { credits }),
+        ...(concurrency !== undefined && { concurrency: concurrency === 'default' ? null : concurrency }),
+        ...(rate !== undefined && { rate: rate === 'default' ? null : rate }),
+    };
+    return async (operator) => changeDomain(operator, 'site set', text, (trx, registrable) => sites.setDomain(trx, registrable, settings));
+}
+
+function block(text: string, reason: string): Work {
+    return (operator) =>
+        changeDomain(operator, 'site block', text, (trx, registrable) => sites.blockDomain(trx, registrable, reason), reason);
+}
+
+function unblock(text: string, reason: string | undefined): Work {
+    return (operator) => changeDomain(operator, 'site unblock', text, sites.unblockDomain, reason);
+}
+
+async function changeDomain(
+    operator: Operator,
+    command: string,
+    text: string,
+    change: (trx: Db, registrable: string) => Promise<sites.Domain>,
+    reason?: string,
+): Promise<Done> {
+    const { registrable } = readSite(text);
+    const result = await audited(operator, { command, ...(reason !== undefined && { reason }) }, async (trx) => {
+        const before = present(await sites.findDomain(trx, registrable));
+        const after = present(await change(trx, registrable));
+        return { target: registrable, before, after, result: after };
+    });
+    return { result, lines: fields(result) };
+}
+
+function show(text: string): Work {
+    return async ({ db }) => {
+        const { registrable } = readSite(text);
+        const view = await sites.showDomain(db, registrable);
+        const maintainers = presentMaintainers(view.maintainers);
+        const lines = [
+            ...fields(present(view)),
+            '',
+            ...table(
+                ['site', 'latest', 'versions'],
+                view.sites.map(({ site, latest, versions }) => [site, latest, versions]),
+            ),
+            '',
+            ...table(
+                ['maintainer', 'name'],
+                view.maintainers.map(({ workspaceId, name }) => [workspaceId, name]),
+            ),
+        ];
+        return { result: { ...present(view), sites: view.sites, maintainers }, lines };
+    };
+}
+
+function changeMaintainers(
+    command: string,
+    text: string,
+    workspaceId: string,
+    change: (trx: Db, registrable: string, workspaceId: string) => Promise<void>,
+): Work {
+    return async (operator) => {
+        const { registrable } = readSite(text);
+        const maintainers = await audited(operator, { command }, async (trx) => {
+            await workspaceOrFault(trx, workspaceId);
+            const before = await sites.listMaintainers(trx, registrable);
+            await change(trx, registrable, workspaceId);
+            const after = await sites.listMaintainers(trx, registrable);
+            return {
+                target: registrable,
+                before: { maintainers: before.map((maintainer) => maintainer.workspaceId) },
+                after: { maintainers: after.map((maintainer) => maintainer.workspaceId) },
+                result: after,
+            };
+        });
+        return {
+            result: { domain: registrable, maintainers: presentMaintainers(maintainers) },
+            lines: table(
+                ['maintainer', 'name'],
+                maintainers.map(({ workspaceId: id, name }) => [id, name]),
+            ),
+        };
+    };
+}
+
+async function removeMaintainer(trx: Db, registrable: string, workspaceId: string): Promise<void> {
+    const outcome = await sites.removeMaintainer(trx, registrable, workspaceId);
+    if (outcome === 'last')
+        throw new AdminFault('LAST_MAINTAINER', `${workspaceId} is the last maintainer of ${registrable}; add another one first.`);
+    if (outcome === 'absent') throw new AdminFault('NOT_FOUND', `${workspaceId} does not maintain ${registrable}.`);
+}
+
+function yank(text: string, version: number, reason: schemas.YankReason): Work {
+    return async (operator) => {
+        const { site, registrable } = readSite(text);
+        const result = await audited(operator, { command: 'schema yank', reason }, async (trx) => {
+            const before = await schemas.findVersion(trx, site, version);
+            if (before === undefined) throw new AdminFault('VERSION_NOT_FOUND', `There is no version ${version} of ${site}.`);
+            await schemas.yank(trx, site, version, reason);
+            const latest = (await schemas.findLatest(trx, { site, registrable })).version?.version ?? null;
+            return {
+                target: `${site} ${version}`,
+                before: { yank_reason: before.yankReason },
+                after: { yank_reason: reason, latest },
+                result: { site, version, yanked: true, reason, latest },
+            };
+        });
+        return { result, lines: fields(result) };
+    };
+}
+
+function present(domain: sites.Domain): { [name: string]: string | number | boolean | null } & JsonObject {
+    return {
+        domain: domain.registrable,
+        credits: domain.credits,
+        concurrency: domain.concurrency,
+        rate: domain.rate,
+        blocked: domain.blockedAt !== null,
+        block_reason: domain.blockReason,
+    };
+}
+
+function presentMaintainers(maintainers: readonly sites.Maintainer[]): { workspace_id: string; name: string }[] {
+    return maintainers.map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name }));
+}
