@@ -52,7 +52,8 @@ function build({ issuer, subject, spki, signer, isAuthority = false, host, expir
     );
     const signature = sign('sha256', body, createPrivateKey(signer));
     const whole = sequence(body, algorithm, tagged(0x03, Buffer.concat([Buffer.from([0]), signature])));
-    return `-----BEGIN CERTIFICATE-----\n${whole.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
+    const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
+    return ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n');
 }
 
 const TRUE = tagged(0x01, Buffer.from([0xff]));

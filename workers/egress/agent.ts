@@ -1,6 +1,6 @@
 import type { AgentOptions, ClientRequest, ClientRequestArgs } from 'node:http';
 import { Agent } from 'node:https';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { EgressConnector } from './connector.ts';
 import type { Scheme } from './rules.ts';
@@ -64,29 +64,42 @@ export class GuardedAgent extends Agent {
         }
     }
 
-    /** A connection that holds bytes nobody asked for could answer the next call with them: it is closed instead of kept. */
+    /**
+     * A connection rests until the loop has looked once more at everything that had arrived by then: bytes nobody asked for would
+     * answer the next call, and close the connection instead.
+     */
+    override emit(event: string | symbol, ...args: unknown[]): boolean {
+        const [socket] = args;
+        if (event !== 'free' || !(socket instanceof Socket)) return super.emit(event, ...args);
+        socket.once('data', close).once('error', close);
+        // The first of the two may still belong to the round that brought the answer.
+        setImmediate(() =>
+            setImmediate(() => {
+                socket.off('data', close).off('error', close);
+                if (socket.readableLength > 0) socket.destroy();
+                super.emit(event, ...args);
+            }),
+        );
+        return true;
+    }
+
     override keepSocketAlive(socket: Duplex): boolean {
-        if (socket.readableLength > 0) return false;
         // Node answers with a boolean, which its types do not say; it also applies the site's own `Keep-Alive: timeout`.
         const isKept: unknown = super.keepSocketAlive(socket);
         if (isKept !== true) return false;
         const { timeout = 0 } = socket as Socket;
-        socket.once('data', closeAtSurplus);
-        (socket as Socket).setTimeout(timeout > 0 ? Math.min(timeout, IDLE) : IDLE, closeIdle);
+        socket.once('data', close);
+        (socket as Socket).setTimeout(timeout > 0 ? Math.min(timeout, IDLE) : IDLE, close);
         return true;
     }
 
     override reuseSocket(socket: Duplex, request: ClientRequest): void {
-        socket.off('data', closeAtSurplus);
-        (socket as Socket).setTimeout(0, closeIdle);
+        socket.off('data', close);
+        (socket as Socket).setTimeout(0, close);
         super.reuseSocket(socket, request);
     }
 }
 
-function closeAtSurplus(this: Duplex): void {
-    this.destroy();
-}
-
-function closeIdle(this: Duplex): void {
+function close(this: Duplex): void {
     this.destroy();
 }

@@ -19,7 +19,7 @@ export interface Body {
  *     connection breaks off
  */
 export async function readBody(response: IncomingMessage, cap: number): Promise<Body> {
-    const unpacker = openUnpacker(response);
+    const openUnpacker = unpackerOf(response);
     const chunks: Buffer[] = [];
     let length = 0;
     let received = 0;
@@ -34,45 +34,55 @@ export async function readBody(response: IncomingMessage, cap: number): Promise<
         }
         return true;
     };
-    const count = async function* (): AsyncGenerator<Buffer> {
+    const packed = async function* (): AsyncGenerator<Buffer> {
         for await (const chunk of response as AsyncIterable<Buffer>) {
             received += chunk.length;
             yield chunk;
         }
     };
-    const isWhole = unpacker === undefined ? await take(response) : await unpackInto(take, unpacker, count);
+    const isWhole = openUnpacker === undefined ? await take(response) : await unpack(packed(), openUnpacker, take);
     const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-    return { bytes, received: unpacker === undefined ? length : received, isWhole };
+    return { bytes, received: openUnpacker === undefined ? length : received, isWhole };
 }
 
-async function unpackInto(
-    take: (source: AsyncIterable<Buffer>) => Promise<boolean>,
-    unpacker: Transform,
-    count: () => AsyncGenerator<Buffer>,
-): Promise<boolean> {
-    let isWhole = false;
+type Take = (source: AsyncIterable<Buffer>) => Promise<boolean>;
+
+/** Opens what unpacks a body that begins with this byte. */
+type OpenUnpacker = (first: number) => Transform;
+
+async function unpack(packed: AsyncGenerator<Buffer>, open: OpenUnpacker, take: Take): Promise<boolean> {
+    const { value: head, done } = await packed.next();
+    if (done === true) return true;
+    const all = async function* (): AsyncGenerator<Buffer> {
+        yield head;
+        yield* packed;
+    };
+    let isWhole: boolean | undefined;
     try {
-        await pipeline(count, unpacker, async (source: AsyncIterable<Buffer>) => {
+        await pipeline(all, open(head[0] ?? 0), async (source: AsyncIterable<Buffer>) => {
             isWhole = await take(source);
         });
     } catch (error) {
+        // What was left unread at the cap ends the pipeline early, on purpose.
+        if (isWhole === false) return false;
         if (isUnpackingError(error)) throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', 'The answer cannot be unpacked.');
         throw error;
     }
-    return isWhole;
+    return isWhole === true;
 }
 
-const UNPACKERS: ReadonlyMap<string, () => Transform> = new Map([
+const UNPACKERS: ReadonlyMap<string, OpenUnpacker> = new Map<string, OpenUnpacker>([
     ['gzip', () => zlib.createGunzip()],
     ['x-gzip', () => zlib.createGunzip()],
-    ['deflate', () => zlib.createInflate()],
+    // Some sites that say deflate leave out the zlib wrapper, whose first byte ends in 8.
+    ['deflate', (first) => ((first & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw())],
     ['br', () => zlib.createBrotliDecompress()],
     ['zstd', () => zlib.createZstdDecompress()],
 ]);
 
-function openUnpacker(response: IncomingMessage): Transform | undefined {
+function unpackerOf(response: IncomingMessage): OpenUnpacker | undefined {
     const header = response.headers['content-encoding'];
-    if (header === undefined || isBodyless(response)) return undefined;
+    if (header === undefined) return undefined;
     const codings = header
         .split(',')
         .map((coding) => coding.trim().toLowerCase())
@@ -82,14 +92,10 @@ function openUnpacker(response: IncomingMessage): Transform | undefined {
     const open = UNPACKERS.get(coding);
     if (codings.length > 1) throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', 'The answer is packed in more than one layer.');
     if (open === undefined) throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', 'The answer has an unknown Content-Encoding.');
-    return open();
-}
-
-function isBodyless(response: IncomingMessage): boolean {
-    return response.statusCode === 204 || response.statusCode === 205 || response.statusCode === 304;
+    return open;
 }
 
 function isUnpackingError(error: unknown): boolean {
     if (!(error instanceof Error) || !('code' in error)) return false;
-    return /^(Z_|ERR_(BROTLI|_?ERR_BROTLI|ZSTD|ZLIB)|ERR__ERROR|ZSTD_)/.test(String(error.code));
+    return /^(Z_|ZSTD_|ERR__ERROR|ERR_(BROTLI|ZLIB|ZSTD))/.test(String(error.code));
 }

@@ -6,11 +6,11 @@ const MAX_SNIPPET = 512;
 /** What is looked through: a secret that begins inside the snippet and ends behind it has to be seen whole. */
 const SCANNED = 4096;
 
-/** The beginning of a body as text for a person: no control characters, no secrets, at most 512 characters. */
+/** The beginning of a body as text for a person: on one line, without control characters and secrets, at most 512 characters. */
 export function snippetOf(body: Uint8Array): string {
     // Four bytes hold every character of UTF-8: what is cut off here is behind the part that is looked through.
     const text = new TextDecoder().decode(body.subarray(0, SCANNED * 4)).slice(0, SCANNED);
-    const shown = withoutSecrets(text.replace(/[\u0000-\u001f\u007f-\u009f\ufffd]+/g, ' ').trim());
+    const shown = withoutSecrets(text.replace(/[\s\u0000-\u001f\u007f-\u009f\ufffd]+/g, ' ').trim());
     return shown.slice(0, MAX_SNIPPET).toWellFormed();
 }
 
