@@ -39,8 +39,14 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     const price = found.ok ? priceOf(found, body) : undefined;
 
     const leased = body.dry_run !== true;
-    const lease = { operation, account: caller.accountId, expiresAt: deadlineAt + LEASE_GRACE_MS };
-    await countCall(call, leased ? { ...lease, concurrency: caller.figures.concurrency, ...shareOf(found) } : undefined);
+    const lease = {
+        operation,
+        account: caller.accountId,
+        concurrency: caller.figures.concurrency,
+        expiresAt: deadlineAt + LEASE_GRACE_MS,
+        ...shareOf(found),
+    };
+    await countCall(call, leased ? lease : undefined);
     try {
         if (!found.ok) throw found.refusal;
         if (values === undefined || price === undefined) throw new Error('a found endpoint has values and a price');
@@ -88,8 +94,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         return { answer: presentFetch({ call, found, outcome, bill, admittedAt, durationMs: performance.now() - began }) };
     } finally {
         // The windows stay taken; concurrency and share are free before the answer is sent.
-        if (leased)
-            await app.limits.end(lease).catch((error: unknown) => app.log.warn({ part: 'limits', err: error }, 'a lease ends by its time'));
+        if (leased) await app.limits.end(lease);
     }
 }
 

@@ -51,7 +51,7 @@ export function envelope(
             ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
             request_id: requestId,
             doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-            ...(details === undefined ? {} : { details }),
+            ...(details === undefined || details.length === 0 ? {} : { details }),
             ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
             ...(upstream === undefined ? {} : { upstream }),
             ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),

@@ -62,6 +62,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const { app, base } = await openApi();
     for (let index = 0; index < workerCount; index++) {
         const workerApp = openApp(config, { role: 'worker', log, clock, metrics: app.metrics });
+        workerApp.setPort(Number(new URL(base).port));
         apps.push({ app: workerApp });
         workers.push(await openWorker(workerApp, connector === undefined ? {} : { connector }));
     }

@@ -1,0 +1,256 @@
+import { expect } from 'chai';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+const errorOf = (answer: Answer) => answer.body['error'] as Record<string, unknown>;
+const metaOf = (answer: Answer) => answer.body['meta'] as Record<string, unknown>;
+
+for (const topology of TOPOLOGIES) {
+    describe(`a hosted fetch, with queue and limits in ${topology}`, () => {
+        let world: World;
+        let shop: Shop;
+        let ada: Person;
+
+        before(async () => {
+            shop = await openShop();
+            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
+            ada = await join(world, { plan: 'pro' });
+            const published = await ada.publish(shopPackage(shop.port));
+            expect(published.status, JSON.stringify(published.body)).to.equal(201);
+        });
+
+        after(async () => {
+            shop.letGo();
+            await world.close();
+            await shop.close();
+        });
+
+        it('answers with the result and charges exactly one credit for one request', async () => {
+            const before = await balanceOf(ada);
+            const answer = await ada.fetch(SHOP, 'product', { id: 7 });
+            expect(answer.status).to.equal(200);
+            expect(answer.body['data']).to.deep.equal({ id: 7, title: 'Product 7', price: { amount: 10 } });
+            // The first charged fetch of a person earns 50, in its own answer already.
+            expect(metaOf(answer)).to.include({ credits_used: 1, credits_remaining: before - 1 + 50, site: SHOP, endpoint: 'product' });
+            expect(metaOf(answer)).to.include({ version: 1, results: 1, truncated: false, cached: false });
+            expect(metaOf(answer)['upstream']).to.include({ status: 200, attempts: 1 });
+            expect(await balanceOf(ada)).to.equal(before - 1 + 50);
+        });
+
+        it('bills per result where the schema says so, and nothing for no results', async () => {
+            const answer = await ada.fetch(SHOP, 'search', { n: 4 });
+            expect(metaOf(answer)).to.include({ credits_used: 4, results: 4, truncated: false });
+            const none = await ada.fetch(SHOP, 'search', { n: 0 });
+            expect(none.status).to.equal(200);
+            expect(metaOf(none)).to.include({ credits_used: 0, results: 0 });
+        });
+
+        it('cuts results at max_results, at max_credits and at the balance, and says so', async () => {
+            const byResults = await ada.fetch(SHOP, 'search', { n: 9 }, { max_results: 2 });
+            expect(metaOf(byResults)).to.include({ credits_used: 2, results: 2, truncated: true });
+            const byCredits = await ada.fetch(SHOP, 'search', { n: 9 }, { max_credits: 3 });
+            expect(metaOf(byCredits)).to.include({ credits_used: 3, results: 3, truncated: true });
+            const poor = await join(world, { overrides: { allowance: 4 } });
+            const byBalance = await poor.fetch(SHOP, 'search', { n: 9 });
+            expect(metaOf(byBalance)).to.include({ credits_used: 4, results: 4, truncated: true, credits_remaining: 50 });
+        });
+
+        it('sends exactly what the schema says: path, query, headers, and no more', async () => {
+            const answer = await ada.fetch(SHOP, 'echo', { name: 'a b/ü', tag: ['x', 'y z'] });
+            const echoed = answer.body['data'] as { path: string; headers: Record<string, string> };
+            expect(echoed.path).to.equal('/echo/a%20b%2F%C3%BC?fixed=1&tag=x&tag=y%20z');
+            expect(echoed.headers).to.include({ 'x-client': 'shop' });
+            expect(echoed.headers['user-agent']).to.match(/^Routebook\/\d+\.\d+\.\d+ \(\+http/);
+            const sent = Object.keys(echoed.headers).sort();
+            expect(sent).to.deep.equal(['accept', 'accept-encoding', 'connection', 'host', 'user-agent', 'x-client']);
+        });
+
+        it('sends bodies flat or by template, defaults filled in and absent params left out', async () => {
+            const order = await ada.fetch(SHOP, 'order', { product: 3 });
+            expect(JSON.parse((order.body['data'] as { body: string }).body)).to.deep.equal({ product: 3, quantity: 1 });
+            const query = await ada.fetch(SHOP, 'graphql', { q: '"} injected {"' });
+            expect(JSON.parse((query.body['data'] as { body: string }).body)).to.deep.equal({
+                operationName: 'Search',
+                variables: { q: '"} injected {"' },
+            });
+        });
+
+        it('reads HTML as a page, or as the fields that the schema selects', async () => {
+            const page = (await ada.fetch(SHOP, 'page')).body['data'] as { markdown: string; links: unknown[] };
+            expect(page).to.include({ title: 'The shop', description: 'All we have' });
+            expect(page.markdown).to.include('Welcome').and.not.include('alert');
+            expect(page.links[0]).to.deep.equal({ href: `http://${SHOP}:${shop.port}/products/1`, text: 'One' });
+            const items = await ada.fetch(SHOP, 'page_items');
+            expect(items.body['data']).to.deep.equal({ title: 'Welcome', items: [{ name: 'One' }, { name: 'Two' }] });
+        });
+
+        it('gives arrays, texts and empty answers an object around them', async () => {
+            expect((await ada.fetch(SHOP, 'list')).body['data']).to.deep.equal({ items: [1, 2, 3] });
+            expect((await ada.fetch(SHOP, 'text')).body['data']).to.deep.equal({ value: 'just text' });
+            expect((await ada.fetch(SHOP, 'empty')).body['data']).to.deep.equal({});
+        });
+
+        it('does not charge when the site refuses, breaks, lies or hangs', async () => {
+            const before = await balanceOf(ada);
+            const failures: [string, Record<string, unknown>, number, string][] = [
+                ['status', { code: 404 }, 502, 'UPSTREAM_STATUS'],
+                ['status', { code: 500 }, 502, 'UPSTREAM_STATUS'],
+                ['status', { code: 429 }, 503, 'UPSTREAM_RATE_LIMITED'],
+                ['status', { code: 302 }, 502, 'UPSTREAM_STATUS'],
+                ['broken', {}, 502, 'UPSTREAM_INVALID_RESPONSE'],
+                ['cut', {}, 502, 'UPSTREAM_UNREACHABLE'],
+                ['strict', {}, 502, 'UPSTREAM_INVALID_RESPONSE'],
+                ['held', {}, 504, 'UPSTREAM_TIMEOUT'],
+                ['held_write', {}, 504, 'UPSTREAM_TIMEOUT'],
+            ];
+            for (const [endpoint, params, status, code] of failures) {
+                const answer = await ada.fetch(SHOP, endpoint, params, { timeout_ms: 1000 });
+                expect(errorOf(answer), endpoint).to.include({ code, status });
+                expect(answer.status).to.equal(status);
+                expect(metaOf(answer)).to.include({ credits_used: 0, credits_remaining: before });
+            }
+            expect(await balanceOf(ada)).to.equal(before);
+        });
+
+        it('tells what the site said, and whether a retry may help', async () => {
+            const gone = errorOf(await ada.fetch(SHOP, 'status', { code: 410 }));
+            expect(gone['upstream']).to.deep.equal({ status: 410, snippet: '{"status":410}' });
+            expect(gone['retryable']).to.equal(false);
+            const failed = errorOf(await ada.fetch(SHOP, 'status', { code: 500 }, { timeout_ms: 2000 }));
+            expect(failed['retryable']).to.equal(true);
+            expect(errorOf(await ada.fetch(SHOP, 'held_write', {}, { timeout_ms: 1000 }))['retryable']).to.equal(false);
+        });
+
+        it('refuses wrong params before anything is counted, naming every one', async () => {
+            const refused = await ada.fetch(SHOP, 'order', { quantity: 'two', colour: 'red' });
+            expect(refused.status).to.equal(400);
+            expect(errorOf(refused)['code']).to.equal('INVALID_PARAMS');
+            const problems = (errorOf(refused)['details'] as { path: string; code: string }[]).map(({ path, code }) => `${path} ${code}`);
+            expect(problems.sort()).to.deep.equal([
+                '/params/colour UNKNOWN_FIELD',
+                '/params/product REQUIRED',
+                '/params/quantity INVALID_TYPE',
+            ]);
+            expect(refused.headers.get('ratelimit')).to.equal(null);
+        });
+
+        it('counts a call whose site, endpoint or version does not exist, and says what does', async () => {
+            const cases: [Record<string, unknown>, number, string][] = [
+                [{ site: 'unknown.test', endpoint: 'x' }, 404, 'SITE_NOT_FOUND'],
+                [{ site: SHOP, endpoint: 'produkt' }, 404, 'ENDPOINT_NOT_FOUND'],
+                [{ site: SHOP, endpoint: 'constructor' }, 404, 'ENDPOINT_NOT_FOUND'],
+                [{ site: SHOP, endpoint: 'product', params: { id: 1 }, version: 9 }, 404, 'VERSION_NOT_FOUND'],
+                [{ site: SHOP, endpoint: 'not_hosted' }, 422, 'ENDPOINT_NOT_HOSTED'],
+            ];
+            for (const [body, status, code] of cases) {
+                const answer = await ada.call('POST', '/v1/fetch', { body });
+                expect(answer.status, code).to.equal(status);
+                expect(errorOf(answer)['code']).to.equal(code);
+                expect(answer.headers.get('ratelimit')).to.match(/^"minute";r=\d+;t=\d+, "hour";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
+            }
+            expect(errorOf(await ada.fetch(SHOP, 'produkt'))['did_you_mean']).to.include('product');
+        });
+
+        it('shows in a dry run the very request that a fetch sends, and its greatest price, for nothing', async () => {
+            const before = await balanceOf(ada);
+            const sentBefore = shop.seen.length;
+            const dry = await ada.fetch(SHOP, 'order', { product: 3, note: 'ü' }, { dry_run: true });
+            expect(dry.status).to.equal(200);
+            expect(shop.seen.length).to.equal(sentBefore);
+            const { request, credits_max } = dry.body['data'] as { request: Record<string, unknown>; credits_max: number };
+            expect(credits_max).to.equal(1);
+            expect(request).to.include({ method: 'POST', url: `http://${SHOP}:${shop.port}/echo/orders` });
+            expect(request['body']).to.deep.equal({ product: 3, note: 'ü', quantity: 1 });
+            const real = (await ada.fetch(SHOP, 'order', { product: 3, note: 'ü' })).body['data'] as { headers: Record<string, string> };
+            const { host: _host, connection: _connection, 'content-length': _length, ...ours } = real.headers;
+            expect(request['headers']).to.deep.equal(ours);
+            expect(await balanceOf(ada)).to.equal(before - 1);
+        });
+
+        it('answers 402 with the way up when the balance is below one unit', async () => {
+            const poor = await join(world, { overrides: { allowance: 0 } });
+            const answer = await poor.fetch(SHOP, 'product', { id: 1 });
+            expect(answer.status).to.equal(402);
+            expect(errorOf(answer)).to.include({ code: 'INSUFFICIENT_CREDITS', upgrade_to: 'starter' });
+            expect((await fetch(String(errorOf(answer)['upgrade_url']))).status).to.equal(200);
+            expect(metaOf(answer)).to.include({ credits_used: 0, credits_remaining: 0 });
+        });
+
+        it('refuses a spending cap below one unit as the mistake that it is', async () => {
+            await world.app.db.raw("insert into domains (registrable, credits) values ('dear.test', 5)");
+            await ada.publish(shopPackage(shop.port, { site: 'dear.test' }));
+            const answer = await ada.fetch('dear.test', 'product', { id: 1 }, { max_credits: 4 });
+            expect(answer.status).to.equal(400);
+            const [detail] = errorOf(answer)['details'] as { path: string; code: string }[];
+            expect(detail).to.include({ path: '/max_credits', code: 'INVALID_VALUE' });
+            expect(metaOf(await ada.fetch('dear.test', 'product', { id: 1 }))).to.include({ credits_used: 5 });
+        });
+
+        it('lets an account have as many fetches in flight as its plan allows, and no more', async () => {
+            const free = await join(world);
+            const running = Array.from({ length: 5 }, () => free.fetch(SHOP, 'held'));
+            await shop.waiting(5);
+            const refused = await free.fetch(SHOP, 'product', { id: 1 });
+            expect(refused.status).to.equal(429);
+            expect(errorOf(refused)).to.include({ code: 'CONCURRENCY_LIMITED', retry_after: 1, retryable: true });
+            shop.letGo();
+            expect((await Promise.all(running)).map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
+            expect((await free.fetch(SHOP, 'product', { id: 1 })).status).to.equal(200);
+        });
+
+        it('keeps room on the workers for other sites', async () => {
+            // One worker of 64 slots: a site may have half of them.
+            const crowd = await Promise.all(Array.from({ length: 7 }, () => join(world)));
+            const answers = crowd.flatMap((person) => Array.from({ length: 5 }, () => person.fetch(SHOP, 'held')));
+            await shop.waiting(32);
+            const refused = (await Promise.race(answers)) as Answer;
+            expect(errorOf(refused)).to.include({ code: 'SITE_BUSY', status: 429, fault: 'service', retry_after: 1 });
+            shop.letGo();
+            const statuses = (await Promise.all(answers)).map(({ status }) => status);
+            expect(statuses.filter((status) => status === 200)).to.have.lengthOf(32);
+            expect(statuses.filter((status) => status === 429)).to.have.lengthOf(3);
+        });
+
+        it('names the window that is full, and counts refused calls nowhere', async () => {
+            const small = await join(world, { overrides: { perMinute: 2 } });
+            await small.fetch(SHOP, 'product', { id: 1 });
+            await small.fetch(SHOP, 'product', { id: 1 });
+            for (let time = 0; time < 3; time++) {
+                const refused = await small.fetch(SHOP, 'product', { id: 1 });
+                expect(refused.status).to.equal(429);
+                expect(errorOf(refused)['code']).to.equal('RATE_LIMITED');
+                expect(errorOf(refused)['message']).to.match(/minute/);
+                expect(Number(refused.headers.get('retry-after'))).to.be.within(1, 60);
+                expect(refused.headers.get('ratelimit')).to.match(/"hour";r=998;/);
+            }
+        });
+
+        it('tells apart what the site may not: an address that is not public', async () => {
+            const site = 'inside.test';
+            await ada.publish({
+                ...shopPackage(shop.port, { site }),
+                endpoints: [{ name: 'peek', method: 'GET', url: `https://${site}/` }],
+            });
+            const answer = await ada.fetch(site, 'peek');
+            expect(answer.status).to.equal(502);
+            expect(errorOf(answer)).to.include({ code: 'EGRESS_DENIED', fault: 'schema' });
+        });
+
+        it('stops calling a site within a second of its block', async () => {
+            const site = 'blocked.test';
+            await ada.publish(shopPackage(shop.port, { site }));
+            await world.app.db.raw("update domains set blocked_at = app_now(), block_reason = 'its owner asked' where registrable = ?", [
+                site,
+            ]);
+            const answer = await ada.fetch(site, 'product', { id: 1 });
+            expect(answer.status).to.equal(403);
+            expect(errorOf(answer)).to.include({ code: 'SITE_BLOCKED', fault: 'service' });
+        });
+    });
+}
+
+async function balanceOf(person: Person): Promise<number> {
+    const { body } = await person.call('GET', '/v1/account');
+    return (body['data'] as { credits: { balance: number } }).credits.balance;
+}
