@@ -29,37 +29,45 @@ function plain(name: string): string {
         .replace(/[\s_.-]+/g, '');
 }
 
+/** No slip changes more characters than this, however long the name is. */
+const MAX_DISTANCE = 6;
+
 /** `undefined`: too far apart to be a slip. A third of the longer name may differ, at least one character. */
 function distanceBetween(sought: string, name: string): number | undefined {
     const longer = Math.max(sought.length, name.length);
-    const allowed = Math.max(1, Math.floor(longer / 3));
     const shorter = Math.min(sought.length, name.length);
+    const allowed = Math.min(MAX_DISTANCE, Math.max(1, Math.floor(longer / 3)));
+    if (longer - shorter <= allowed) {
+        const distance = editDistance(sought, name, allowed);
+        if (distance <= allowed) return distance;
+    }
     // `product` for `search_products`: nearer than nothing, farther than any slip of the same length.
     const contains = shorter >= 3 && (sought.includes(name) || name.includes(sought));
-    if (longer - shorter > allowed) return contains ? longer - shorter : undefined;
-    const distance = editDistance(sought, name);
-    if (distance <= allowed) return distance;
     return contains ? longer - shorter : undefined;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
-function editDistance(a: string, b: string): number {
-    let before: number[] = [];
-    let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+/**
+ * Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment), exact up to `limit` and some greater
+ * number beyond: only cells within `limit` of the diagonal are looked at, and a row that is above it everywhere ends the work.
+ */
+function editDistance(a: string, b: string, limit: number): number {
+    const far = limit + 1;
+    let before = new Uint8Array(b.length + 1).fill(far);
+    let last = Uint8Array.from({ length: b.length + 1 }, (_, j) => Math.min(j, far));
+    let row = new Uint8Array(b.length + 1);
     for (let i = 1; i <= a.length; i++) {
-        const row = [i];
-        for (let j = 1; j <= b.length; j++) {
-            const substitution = at(last, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
-            let best = Math.min(at(last, j) + 1, at(row, j - 1) + 1, substitution);
-            if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, at(before, j - 2) + 1);
-            row.push(best);
+        row.fill(far);
+        if (i <= limit) row[0] = i;
+        let nearest = row[0] ?? far;
+        for (let j = Math.max(1, i - limit); j <= Math.min(b.length, i + limit); j++) {
+            let best = (last[j - 1] ?? far) + (a[i - 1] === b[j - 1] ? 0 : 1);
+            best = Math.min(best, (last[j] ?? far) + 1, (row[j - 1] ?? far) + 1);
+            if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, (before[j - 2] ?? far) + 1);
+            row[j] = Math.min(best, far);
+            nearest = Math.min(nearest, best);
         }
-        before = last;
-        last = row;
+        if (nearest > limit) return far;
+        [before, last, row] = [last, row, before];
     }
-    return at(last, b.length);
-}
-
-function at(row: readonly number[], place: number): number {
-    return row[place] ?? 0;
+    return last[b.length] ?? far;
 }
