@@ -3,6 +3,7 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import type { ObjectSchema, Schema, ValidationErrorItem } from 'joi';
 import type { App } from '../shared/app.ts';
 import { type AnyContract, BODY_BYTES, type Contract } from '../shared/contracts/contract.ts';
+import { textProblem } from '../shared/domain/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../shared/refusals.ts';
 import type { Caller } from '../shared/store/keys.ts';
 import { readJsonBody } from './plugins/input-guard.ts';
@@ -59,7 +60,16 @@ export function serve<Params, Query, Body, Answer>(
                 app: { contract: contract as unknown as AnyContract },
                 ...(contract.method === 'GET'
                     ? {}
-                    : { payload: { parse: false, output: 'data', maxBytes: contract.body?.maxBytes ?? BODY_BYTES, timeout: 15_000 } }),
+                    : {
+                          payload: {
+                              parse: false,
+                              // The media type is judged in one place, input-guard.ts; hapi must not refuse a malformed one before it.
+                              override: 'application/octet-stream',
+                              output: 'data',
+                              maxBytes: contract.body?.maxBytes ?? BODY_BYTES,
+                              timeout: 15_000,
+                          },
+                      }),
                 handler: async (request, h) => {
                     const reply = await handle(readCall(app, contract, request));
                     return toResponse(contract, reply, request, h);
@@ -143,9 +153,11 @@ function singleValues(query: Record<string, unknown>, problems: Detail[]): Recor
     for (const [name, value] of Object.entries(query)) {
         if (Array.isArray(value)) {
             problems.push({ path: `/${pointerPart(name)}`, code: 'REPEATED', message: 'This query parameter may stand only once.' });
-        } else {
-            single[name] = value;
+            continue;
         }
+        const fault = textProblem(`${name}${value}`, { multiline: true });
+        if (fault === undefined) single[name] = value;
+        else problems.push({ path: `/${pointerPart(name)}`, code: 'INVALID_VALUE', message: `This query parameter ${fault}.` });
     }
     return single;
 }
@@ -163,21 +175,25 @@ function toResponse<P, Q, B, A>(
 ): Lifecycle.ReturnValue {
     const whole = contract.answer.shape === 'whole';
     const body = JSON.stringify(whole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) });
-    const response = h
-        .response(body)
-        .type('application/json; charset=utf-8')
-        .code(status ?? contract.answer.status);
+    const isKept = contract.cacheSeconds !== undefined;
+    const tag = isKept ? createHash('sha256').update(body).digest('hex') : '';
+    const isUnchanged = isKept && matches(request.raw.req.headers['if-none-match'], tag);
+    const response = isUnchanged
+        ? h.response().code(304)
+        : h
+              .response(body)
+              .type('application/json; charset=utf-8')
+              .code(status ?? contract.answer.status);
     for (const [name, value] of Object.entries(headers ?? {})) response.header(name, value);
-    if (contract.cacheSeconds === undefined) return response.header('cache-control', 'no-store');
-    const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-    response.header('etag', etag).header('cache-control', `public, max-age=${contract.cacheSeconds}`);
-    if (!matches(request.raw.req.headers['if-none-match'], etag)) return response;
-    const unchanged = h.response().code(304);
-    return unchanged.header('etag', etag).header('cache-control', `public, max-age=${contract.cacheSeconds}`);
+    if (!isKept) return response.header('cache-control', 'no-store');
+    // hapi ends the tag of a compressed answer with `-gzip`: a strong tag names one sequence of bytes.
+    return response.etag(tag).header('cache-control', `public, max-age=${contract.cacheSeconds}`);
 }
 
-/** If-None-Match compares weakly (RFC 9110 section 13.1.2). */
-function matches(header: string | undefined, etag: string): boolean {
+/** If-None-Match compares weakly (RFC 9110 section 13.1.2), and the content is the same in every encoding. */
+function matches(header: string | undefined, tag: string): boolean {
     if (header === undefined) return false;
-    return header.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
+    return header
+        .split(',')
+        .some((given) => given.trim() === '*' || given.trim().match(/^(?:W\/)?"([0-9a-f]+)(?:-[a-z]+)?"$/)?.[1] === tag);
 }

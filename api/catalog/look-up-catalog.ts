@@ -1,10 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import type { CatalogAnswer, CatalogEndpoint } from '../../shared/contracts/catalog.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import { checkIntent } from '../../shared/domain/intent.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
 import { rankEndpoints } from '../../shared/domain/ranking.ts';
+import { textProblem } from '../../shared/domain/text-rule.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { type Detail, Refusal } from '../../shared/refusals.ts';
 import * as usage from '../../shared/store/usage.ts';
 import { presentHealth } from '../health/present-health.ts';
 import { countCall } from '../plugins/count-call.ts';
@@ -15,8 +17,9 @@ import { readSite, siteBlocked, siteNotFound } from '../site.ts';
 export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<CatalogAnswer> {
     const { app, params, query } = call;
     const began = performance.now();
+    const written = query.intent ?? readIntentHeader(call.header('x-service-intent'));
     const { site, registrable } = readSite(params.domain, '/domain');
-    const intent = checkIntent(query.intent ?? call.header('x-service-intent'));
+    const intent = checkIntent(written);
     if (!intent.ok) throw new Refusal(intent.code);
     const standing = await app.latest.find({ site, registrable });
     if (standing.isBlocked) throw siteBlocked();
@@ -42,6 +45,16 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
             verified_at: version.verifiedAt?.toISOString() ?? null,
         },
     };
+}
+
+/** Header bytes come to us as Latin-1; a caller who writes more than ASCII there means UTF-8. */
+function readIntentHeader(header: string | undefined): string | undefined {
+    const bytes = Buffer.from(header ?? '', 'latin1');
+    const intent = isUtf8(bytes) ? bytes.toString() : header;
+    const fault = textProblem(intent ?? '', { multiline: true });
+    if (fault === undefined) return intent;
+    const details: Detail[] = [{ path: '/intent', code: 'INVALID_VALUE', message: `The header X-Service-Intent ${fault}.` }];
+    throw new Refusal('VALIDATION_ERROR', undefined, { details });
 }
 
 function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage.TrafficHealth | undefined): CatalogEndpoint {

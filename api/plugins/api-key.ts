@@ -22,6 +22,9 @@ export function apiKey(server: Server, app: App): void {
 async function findCaller(app: App, request: Request): Promise<Caller | undefined> {
     const header = request.raw.req.headers.authorization;
     if (header === undefined) return undefined;
+    // Node keeps the first of two and drops the other; proxies may have judged the other one.
+    const copies = request.raw.req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization');
+    if (copies.length > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
     const key = /^bearer ([\x21-\x7e]{1,256})$/i.exec(header.trim())?.[1];
     // The checksum refuses a mistyped key without a look at the database.
     if (key === undefined || !isWellFormedKey(key)) throw new Refusal('INVALID_API_KEY');

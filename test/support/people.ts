@@ -1,5 +1,6 @@
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import * as accounts from '../../shared/store/accounts.ts';
+import { checkAnswer } from './answers.ts';
 import type { World } from './world.ts';
 
 /** An answer of the API as a caller sees it. */
@@ -63,7 +64,10 @@ function person(world: World, made: { apiKey: string | undefined; userId: string
         });
         const text = await response.text();
         const isJson = response.headers.get('content-type')?.includes('json') ?? false;
-        return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : { text } };
+        // HEAD answers say that they are JSON and have no body.
+        const answer = { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : { text } };
+        checkAnswer(method, path, answer);
+        return answer;
     };
     return {
         apiKey,
