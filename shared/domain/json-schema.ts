@@ -79,11 +79,13 @@ function compileAnew(schema: JsonSchema): Validator {
     return (value) => (judge(value) ? { ok: true } : { ok: false, errors: (judge.errors ?? []).slice(0, MAX_ERRORS).map(readError) });
 }
 
-function compileExpanded(schema: JsonSchema): ValidateFunction {
+function compileExpanded(expanded: JsonSchema): ValidateFunction {
+    // Ajv forgets objects only.
+    const schema = typeof expanded === 'boolean' ? { not: !expanded } : expanded;
     try {
         return ajv.compile(schema);
     } finally {
-        // Ajv keeps every schema it has compiled until it is told to forget it.
+        // It keeps every schema it has compiled until it is told to forget it.
         ajv.removeSchema(schema);
     }
 }

@@ -152,6 +152,8 @@ describe('publishing rules', () => {
 
 describe('publishing rules under attack', () => {
     const json = fc.jsonValue({ maxDepth: 6 });
+    /** Control characters and lone surrogates too. */
+    const anyText = fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 }).map((codes) => String.fromCharCode(...codes));
     const paths = [
         '',
         '/site',
@@ -182,20 +184,16 @@ describe('publishing rules under attack', () => {
     it('answer with well-formed problems, whatever the body is', () => {
         fc.assert(
             fc.property(json, (value) => isAnswered(judge(value))),
-            { numRuns: 300 },
+            { numRuns: 200 },
         );
     });
 
     it('answer with well-formed problems, whatever stands at any place of a package', () => {
         const place = fc.constantFrom(...paths.slice(1));
-        const anything = fc.oneof(
-            json,
-            fc.string({ unit: 'binary' }),
-            fc.constantFrom('{', '}', '%', '://', '#', '__proto__', '[', '(', '&'),
-        );
+        const anything = fc.oneof(json, anyText, fc.constantFrom('{', '}', '%', '://', '#', '__proto__', '[', '(', '&'));
         fc.assert(
             fc.property(place, anything, (path, value) => isAnswered(judge(editedPackage({ [path]: value })))),
-            { numRuns: 2000 },
+            { numRuns: 500 },
         );
     });
 
@@ -204,10 +202,8 @@ describe('publishing rules under attack', () => {
             fc.constantFrom('a', '.', '..', '/', '//', '%2e', '%2f', '%', '{x}', '{y}', '?', '&', '=', '\\', '@', ':', ';', ' '),
             { maxLength: 8 },
         );
-        const word = fc.oneof(
-            fc.string({ unit: 'binary' }),
-            fc.constantFrom('../..', '%2e%2e', '2e', '/', '\\', '@evil.test', '?#', '.a', 'a.'),
-        );
+        const word = fc.oneof(anyText, fc.constantFrom('../..', '%2e%2e', '2e', '/', '\\', '@evil.test', '?#', '.a', 'a.'));
+        let accepted = 0;
         fc.assert(
             fc.property(pieces, word, word, (parts, x, y) => {
                 if (!x.isWellFormed() || !y.isWellFormed() || [x, y].some((value) => ['', '.', '..'].includes(value))) return;
@@ -217,6 +213,7 @@ describe('publishing rules under attack', () => {
                     .map((name) => ({ name, source: 'path', required: true }));
                 const verdict = judge(editedPackage({ '/endpoints/3/url': url, '/endpoints/3/params': params }));
                 if (!verdict.ok) return;
+                accepted++;
                 const filled = url.replaceAll('{x}', () => encodeURIComponent(x)).replaceAll('{y}', () => encodeURIComponent(y));
                 const sent = new URL(filled);
                 expect(sent.href).to.equal(new URL(sent.href).href);
@@ -224,8 +221,9 @@ describe('publishing rules under attack', () => {
                 expect(sent.hash).to.equal('');
                 expect(sent.pathname.split('/').length).to.equal(new URL(url).pathname.split('/').length);
             }),
-            { numRuns: 2000 },
+            { numRuns: 500 },
         );
+        expect(accepted).to.be.greaterThan(50);
     });
 
     it('stop at what is too deep or too large', () => {

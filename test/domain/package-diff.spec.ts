@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { comparePackages, greatestUnits } from '../../shared/domain/package-diff.ts';
+import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+
+const search: PackageEndpoint = {
+    name: 'search',
+    method: 'GET',
+    url: 'https://shop.example.com/search',
+    params: [
+        { name: 'q', source: 'query', required: true },
+        { name: 'lang', source: 'query', required: false },
+    ],
+};
+const order: PackageEndpoint = { name: 'order', method: 'POST', url: 'https://shop.example.com/order' };
+const walk: PackageEndpoint = {
+    name: 'walk',
+    kind: 'paginate',
+    method: 'GET',
+    url: 'https://shop.example.com/all',
+    pagination: { param: 'page', max_pages: 5 },
+};
+
+function site(...endpoints: PackageEndpoint[]): PackageDocument {
+    return { format: 'routebook/1', site: 'shop.example.com', title: 'Shop', intent_category: 'commerce/reviews', endpoints };
+}
+
+/** What becomes of one endpoint's change. */
+const change = (before: PackageEndpoint, after: PackageEndpoint) => comparePackages(site(before), site(after)).change;
+
+describe('a new version', () => {
+    it('is major with everything added when it is the first', () => {
+        expect(comparePackages(undefined, site(search, order))).to.deep.equal({
+            change: 'major',
+            changes: { added: ['search', 'order'], removed: [], changed: [] },
+        });
+    });
+
+    it('is major when an endpoint is gone or renamed', () => {
+        expect(comparePackages(site(search, order), site(search))).to.deep.equal({
+            change: 'major',
+            changes: { added: [], removed: ['order'], changed: [] },
+        });
+        expect(comparePackages(site(order), site({ ...order, name: 'buy' }))).to.deep.equal({
+            change: 'major',
+            changes: { added: ['buy'], removed: ['order'], changed: [] },
+        });
+    });
+
+    it('is minor when there is more to call', () => {
+        expect(comparePackages(site(search), site(order, search))).to.deep.equal({
+            change: 'minor',
+            changes: { added: ['order'], removed: [], changed: [] },
+        });
+    });
+
+    it('is a patch when only words change', () => {
+        expect(comparePackages(site(search), { ...site(search), title: 'The Shop' })).to.deep.equal({
+            change: 'patch',
+            changes: { added: [], removed: [], changed: [] },
+        });
+        expect(comparePackages(site(search), site({ ...search, description: 'Words.' }))).to.deep.equal({
+            change: 'patch',
+            changes: { added: [], removed: [], changed: ['search'] },
+        });
+    });
+
+    it('has not changed where a default is spelt out or fields are put in another order', () => {
+        const same = comparePackages(site(search), site({ kind: 'api_call', hosted: true, effect: 'read', ...search }));
+        expect(same).to.deep.equal({ change: 'patch', changes: { added: [], removed: [], changed: [] } });
+    });
+
+    it('is major when a param must be given that could be left out', () => {
+        const [q, lang] = search.params ?? [];
+        expect(q && lang && change(search, { ...search, params: [q, { ...lang, required: true }] })).to.equal('major');
+        expect(q && change(search, { ...search, params: [q, { name: 'zip', source: 'query', required: true }] })).to.equal('major');
+        expect(q && change({ ...search, params: [{ ...q, default: 'all' }] }, { ...search, params: [q] })).to.equal('major');
+        expect(q && change(search, { ...search, params: [q, { name: 'zip', source: 'query', required: true, default: '1' }] })).to.equal(
+            'patch',
+        );
+        expect(q && change(search, { ...search, params: [{ ...q, required: false }] })).to.equal('patch');
+    });
+
+    it('is major when the effect changes, declared or by the method', () => {
+        expect(change(order, { ...order, effect: 'read' })).to.equal('major');
+        expect(change(search, { ...search, method: 'POST' })).to.equal('major');
+    });
+
+    it('is major when a call can cost more', () => {
+        expect(change(search, { ...search, billing: { unit: 'result', max_results: 10 } })).to.equal('major');
+        const perResult: PackageEndpoint = { ...search, billing: { unit: 'result', max_results: 10 } };
+        expect(change(perResult, { ...search, billing: { unit: 'result', max_results: 11 } })).to.equal('major');
+        expect(change(perResult, { ...search, billing: { unit: 'result', max_results: 9 } })).to.equal('patch');
+        expect(change(walk, { ...walk, pagination: { param: 'page', max_pages: 6 } })).to.equal('major');
+        expect(change(walk, { ...walk, pagination: { param: 'page', max_pages: 4 } })).to.equal('patch');
+        expect(change(perResult, { ...walk, name: 'search' })).to.equal('major');
+    });
+
+    it('compares endpoints whatever they are called', () => {
+        const odd = { ...search, name: 'constructor' };
+        expect(comparePackages(site(search), site(search, odd)).changes).to.deep.equal({
+            added: ['constructor'],
+            removed: [],
+            changed: [],
+        });
+    });
+});
+
+describe('the most that a call can be billed', () => {
+    it('is one unit, the pages or the results', () => {
+        expect(greatestUnits(readEndpoint(search))).to.equal(1);
+        expect(greatestUnits(readEndpoint(walk))).to.equal(5);
+        expect(greatestUnits(readEndpoint({ ...walk, billing: { unit: 'result', max_results: 50 } }))).to.equal(50);
+    });
+});
