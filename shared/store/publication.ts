@@ -2,7 +2,6 @@ import type { Db } from '../db.ts';
 import { readEndpoint } from '../domain/endpoint.ts';
 import type { PackageDocument } from '../domain/types.ts';
 import type { EndpointSummary } from './cards.ts';
-import { pointToLatest } from './latest.ts';
 import type { Published, PublishOrder } from './publish.ts';
 
 type Outcome = Extract<Published, { ok: true }>;
@@ -29,8 +28,11 @@ export interface LatestPublication extends Pick<Outcome, 'version' | 'versionHas
 /** Whoever publishes on a domain, or for an account, waits here for those before: first the account, then the domain. */
 export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
     if (accountId !== undefined) await db.raw("select pg_advisory_xact_lock(hashtextextended('publish ' || ?, 0))", [accountId]);
-    await db.raw('insert into domains (registrable) values (?) on conflict do nothing', [registrable]);
-    await db.raw('select from domains where registrable = ? for update', [registrable]);
+    // An update that changes nothing locks the row, whether it was there or not.
+    await db.raw(
+        'insert into domains (registrable) values (?) on conflict (registrable) do update set registrable = excluded.registrable',
+        [registrable],
+    );
 }
 
 /** Reads what a publish is judged by. */
@@ -50,45 +52,57 @@ export async function readPublication(db: Db, { registrable, document, publisher
     return toPublication(rows[0]);
 }
 
-/** Writes the next version of a site and makes it the latest; the first publisher of a domain becomes its maintainer. */
+/**
+ * Writes the next version of a site and makes it the latest, which the newest version always is; the first publisher of a
+ * domain becomes its maintainer. (`pointToLatest` does the same for yanks; here it would read the package once more.)
+ */
 export async function addVersion(
     db: Db,
     { document, versionHash, registrable, publisher }: PublishOrder,
     { version, change, changes }: Pick<Outcome, 'version' | 'change' | 'changes'>,
 ): Promise<{ versionId: number; publishedAt: Date }> {
-    const { site } = document;
-    await db.raw(
-        `insert into sites (site, registrable, versions) values (?, ?, ?)
-         on conflict (site) do update set versions = excluded.versions`,
-        [site, registrable, version],
-    );
     const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(
-        `insert into versions (site, version, version_hash, document, summary, change, changes, origin,
-                               published_by_workspace, published_by_user, published_by_account)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning id, published_at`,
-        [
-            site,
+        `with made as (
+             insert into versions (site, version, version_hash, document, summary, change, changes, origin,
+                                   published_by_workspace, published_by_user, published_by_account)
+             values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account)
+             returning id, published_at
+         ), site as (
+             insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at)
+             select :site, :registrable, :version, id, :title, :description, :category, published_at, null from made
+             on conflict (site) do update
+             set versions = excluded.versions, latest_version_id = excluded.latest_version_id, title = excluded.title,
+                 description = excluded.description, intent_category = excluded.intent_category,
+                 published_at = excluded.published_at, verified_at = null
+         ), maintainer as (
+             insert into maintainers (registrable, workspace_id)
+             select :registrable, id from workspaces
+             where id = :workspace and not exists (select from maintainers where registrable = :registrable)
+         ), former as (
+             update latest_spells set ended_at = app_now() where site = :site and ended_at is null
+         )
+         select id, published_at from made`,
+        {
+            site: document.site,
+            registrable,
             version,
             versionHash,
-            JSON.stringify(document),
-            JSON.stringify(summarise(document)),
+            document: JSON.stringify(document),
+            summary: JSON.stringify(summarise(document)),
+            title: document.title,
+            description: document.description ?? '',
+            category: document.intent_category,
             change,
-            JSON.stringify(changes),
-            publisher === undefined ? 'starter' : 'published',
-            publisher?.workspaceId ?? null,
-            publisher?.userId ?? null,
-            publisher?.accountId ?? null,
-        ],
+            changes: JSON.stringify(changes),
+            origin: publisher === undefined ? 'starter' : 'published',
+            workspace: publisher?.workspaceId ?? null,
+            user: publisher?.userId ?? null,
+            account: publisher?.accountId ?? null,
+        },
     );
-    if (publisher !== undefined) {
-        await db.raw(
-            `insert into maintainers (registrable, workspace_id)
-             select ?, ? where not exists (select from maintainers where registrable = ?)`,
-            [registrable, publisher.workspaceId, registrable],
-        );
-    }
-    await pointToLatest(db, site);
-    return { versionId: rows[0].id, publishedAt: rows[0].published_at };
+    const { id, published_at } = rows[0];
+    await db.raw('insert into latest_spells (site, version_id) values (?, ?)', [document.site, id]);
+    return { versionId: id, publishedAt: published_at };
 }
 
 /** What cards show of the endpoints; written down once, so that a list of cards need not read whole packages. */
