@@ -4,7 +4,7 @@ import type { Detail } from '../refusals.ts';
 import { escapePointer } from './json-bounds.ts';
 import { expandSchema, resolveReference } from './json-schema/expand.ts';
 import { FORMATS } from './json-schema/formats.ts';
-import { compilePattern, openPatternBudget, type PatternBudget } from './json-schema/patterns.ts';
+import { compilePattern, type LinearPattern, openPatternBudget, type PatternBudget } from './json-schema/patterns.ts';
 import { walkSchema } from './json-schema/structure.ts';
 import type { JsonSchema } from './types.ts';
 
@@ -64,11 +64,10 @@ const ajv = new Ajv2020({
     code: { regExp: Object.assign(linearRegExp, { code: 'linearRegExp' }) },
 });
 
-function linearRegExp(source: string): RegExp {
+function linearRegExp(source: string): LinearPattern {
     const made = compilePattern(source);
     if (!made.ok) throw new TypeError(`a pattern that was checked before ${made.fault}`);
-    // Ajv calls `test` and `toString` of it and nothing else.
-    return made.pattern as RegExp;
+    return made.pattern;
 }
 
 function compileAnew(schema: JsonSchema): Validator {

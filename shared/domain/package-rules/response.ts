@@ -37,9 +37,11 @@ function isMadeForHtml(select: unknown, at: Path): boolean {
     return attempt.problems.length === 0;
 }
 
+/** Without a declared type it is fine when it is one of the two. */
 function checkNext(next: string, type: ResponseType | undefined, at: Path, report: Report): void {
-    const asExpression = type === 'html' ? undefined : expressionFault(next);
-    const asSelector = type === 'json' ? undefined : selectorFault(next);
-    const fault = type === undefined ? asExpression && asSelector && asExpression : (asExpression ?? asSelector);
+    const asExpression = expressionFault(next);
+    const asSelector = selectorFault(next);
+    if (type === undefined && (asExpression === undefined || asSelector === undefined)) return;
+    const fault = type === 'html' ? asSelector : asExpression;
     if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
 }

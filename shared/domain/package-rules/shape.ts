@@ -16,7 +16,7 @@ export interface Field<T> {
     orNull?: boolean;
 }
 
-export type Fields<T> = { readonly [K in keyof T]-?: Field<NonNullable<T[K]> | (null extends T[K] ? Json : never)> };
+export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 
 /** An object of known fields; each field that is unknown, missing or ill-typed is reported. */
 export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>> {
