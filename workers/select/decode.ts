@@ -1,23 +1,19 @@
 import type { ResponseType } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
-/** A body as text, and what kind of text it is. */
-export interface Decoded {
-    type: ResponseType;
-    text: string;
+/** What a body is read as: as the package says, else as its Content-Type says, else by how it begins. */
+export function typeOfBody(body: Uint8Array, contentType: string | undefined, wanted: ResponseType | undefined): ResponseType {
+    return wanted ?? typeOf(readContentType(contentType).essence) ?? guessType(body);
 }
 
 /**
  * Decodes a body by its declared charset (JSON too): the one of the Content-Type, for HTML also the one of its `meta`, a byte order
  * mark, UTF-8 without any of them (CONTRACT 4). A charset that is unknown, or that the bytes contradict, is a fault of the answer.
- * @param wanted the package's `response.type`; without one the Content-Type decides
  * @throws InvalidResponse
  */
-export function decode(body: Uint8Array, contentType: string | undefined, wanted: ResponseType | undefined): Decoded {
-    const { essence, charset } = readContentType(contentType);
-    const type = wanted ?? typeOf(essence) ?? guessType(body);
-    const label = charset ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8';
-    return { type, text: toText(body, label) };
+export function decode({ body, contentType, type }: { body: Uint8Array; contentType: string | undefined; type: ResponseType }): string {
+    const { charset } = readContentType(contentType);
+    return toText(body, charset ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8');
 }
 
 function readContentType(header: string | undefined): { essence: string; charset: string | undefined } {

@@ -2,12 +2,22 @@ import { load } from 'cheerio';
 import TurndownService from 'turndown';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
+import type { ReadBody } from './read-page.ts';
+
+/**
+ * A page of HTML: what `select` takes from it, or the whole page.
+ * @throws InvalidResponse
+ */
+export const readHtmlBody: ReadBody = (text, { url }, { select }) => {
+    if (text.trim() === '') throw new InvalidResponse('The answer is an empty page.');
+    return typeof select === 'object' ? selectHtml(text, select) : readWholePage(text, url);
+};
 
 /**
  * Runs `select` over HTML in the form of cheerio's `extract`; what is not there becomes null.
  * @throws InvalidResponse where a selector fails
  */
-export function selectHtml(html: string, select: JsonObject): JsonObject {
+function selectHtml(html: string, select: JsonObject): JsonObject {
     try {
         const found: object = load(html).extract(select as Parameters<ReturnType<typeof load>['extract']>[0]);
         return JSON.parse(JSON.stringify(found, (_key, value: unknown) => (value === undefined ? null : value))) as JsonObject;
@@ -22,7 +32,7 @@ export function selectHtml(html: string, select: JsonObject): JsonObject {
 const UNSEEN = 'script,style,noscript,template,iframe,object,embed,svg,canvas,head,link,meta,dialog:not([open]),[hidden]';
 
 /** A page without `select`: `{url, title, description, markdown, links}` (CONTRACT 3.1), links absolute, null for what is missing. */
-export function readWholePage(html: string, url: string): JsonObject {
+function readWholePage(html: string, url: string): JsonObject {
     const $ = load(html);
     const base = absolute($('base[href]').attr('href'), url) ?? url;
     const title = textOrNull($('title').first().text());

@@ -89,6 +89,8 @@ export function openThreadPool<Task, Answer>(file: URL, { threads: max, taskMs, 
     function end(thread: Thread<Task, Answer>): void {
         remove(thread)?.done('overrun');
         void thread.worker.terminate();
+        // A new one is loaded before the next task asks for it.
+        if (threads.size === 0) start();
         dispatch();
     }
 

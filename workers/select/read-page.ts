@@ -1,9 +1,8 @@
 import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
-import type { Endpoint, Json, JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
+import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import { wrapResult } from '../../shared/domain/wrap-result.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { decode } from './decode.ts';
-import { readWholePage, selectHtml } from './html.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { parseJson, selectJson } from './json.ts';
 
@@ -14,16 +13,21 @@ export interface RawPage {
     body: Uint8Array;
     url: string;
     method: Method;
+    /** What the body is read as. */
+    type: ResponseType;
 }
 
 export type ResponseRules = Endpoint['response'];
+
+/** What a body says, before it is wrapped and judged. */
+export type ReadBody = (text: string, page: RawPage, rules: ResponseRules) => Json;
 
 /**
  * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, and judged by `response.schema`.
  * @throws InvalidResponse
  */
-export function readPage(page: RawPage, rules: ResponseRules): JsonObject {
-    const data = isBodyless(page) ? {} : wrapResult(readBody(page, rules));
+export function readPage(page: RawPage, rules: ResponseRules, readBody: ReadBody = readPlainBody): JsonObject {
+    const data = isBodyless(page) ? {} : wrapResult(readBody(decode(page), page, rules));
     if (rules.schema !== undefined) validate(data, rules.schema);
     return data;
 }
@@ -33,15 +37,11 @@ export function isBodyless(page: Pick<RawPage, 'status' | 'method'>): boolean {
     return page.method === 'HEAD' || page.status === 204 || page.status === 205;
 }
 
-function readBody(page: RawPage, { type: wanted, select }: ResponseRules): Json {
-    const { type, text } = decode(page.body, page.contentType, wanted);
-    if (type === 'json') {
-        const parsed = parseJson(text);
-        return select === undefined ? parsed : selectJson(parsed, select);
-    }
+/** JSON and text. HTML is read by `html.ts`, whose libraries are heavy, in threads of its own. */
+function readPlainBody(text: string, { type }: RawPage, { select }: ResponseRules): Json {
     if (type === 'text') return text;
-    if (text.trim() === '') throw new InvalidResponse('The answer is an empty page.');
-    return typeof select === 'object' ? selectHtml(text, select) : readWholePage(text, page.url);
+    const parsed = parseJson(text);
+    return select === undefined ? parsed : selectJson(parsed, select);
 }
 
 function validate(data: JsonObject, schema: JsonSchema): void {

@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import type { Endpoint, JsonObject } from '../../shared/domain/types.ts';
 import type { Detail } from '../../shared/refusals.ts';
 import type { Page } from '../upstream/answers.ts';
+import { type ReadingAnswer, type ReadingTask, TOO_MUCH } from './answer-tasks.ts';
+import { typeOfBody } from './decode.ts';
 import { InvalidResponse } from './invalid-response.ts';
+import { isLight } from './light.ts';
 import { openThreadPool } from './pool.ts';
-import { isBodyless, type RawPage, type ResponseRules, readPage } from './read-page.ts';
-import type { ThreadAnswer } from './thread.ts';
+import { type RawPage, type ResponseRules, readPage } from './read-page.ts';
 
 export type Reading =
     | { ok: true; data: JsonObject }
@@ -21,37 +23,30 @@ export interface Reader {
 const TASK_MS = 500;
 const MAX_OUTPUT = 10 * 1024 * 1024;
 
-/** A body below this is parsed in 0.3 ms at most; a thread costs more than it spares. */
-const LIGHT_BODY = 64 * 1024;
-
 /**
- * Reads pages in a pool of threads, where what contributors write cannot hold up anybody else; a small JSON answer that no select and
- * no schema looks at is parsed on the spot.
+ * Reads pages in threads, where what contributors write cannot hold up anybody else; what is light is read on the spot. HTML has
+ * threads of its own: they start with the first page of HTML, and a slow page holds up no JSON.
+ * @param threads of each of the two kinds at most
  */
 export function createReader({ threads = Math.min(2, availableParallelism()) }: { threads?: number } = {}): Reader {
     const limits = { threads, taskMs: TASK_MS, heapMb: 128 };
-    const pool = openThreadPool<{ page: RawPage; rules: ResponseRules }, ThreadAnswer>(new URL('./thread.ts', import.meta.url), limits);
+    const plain = openThreadPool<ReadingTask, ReadingAnswer>(new URL('./thread-plain.ts', import.meta.url), limits);
+    const html = openThreadPool<ReadingTask, ReadingAnswer>(new URL('./thread-html.ts', import.meta.url), limits);
     return {
         async read({ status, headers, body, url, method }, { response: rules }) {
-            const page: RawPage = { status, contentType: headers['content-type'], body, url, method };
+            const contentType = headers['content-type'];
+            const page: RawPage = { status, contentType, body, url, method, type: typeOfBody(body, contentType, rules.type) };
             if (isLight(page, rules)) return readHere(page, rules);
-            const answer = await pool.run({ page, rules });
-            if (answer === 'overrun') return refused('The answer takes too much work to select and validate.');
+            const answer = await (page.type === 'html' ? html : plain).run({ page, rules });
+            if (answer === 'overrun') return refused(TOO_MUCH);
             if (!answer.ok) return answer;
-            if (answer.data.length > MAX_OUTPUT || Buffer.byteLength(answer.data) > MAX_OUTPUT) {
-                return refused('What is selected from the answer has more than 10 MiB.');
-            }
+            if (Buffer.byteLength(answer.data) > MAX_OUTPUT) return refused('What is selected from the answer has more than 10 MiB.');
             return { ok: true, data: JSON.parse(answer.data) as JsonObject };
         },
-        close: () => pool.close(),
+        async close() {
+            await Promise.all([plain.close(), html.close()]);
+        },
     };
-}
-
-function isLight(page: RawPage, { type, select, schema }: ResponseRules): boolean {
-    if (schema !== undefined) return false;
-    if (isBodyless(page)) return true;
-    if (select !== undefined || page.body.length > LIGHT_BODY) return false;
-    return (type ?? (/^[^;]*\bjson\b/i.test(page.contentType ?? '') ? 'json' : 'html')) !== 'html';
 }
 
 function readHere(page: RawPage, rules: ResponseRules): Reading {

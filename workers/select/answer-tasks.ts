@@ -1,20 +1,28 @@
 import { parentPort } from 'node:worker_threads';
 import { InvalidResponse } from './invalid-response.ts';
-import { type RawPage, type ResponseRules, readPage } from './read-page.ts';
+import { type RawPage, type ReadBody, type ResponseRules, readPage } from './read-page.ts';
+
+export interface ReadingTask {
+    page: RawPage;
+    rules: ResponseRules;
+}
 
 /** What a thread answers. `data` is JSON text: it crosses as one string, and its length is the size of the output. */
-export type ThreadAnswer =
+export type ReadingAnswer =
     | { ok: true; data: string }
     | { ok: false; code: InvalidResponse['code']; message: string; details: InvalidResponse['details'] };
 
-parentPort?.on('message', ({ page, rules }: { page: RawPage; rules: ResponseRules }) => {
-    parentPort?.postMessage(answer(page, rules));
-});
-parentPort?.postMessage('ready');
+export const TOO_MUCH = 'The answer takes too much work to select and validate.';
 
-function answer(page: RawPage, rules: ResponseRules): ThreadAnswer {
+/** Says `ready` to the pool, then answers one task after the other. For the files that are threads. */
+export function answerTasks(readBody?: ReadBody): void {
+    parentPort?.on('message', ({ page, rules }: ReadingTask) => parentPort?.postMessage(answer(page, rules, readBody)));
+    parentPort?.postMessage('ready');
+}
+
+function answer(page: RawPage, rules: ResponseRules, readBody: ReadBody | undefined): ReadingAnswer {
     try {
-        return { ok: true, data: JSON.stringify(readPage(page, rules)) };
+        return { ok: true, data: JSON.stringify(readPage(page, rules, readBody)) };
     } catch (error) {
         if (error instanceof InvalidResponse) return { ok: false, code: error.code, message: error.message, details: error.details };
         // A stack that overflows, a string past V8's limit: the page asks for more than a result may cost.
@@ -22,5 +30,3 @@ function answer(page: RawPage, rules: ResponseRules): ThreadAnswer {
         throw error;
     }
 }
-
-const TOO_MUCH = 'The answer takes too much work to select and validate.';

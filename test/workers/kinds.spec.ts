@@ -1,0 +1,47 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { isExecutable } from '../../shared/domain/executable.ts';
+import { KINDS, type PackageEndpoint } from '../../shared/domain/types.ts';
+import { KIND_EXECUTORS } from '../../workers/kinds/kinds.ts';
+
+const plain: PackageEndpoint = { name: 'one', method: 'GET', url: 'https://shop.test/a' };
+
+describe('the kinds of endpoints', () => {
+    for (const kind of KINDS) {
+        it(`either plans a ${kind} or turns it away before a job is made`, () => {
+            const endpoint = readEndpoint({ ...plain, kind });
+            const plan = () => KIND_EXECUTORS[kind].plan(endpoint, {}, { userAgent: 'Routebook/test' });
+            if (isExecutable(endpoint)) expect(plan()).to.include({ method: 'GET', url: 'https://shop.test/a' });
+            else expect(plan).to.throw(kind);
+        });
+    }
+
+    it('turns away what asks for pages or for a prepared form, whatever its kind', () => {
+        expect(isExecutable(readEndpoint(plain))).to.equal(true);
+        expect(isExecutable(readEndpoint({ ...plain, pagination: { style: 'page', param: 'page' } }))).to.equal(false);
+        expect(isExecutable(readEndpoint({ ...plain, prepare: { url: 'https://shop.test/form' } }))).to.equal(false);
+    });
+});
+
+describe('the guard on egress', () => {
+    it('reads no environment, and nothing but a test gives a worker another connector', () => {
+        const sources = globSync('{workers,bin,api,shared}/**/*.ts', { cwd: new URL('../..', import.meta.url).pathname });
+        const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+        expect(sources.filter((path) => path.startsWith('workers/')).filter((path) => read(path).includes('process.env'))).to.deep.equal(
+            [],
+        );
+        const others = sources.filter((path) => !/^workers\/(egress|upstream|worker\.ts)/.test(path));
+        expect(others.filter((path) => /\bconnector\b/i.test(read(path)))).to.deep.equal([]);
+    });
+
+    it('is the only thing in workers that opens a connection', () => {
+        const sources = globSync('workers/**/*.ts', { cwd: new URL('../..', import.meta.url).pathname });
+        const dials = sources.filter((path) =>
+            /from 'node:(net|tls|dns|dns\/promises|http2|dgram)'|from 'undici'|\bfetch\(/.test(
+                readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'),
+            ),
+        );
+        expect(dials.sort()).to.deep.equal(['workers/egress/addresses.ts', 'workers/egress/agent.ts', 'workers/egress/connector.ts']);
+    });
+});

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import type { FetchJob } from '../../shared/domain/fetch.ts';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import { type FetchTools, runFetchJob } from '../../workers/run-fetch-job.ts';
+import { createReader } from '../../workers/select/reader.ts';
+import { createUpstream } from '../../workers/upstream.ts';
+import { loopbackRules, openSite, type Site } from '../support/sites.ts';
+
+describe('a fetch job', () => {
+    let site: Site;
+    let tools: FetchTools;
+    const endpoints = new Map<string, PackageEndpoint>();
+    const marks: string[] = [];
+    let isMarkWon = true;
+
+    before(async () => {
+        site = await openSite((request, response) => {
+            response.setHeader('content-type', 'application/json');
+            if (request.url === '/none') return response.end('{"nothing":true}');
+            response.end(JSON.stringify({ items: [1, 2, 3, 4, 5], path: request.url, sent: request.text }));
+        });
+        tools = {
+            loadEndpoint: async (_versionId, name) => {
+                const document = endpoints.get(name);
+                return document === undefined ? undefined : { endpoint: readEndpoint(document), registrable: 'shop.test' };
+            },
+            markSent: async (operation) => {
+                marks.push(operation);
+                return isMarkWon;
+            },
+            upstream: createUpstream({ rules: loopbackRules(`127.0.0.1:${site.port}`) }),
+            reader: createReader({ threads: 1 }),
+            userAgent: () => 'Routebook/test (+http://localhost/abuse)',
+        };
+        const url = `http://shop.test:${site.port}`;
+        const add = (endpoint: PackageEndpoint) => endpoints.set(endpoint.name, endpoint);
+        add({ name: 'list', method: 'GET', url: `${url}/list/{section}`, params: [{ name: 'section', source: 'path', required: true }] });
+        add({ name: 'order', method: 'POST', url: `${url}/orders`, params: [{ name: 'n', source: 'body', required: true }] });
+        add({
+            name: 'results',
+            kind: 'search',
+            method: 'GET',
+            url: `${url}/list/all`,
+            billing: { unit: 'result', results: 'items', max_results: 50 },
+        });
+        add({ name: 'no_results', method: 'GET', url: `${url}/none`, billing: { unit: 'result' } });
+        add({ name: 'pages', kind: 'paginate', method: 'GET', url: `${url}/list/all` });
+        add({ name: 'bad', method: 'GET', url: `${url}/none`, response: { schema: { required: ['items'] } } });
+    });
+
+    after(async () => {
+        tools.upstream.close();
+        await tools.reader.close();
+        await site.close();
+    });
+
+    beforeEach(() => {
+        site.seen.length = 0;
+        marks.length = 0;
+        isMarkWon = true;
+    });
+
+    function job(endpoint: string, more: Partial<FetchJob> = {}): FetchJob {
+        const now = Date.now();
+        return {
+            operation: 'op_1',
+            requestId: 'req_1',
+            site: 'shop.test',
+            versionId: 1,
+            endpoint,
+            effect: 'read',
+            values: {},
+            deadlineAt: now + 5000,
+            admittedAt: now,
+            maxResults: 100,
+            maxPages: 1,
+            run: 1,
+            ...more,
+        };
+    }
+
+    const run = (one: FetchJob, signal = new AbortController().signal) => runFetchJob(tools, one, signal);
+
+    it('calls the site as the endpoint says and gives back what it answered', async () => {
+        const outcome = await run(job('list', { values: { section: 'a b' } }));
+        if (!outcome.ok) throw new Error(outcome.code);
+        expect(outcome.data).to.deep.equal({ items: [1, 2, 3, 4, 5], path: '/list/a%20b', sent: '' });
+        expect(outcome).to.include({ results: 5, requests: 1, truncated: false });
+        expect(outcome.upstream).to.include({ status: 200, attempts: 1 });
+        expect(site.seen[0]?.headers['user-agent']).to.equal('Routebook/test (+http://localhost/abuse)');
+        expect(marks).to.deep.equal([]);
+    });
+
+    it('cuts the results to what the hold pays for', async () => {
+        const outcome = await run(job('results', { maxResults: 2 }));
+        expect(outcome.ok && [outcome.data['items'], outcome.results, outcome.truncated]).to.deep.equal([[1, 2], 2, true]);
+    });
+
+    it('marks a write as sent before it sends it', async () => {
+        const outcome = await run(job('order', { effect: 'write', values: { n: 1 } }));
+        expect(outcome.ok && outcome.data['sent']).to.equal('{"n":1}');
+        expect(marks).to.deep.equal(['op_1']);
+    });
+
+    it('sends no write whose hold is gone', async () => {
+        isMarkWon = false;
+        expect(await run(job('order', { effect: 'write', values: { n: 1 } }))).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
+        expect(site.seen).to.have.length(0);
+    });
+
+    it('drops a job whose time is up or whose caller is gone before it touches the site', async () => {
+        expect(await run(job('list', { values: { section: 'a' }, deadlineAt: Date.now() }))).to.include({
+            ok: false,
+            code: 'DEADLINE_EXCEEDED',
+        });
+        expect(await run(job('list', { values: { section: 'a' } }), AbortSignal.abort())).to.include({
+            ok: false,
+            code: 'DEADLINE_EXCEEDED',
+        });
+        expect(site.seen).to.have.length(0);
+    });
+
+    it('refuses an answer without results where they are what is billed', async () => {
+        const outcome = await run(job('no_results'));
+        expect(outcome).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+        expect(!outcome.ok && outcome.details?.[0]?.path).to.equal('/items');
+    });
+
+    it('passes on why a page could not be read', async () => {
+        const outcome = await run(job('bad'));
+        expect(outcome).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE', attempts: 1 });
+        expect(!outcome.ok && outcome.details).to.have.length(1);
+    });
+
+    it('turns away what the workers cannot run yet, and what is not there', async () => {
+        expect(await run(job('pages'))).to.include({ ok: false, code: 'ENDPOINT_NOT_HOSTED' });
+        expect(await run(job('gone'))).to.include({ ok: false, code: 'ENDPOINT_NOT_FOUND' });
+        expect(site.seen).to.have.length(0);
+    });
+});

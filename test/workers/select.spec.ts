@@ -1,0 +1,236 @@
+import { expect } from 'chai';
+import type { Endpoint, JsonObject } from '../../shared/domain/types.ts';
+import { createReader, type Reader } from '../../workers/select/reader.ts';
+import type { Page } from '../../workers/upstream.ts';
+
+const NOTHING: Endpoint['response'] = { type: undefined, select: undefined, schema: undefined };
+
+/** Accepts everything, and is judged in a thread: what is read on the spot has to come out the same. */
+const IN_A_THREAD = { allOf: [true] };
+
+function page(body: string | Uint8Array, contentType: string | null = 'application/json', more: Partial<Page> = {}): Page {
+    const headers = contentType === null ? {} : { 'content-type': contentType };
+    return { status: 200, headers, body: Buffer.from(body), url: 'https://shop.test/list/1', method: 'GET', ...more };
+}
+
+describe('reading what a site answered', () => {
+    let reader: Reader;
+    before(() => {
+        reader = createReader({ threads: 1 });
+    });
+    after(() => reader.close());
+
+    const read = (from: Page, response: Partial<Endpoint['response']> = {}) => reader.read(from, { response: { ...NOTHING, ...response } });
+
+    async function dataOf(from: Page, response: Partial<Endpoint['response']> = {}): Promise<JsonObject> {
+        const reading = await read(from, response);
+        if (!reading.ok) throw new Error(`${reading.code}: ${reading.message}`);
+        return reading.data;
+    }
+
+    async function refusalOf(from: Page, response: Partial<Endpoint['response']> = {}) {
+        const reading = await read(from, response);
+        if (reading.ok) throw new Error('it was read');
+        return reading;
+    }
+
+    describe('as an object, always', () => {
+        for (const [what, body, data] of [
+            ['an object', '{"a":1}', { a: 1 }],
+            ['a list', '[1,2]', { items: [1, 2] }],
+            ['a text', '"a"', { value: 'a' }],
+            ['a number', '7', { value: 7 }],
+            ['null', 'null', { value: null }],
+        ] as const) {
+            it(`wraps ${what}`, async () => expect(await dataOf(page(body))).to.deep.equal(data));
+            it(`wraps ${what} in the thread as well`, async () =>
+                expect(await dataOf(page(body), { schema: IN_A_THREAD })).to.deep.equal(data));
+        }
+
+        it('gives plain text as a value', async () =>
+            expect(await dataOf(page('hello\n', 'text/plain'))).to.deep.equal({ value: 'hello\n' }));
+        it('gives nothing for 204', async () => expect(await dataOf(page('', null, { status: 204 }))).to.deep.equal({}));
+        it('gives nothing for HEAD', async () => expect(await dataOf(page('', 'text/html', { method: 'HEAD' }))).to.deep.equal({}));
+
+        it('keeps a key called __proto__ as the site sent it, and nothing comes of it', async () => {
+            for (const schema of [undefined, IN_A_THREAD]) {
+                const data = await dataOf(page('{"__proto__":{"polluted":1},"a":1}'), { schema });
+                expect(JSON.stringify(data)).to.equal('{"__proto__":{"polluted":1},"a":1}');
+                expect(Object.getPrototypeOf(data)).to.equal(Object.prototype);
+            }
+            expect(Reflect.get({}, 'polluted')).to.equal(undefined);
+        });
+    });
+
+    describe('by its content type and charset', () => {
+        it('takes +json for JSON, XML for text, and what says nothing by how it begins', async () => {
+            expect(await dataOf(page('{"a":1}', 'application/vnd.api+json'))).to.deep.equal({ a: 1 });
+            expect(await dataOf(page('<a/>', 'application/xml'))).to.deep.equal({ value: '<a/>' });
+            expect(await dataOf(page(' {"a":1}', null))).to.deep.equal({ a: 1 });
+            expect(await dataOf(page('hello', null))).to.deep.equal({ value: 'hello' });
+            expect(await dataOf(page('<p>hi</p>', null))).to.include({ markdown: 'hi' });
+        });
+
+        it('lets the package say what it is', async () => {
+            expect(await dataOf(page('{"a":1}', 'text/plain'), { type: 'json' })).to.deep.equal({ a: 1 });
+            expect(await dataOf(page('{"a":1}', 'application/json'), { type: 'text' })).to.deep.equal({ value: '{"a":1}' });
+        });
+
+        for (const [label, bytes] of [
+            ['iso-8859-1', Buffer.from('"\xe9"', 'latin1')],
+            ['UTF-16LE', Buffer.from('"\u00e9"', 'utf16le')],
+            ['shift_jis', Buffer.from([0x22, 0x83, 0x41, 0x22])],
+            ['"utf-8"', Buffer.from('"\u00e9"')],
+        ] as const) {
+            it(`decodes JSON in ${label}`, async () => {
+                expect(await dataOf(page(bytes, `application/json; charset=${label}`))).to.deep.equal({
+                    value: label === 'shift_jis' ? 'ア' : 'é',
+                });
+            });
+        }
+
+        it('decodes HTML by its meta', async () => {
+            const html = Buffer.from('<html><head><meta charset="iso-8859-1"><title>Caf\xe9</title></head></html>', 'latin1');
+            expect(await dataOf(page(html, 'text/html'))).to.include({ title: 'Café' });
+        });
+
+        it('drops a byte order mark', async () => expect(await dataOf(page('\ufeff{"a":1}'))).to.deep.equal({ a: 1 }));
+
+        it('refuses a charset that does not exist, and one that lies', async () => {
+            expect(await refusalOf(page('{}', 'application/json; charset=klingon'))).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' });
+            expect(await refusalOf(page(Buffer.from([0x22, 0xff, 0x22])))).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' });
+        });
+    });
+
+    describe('through a select', () => {
+        const shop = JSON.stringify({
+            products: [
+                { id: 1, name: 'Shoe', price: { amount: 5 } },
+                { id: 2, name: 'Boot', price: { amount: 9 } },
+            ],
+            total: 2,
+        });
+
+        it('maps names to expressions', async () => {
+            const select = { items: 'products[].{id: id, title: name, price: price.amount}', total: 'total', none: 'nope.at.all' };
+            expect(await dataOf(page(shop), { select })).to.deep.equal({
+                items: [
+                    { id: 1, title: 'Shoe', price: 5 },
+                    { id: 2, title: 'Boot', price: 9 },
+                ],
+                total: 2,
+                none: null,
+            });
+        });
+
+        it('runs one expression and wraps what it gives', async () => {
+            expect(await dataOf(page(shop), { select: 'products[].id' })).to.deep.equal({ items: [1, 2] });
+            expect(await dataOf(page(shop), { select: 'length(products)' })).to.deep.equal({ value: 2 });
+        });
+
+        it('finds nothing on the prototype of what the site sent', async () => {
+            const select = { a: 'constructor', b: 'products[0].toString', c: 'hasOwnProperty' };
+            expect(await dataOf(page(shop), { select })).to.deep.equal({ a: null, b: null, c: null });
+        });
+
+        it('names the expression that does not fit', async () => {
+            const refusal = await refusalOf(page(shop), { select: { ok: 'total', bad: 'abs(products)' } });
+            expect(refusal.code).to.equal('UPSTREAM_INVALID_RESPONSE');
+            expect(refusal.details.map(({ path }) => path)).to.deep.equal(['/select/bad']);
+        });
+
+        it('takes values from HTML in the form of cheerio, null for what is missing', async () => {
+            const html = '<ul><li><a href="/1">One</a><b>5</b></li><li><a href="/2">Two</a></li></ul>';
+            const select = {
+                names: ['li a'],
+                first: 'li a',
+                none: 'h1',
+                items: [{ selector: 'li', value: { href: { selector: 'a', value: 'href' }, price: 'b' } }],
+            };
+            expect(await dataOf(page(html, 'text/html'), { select })).to.deep.equal({
+                names: ['One', 'Two'],
+                first: 'One',
+                none: null,
+                items: [
+                    { href: '/1', price: '5' },
+                    { href: '/2', price: null },
+                ],
+            });
+        });
+    });
+
+    it('gives a page without select as markdown with absolute links', async () => {
+        const html = `<html><head><title> A  list </title><meta name="description" content="Things"><style>p{}</style></head>
+            <body><script>steal()</script><h1>List</h1><p>Some <b>bold</b> text, <a href="../2?x=1">next</a>.</p>
+            <a href="javascript:alert(1)">no</a><noscript>turn it on</noscript><img src="/a.png" alt="A"></body></html>`;
+        const data = await dataOf(page(html, 'text/html'));
+        expect(data).to.include({ url: 'https://shop.test/list/1', title: 'A list', description: 'Things' });
+        expect(data['links']).to.deep.equal([{ href: 'https://shop.test/2?x=1', text: 'next' }]);
+        expect(data['markdown'])
+            .to.contain('# List')
+            .and.to.contain('Some **bold** text, [next](https://shop.test/2?x=1).')
+            .and.to.contain('![A](https://shop.test/a.png)');
+        expect(data['markdown']).to.not.match(/steal|turn it on|javascript/);
+        expect(await dataOf(page('<p>', 'text/html'))).to.deep.equal({
+            url: 'https://shop.test/list/1',
+            title: null,
+            description: null,
+            markdown: null,
+            links: [],
+        });
+    });
+
+    describe('against the response schema', () => {
+        const schema = {
+            type: 'object',
+            required: ['items'],
+            properties: { items: { type: 'array', items: { type: 'object', properties: { id: { type: 'integer' } } } } },
+        };
+
+        it('accepts what fits', async () => expect(await dataOf(page('[{"id":1}]'), { schema })).to.deep.equal({ items: [{ id: 1 }] }));
+
+        it('says where the shape broke', async () => {
+            const wrong = await refusalOf(page('{"items":[{"id":1},{"id":"2"}]}'), { schema });
+            expect(wrong.code).to.equal('UPSTREAM_INVALID_RESPONSE');
+            expect(wrong.details[0]).to.include({ path: '/items/1/id', code: 'INVALID_TYPE' });
+            const missing = await refusalOf(page('{}'), { schema });
+            expect(missing.details[0]).to.include({ code: 'REQUIRED' });
+        });
+
+        it('judges a 204 too', async () =>
+            expect(await refusalOf(page('', null, { status: 204 }), { schema })).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' }));
+    });
+
+    describe('within bounds', () => {
+        it('refuses what nests more than 100 deep', async () => {
+            for (const schema of [undefined, IN_A_THREAD]) {
+                expect(await refusalOf(page('['.repeat(101) + ']'.repeat(101)), { schema })).to.include({ code: 'UPSTREAM_TOO_LARGE' });
+                expect((await read(page('['.repeat(100) + ']'.repeat(100)), { schema })).ok).to.equal(true);
+            }
+        });
+
+        it('ends a select or schema that takes too long, and reads the next page at once', async () => {
+            const list = JSON.stringify(Array.from({ length: 40_000 }, (_item, id) => ({ id })));
+            const began = performance.now();
+            const slow = read(page(list), { schema: { type: 'object', properties: { items: { uniqueItems: true } } } });
+            expect(await slow).to.deep.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+            expect(performance.now() - began).to.be.within(450, 3000);
+            expect(await dataOf(page('[1]'), { select: 'length(@)' })).to.deep.equal({ value: 1 });
+        });
+
+        it('ends a select that takes too much memory, and this process does not notice', async () => {
+            const select =
+                Array.from({ length: 60 }, () => '[@,@]').join('|') + '|[][][][][][][][][][][][][][][][][][][][][][][][][][][][][]';
+            expect(await read(page('{"a":1}'), { select })).to.deep.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+            expect(await dataOf(page('[1]'), { select: 'length(@)' })).to.deep.equal({ value: 1 });
+        });
+
+        it('refuses more than 10 MiB of output', async () => {
+            const select = { a: '@', b: '@', c: '@', d: '@', e: '@', f: '@' };
+            expect(await read(page(JSON.stringify('x'.repeat(2 * 1024 * 1024))), { select })).to.deep.include({
+                ok: false,
+                code: 'UPSTREAM_INVALID_RESPONSE',
+            });
+        });
+    });
+});

@@ -1,0 +1,4 @@
+import { answerTasks } from './answer-tasks.ts';
+import { readHtmlBody } from './html.ts';
+
+answerTasks(readHtmlBody);

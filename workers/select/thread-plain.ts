@@ -1,0 +1,3 @@
+import { answerTasks } from './answer-tasks.ts';
+
+answerTasks();
