@@ -65,13 +65,12 @@ export function serve<Params, Query, Body, Answer>(
                               parse: false,
                               // The media type is judged in one place, input-guard.ts; hapi must not refuse a malformed one before it.
                               override: 'application/octet-stream',
-                              output: 'data',
+                              output: 'stream',
                               maxBytes: contract.body?.maxBytes ?? BODY_BYTES,
-                              timeout: 15_000,
                           },
                       }),
                 handler: async (request, h) => {
-                    const reply = await handle(readCall(app, contract, request));
+                    const reply = await handle(await readCall(app, contract, request));
                     return toResponse(contract, reply, request, h);
                 },
             },
@@ -79,12 +78,14 @@ export function serve<Params, Query, Body, Answer>(
     };
 }
 
-function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, request: Request): Call<P, Q, B> {
+async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, request: Request): Promise<Call<P, Q, B>> {
     const problems: Detail[] = [];
     const params = check<P>(contract.params, request.params, 'params', problems);
     const query = check<Q>(contract.query, singleValues(request.query, problems), 'query', problems);
     const body =
-        contract.body === undefined ? (undefined as B) : check<B>(contract.body.schema, readJsonBody(request, contract), 'body', problems);
+        contract.body === undefined
+            ? (undefined as B)
+            : check<B>(contract.body.schema, await readJsonBody(request, contract.body), 'body', problems);
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
     return {
         app,
@@ -177,8 +178,8 @@ function toResponse<P, Q, B, A>(
     const body = JSON.stringify(whole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) });
     const isKept = contract.cacheSeconds !== undefined;
     const tag = isKept ? createHash('sha256').update(body).digest('hex') : '';
-    const isUnchanged = isKept && matches(request.raw.req.headers['if-none-match'], tag);
-    const response = isUnchanged
+    const known = isKept ? knownTag(request.raw.req.headers['if-none-match'], tag) : undefined;
+    const response = known
         ? h.response().code(304)
         : h
               .response(body)
@@ -187,13 +188,19 @@ function toResponse<P, Q, B, A>(
     for (const [name, value] of Object.entries(headers ?? {})) response.header(name, value);
     if (!isKept) return response.header('cache-control', 'no-store');
     // hapi ends the tag of a compressed answer with `-gzip`: a strong tag names one sequence of bytes.
-    return response.etag(tag).header('cache-control', `public, max-age=${contract.cacheSeconds}`);
+    response.etag(known ?? tag, { vary: known === undefined, weak: false });
+    return response.header('cache-control', `public, max-age=${contract.cacheSeconds}`);
 }
 
-/** If-None-Match compares weakly (RFC 9110 section 13.1.2), and the content is the same in every encoding. */
-function matches(header: string | undefined, tag: string): boolean {
-    if (header === undefined) return false;
-    return header
-        .split(',')
-        .some((given) => given.trim() === '*' || given.trim().match(/^(?:W\/)?"([0-9a-f]+)(?:-[a-z]+)?"$/)?.[1] === tag);
+/**
+ * The tag under which a caller has this very content already: If-None-Match compares weakly (RFC 9110 section 13.1.2), and
+ * the content is the same in every encoding.
+ */
+function knownTag(header: string | undefined, tag: string): string | undefined {
+    for (const given of header?.split(',') ?? []) {
+        if (given.trim() === '*') return tag;
+        const [, name, encoding = ''] = /^(?:W\/)?"([0-9a-f]+)(-[a-z]+)?"$/.exec(given.trim()) ?? [];
+        if (name === tag) return name + encoding;
+    }
+    return undefined;
 }

@@ -11,8 +11,6 @@ import { observe } from './plugins/observe.ts';
 import { envelope, refusals } from './plugins/refusals.ts';
 import { ROUTES } from './routes.ts';
 
-/** A request's headers, and then its body, have this long to arrive (CONTRACT section 1). */
-const ARRIVAL_MS = 15_000;
 const MAX_HEADERS = 200;
 /** Open sockets of one process; past it new connections are refused by the kernel's backlog, not by memory. */
 const MAX_CONNECTIONS = 10_000;
@@ -20,12 +18,13 @@ const MAX_CONNECTIONS = 10_000;
 /** The API with all its routes; it does not listen yet. */
 export function buildServer(app: App): Server {
     const listener = createServer({
-        headersTimeout: ARRIVAL_MS,
-        requestTimeout: ARRIVAL_MS,
-        connectionsCheckingInterval: 1000,
+        headersTimeout: app.config.arrivalMs,
+        requestTimeout: app.config.arrivalMs,
+        connectionsCheckingInterval: Math.min(500, app.config.arrivalMs),
         keepAliveTimeout: 65_000,
         maxHeaderSize: 16 * 1024,
-        requireHostHeader: true,
+        // Judged below, so that its refusal has the envelope.
+        requireHostHeader: false,
     });
     listener.maxHeadersCount = MAX_HEADERS;
     listener.maxConnections = MAX_CONNECTIONS;
@@ -47,7 +46,7 @@ export function buildServer(app: App): Server {
     });
     listener.removeAllListeners('clientError');
     listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseRaw(app, error, socket));
-    refuseDoubledHost(server);
+    requireOneHost(server);
     observe(server, app);
     refusals(server, app);
     apiKey(server, app);
@@ -60,17 +59,15 @@ export function buildServer(app: App): Server {
 
 /** OPTIONS is answered 204 on every known path; any other method that the path does not take is 405 with Allow. */
 function answerOtherMethods(server: Server): void {
-    const methodsByPath = new Map<string, string[]>();
-    for (const { path, method } of server.table()) {
-        const upper = method.toUpperCase();
-        methodsByPath.set(path, [...(methodsByPath.get(path) ?? []), ...(upper === 'GET' ? ['GET', 'HEAD'] : [upper])]);
-    }
-    for (const [path, methods] of methodsByPath) {
+    const routesByPath = Map.groupBy(server.table(), ({ path }) => path);
+    for (const [path, routes] of routesByPath) {
+        const methods = routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
         const allow = [...methods, 'OPTIONS'].join(', ');
+        const isOpen = routes.some(({ settings }) => settings.app?.contract?.auth !== 'required');
         server.route({
             method: '*',
             path,
-            options: { app: { allow }, payload: { parse: false, override: 'application/octet-stream', output: 'stream' } },
+            options: { app: { allow, isOpen }, payload: { parse: false, override: 'application/octet-stream', output: 'stream' } },
             handler: (request, h) => {
                 if (request.method !== 'options') throw new Refusal('METHOD_NOT_ALLOWED', undefined, { headers: { allow } });
                 return h
@@ -88,18 +85,21 @@ function answerOtherMethods(server: Server): void {
     }
 }
 
-/** Two Host headers pass Node and hapi; proxies disagree on which counts, so neither does here. */
-function refuseDoubledHost(server: Server): void {
+/** Two Host headers pass Node and hapi; proxies disagree on which counts, so neither does here. HTTP/1.0 knows none. */
+function requireOneHost(server: Server): void {
     server.ext('onPreAuth', (request, h) => {
         const hosts = request.raw.req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
-        if (hosts.length > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header may stand only once.');
+        const isMissing = hosts.length === 0 && request.raw.req.httpVersion !== '1.0';
+        if (isMissing || hosts.length > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header has to stand exactly once.');
         return h.continue;
     });
 }
 
 /** What Node's HTTP parser refuses never becomes a request; it is answered here in the same envelope. */
 function refuseRaw(app: App, error: NodeJS.ErrnoException, socket: Socket): void {
-    if (socket.destroyed || !socket.writable) return void socket.destroy();
+    // An answer that is on its way already must not be followed by another one that nobody asked for.
+    const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean } };
+    if (socket.destroyed || !socket.writable || running?.headersSent) return void socket.destroy();
     const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
     const refusal = timedOut ? new Refusal('REQUEST_TIMEOUT') : new Refusal('VALIDATION_ERROR', 'The request is not well-formed HTTP/1.1.');
     const requestId = newId('req');

@@ -28,6 +28,8 @@ export interface Config {
     mail: { smtpUrl: string | undefined; from: string | undefined };
     stripe: { secretKey: string; webhookSecret: string; priceStarter: string; pricePro: string; apiBase: string | undefined } | undefined;
     otelEndpoint: string | undefined;
+    /** A request's headers, and then its body, have this long to arrive (CONTRACT section 1). No setting: only tests use another. */
+    arrivalMs: number;
     /** Before every key in Redis; the braces keep all keys in one slot of a cluster. No setting: only tests use another. */
     keyPrefix: string;
 }
@@ -86,6 +88,8 @@ export function readConfig(env: Env = process.env): Config {
         },
         stripe: read.stripe(),
         otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
+        // Arrivals are looked at twice a second, so that the last of them is cut within 15 s.
+        arrivalMs: 14_500,
         keyPrefix: '{routebook}',
     };
     read.throwFaults();

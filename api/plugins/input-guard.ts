@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Request } from '@hapi/hapi';
 import { jsonProblems, PARAM_BOUNDS } from '../../shared/domain/json-bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -10,24 +11,43 @@ const BODY_BOUNDS = { ...PARAM_BOUNDS, maxDepth: PARAM_BOUNDS.maxDepth + 1, maxK
 /**
  * The JSON value of a request's body: media type, encoding, syntax and bounds are judged here, before any schema sees it.
  * Deep JSON and odd text pass every validator and break things later.
- * @throws Refusal UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, VALIDATION_ERROR.
+ * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, VALIDATION_ERROR.
  */
-export function readJsonBody(request: Request, contract: { body?: { guard: boolean } }): unknown {
+export async function readJsonBody(request: Request, { guard, maxBytes }: { guard: boolean; maxBytes: number }): Promise<unknown> {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
     if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i.test(type.trim())) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
     if (encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a content encoding.');
     }
-    const value = parse(request.payload);
-    if (contract.body?.guard) {
+    const value = parse(await readBytes(request.raw.req, maxBytes));
+    if (guard) {
         const details = jsonProblems(value, BODY_BOUNDS);
         if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
     }
     return value;
 }
 
-function parse(payload: unknown): unknown {
-    if (!Buffer.isBuffer(payload) || payload.length === 0) throw new Refusal('INVALID_JSON', 'The body is empty; send a JSON object.');
+/**
+ * hapi's own reader destroys the connection of a caller who sends too much without saying so beforehand; here the rest is
+ * dropped until it ends or its time is up, and the caller reads why.
+ */
+function readBytes(source: IncomingMessage, maxBytes: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        source.on('data', (chunk: Buffer) => {
+            bytes += chunk.length;
+            if (bytes <= maxBytes) chunks.push(chunk);
+            else reject(new Refusal('PAYLOAD_TOO_LARGE'));
+        });
+        source.once('end', () => resolve(Buffer.concat(chunks)));
+        source.once('error', (cause) => reject(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.', {}, { cause })));
+        source.once('close', () => reject(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.')));
+    });
+}
+
+function parse(payload: Buffer): unknown {
+    if (payload.length === 0) throw new Refusal('INVALID_JSON', 'The body is empty; send a JSON object.');
     try {
         return JSON.parse(UTF8.decode(payload));
     } catch (cause) {

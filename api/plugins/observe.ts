@@ -22,6 +22,8 @@ declare module '@hapi/hapi' {
         contract?: AnyContract;
         /** Methods of the path, on the route that answers every other method. */
         allow?: string;
+        /** Whether pages of every origin may call some method of the path. */
+        isOpen?: boolean;
     }
 }
 

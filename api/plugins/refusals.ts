@@ -89,15 +89,21 @@ async function tellCredits(app: App, request: Request): Promise<void> {
     request.app.creditsRemaining = balance?.available;
 }
 
+/** What a page of another origin may read besides the body. */
+const EXPOSED = [
+    'ETag, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate',
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id',
+].join(', ');
+
 function commonHeaders(request: Request): [string, string][] {
-    const openToBrowsers = request.route.settings.app?.contract?.auth !== 'required';
+    const { contract, isOpen = contract?.auth !== 'required' } = request.route.settings.app ?? {};
     return [
         ['x-request-id', request.app.requestId],
         ['x-content-type-options', 'nosniff'],
-        ...(openToBrowsers
+        ...(isOpen
             ? ([
                   ['access-control-allow-origin', '*'],
-                  ['access-control-expose-headers', 'ETag, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'],
+                  ['access-control-expose-headers', EXPOSED],
               ] as [string, string][])
             : []),
         ...Object.entries(request.app.headers ?? {}),

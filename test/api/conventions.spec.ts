@@ -1,0 +1,436 @@
+import { expect } from 'chai';
+import { BODY_BYTES, PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { checkEnvelope } from '../support/answers.ts';
+import { join, type Person, stranger } from '../support/people.ts';
+import { rawRequest, sendRaw } from '../support/raw.ts';
+import { callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const SITE = 'shop.test';
+
+describe('every route', () => {
+    let world: World;
+    let maker: Person;
+    let anybody: Person;
+
+    before(async () => {
+        world = await openWorld({ config: { trustProxy: 1 } });
+        maker = await join(world, { plan: 'pro' });
+        anybody = stranger(world);
+        dataOf(await maker.publish(aPackage(SITE)));
+    });
+    after(() => world.close());
+
+    it('answers in its envelope, with the headers its contract promises', async () => {
+        // A fetch has specs of its own; here it would leave the loopback.
+        for (const route of everyRoute(SITE).filter(({ contract }) => contract.name !== 'postFetch')) {
+            const answer = await callRoute(maker, route);
+            expect(answer.body['success'] ?? answer.body['openapi'], route.path).to.be.oneOf([true, '3.1.0']);
+            expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
+        }
+    });
+
+    it("repeats a caller's request id when it is well-formed, and gives one of its own otherwise", async () => {
+        const idFor = async (given: Record<string, string>) =>
+            (await anybody.call('GET', '/v1/health', { headers: given })).headers.get('x-request-id');
+        expect(await idFor({ 'x-request-id': 'Trace_7-a' })).to.equal('Trace_7-a');
+        expect(await idFor({ 'x-request-id': 'x'.repeat(64) })).to.equal('x'.repeat(64));
+        const own = await idFor({});
+        expect(own).to.match(/^req_[0-9A-Za-z]+$/);
+        for (const bad of ['x'.repeat(65), 'a b', 'a;b', 'ü']) expect(await idFor({ 'x-request-id': bad })).to.match(/^req_/);
+        expect(await idFor({})).not.to.equal(own);
+    });
+
+    it('names the request id in the envelope of a refusal', async () => {
+        const refused = await anybody.call('GET', '/v1/account', { headers: { 'x-request-id': 'mine' } });
+        expect(refused.body).to.deep.include({ meta: { request_id: 'mine' } });
+    });
+
+    it('takes HEAD wherever it takes GET, with the same status and headers and no body', async () => {
+        for (const { method, path, contract } of everyRoute(SITE)) {
+            if (method !== 'GET') continue;
+            const [get, head] = [await maker.call('GET', path), await maker.call('HEAD', path)];
+            expect(head.status, path).to.equal(get.status);
+            expect(head.body).to.deep.equal({ text: '' });
+            for (const name of ['content-type', 'etag', 'cache-control'])
+                expect(head.headers.get(name), `${path} ${name}`).to.equal(get.headers.get(name));
+            expect(head.headers.has('ratelimit'), path).to.equal(contract.counted);
+        }
+    });
+
+    it('answers OPTIONS with 204 and the methods of the path, without a key', async () => {
+        for (const { method, path } of everyRoute(SITE)) {
+            const { status, headers } = await anybody.call('OPTIONS', path);
+            expect(status, path).to.equal(204);
+            expect(headers.get('allow')?.split(', '), path).to.include.members(
+                method === 'GET' ? ['GET', 'HEAD', 'OPTIONS'] : [method, 'OPTIONS'],
+            );
+        }
+    });
+
+    it('answers any other method of a known path with METHOD_NOT_ALLOWED and Allow, whatever body comes along', async () => {
+        for (const { path } of everyRoute(SITE)) {
+            for (const [method, headers] of [
+                ['PATCH', { 'content-type': 'nonsense' }],
+                ['DELETE', {}],
+                ['PROPFIND', {}],
+            ] as const) {
+                const refused = await anybody.call(method, path, { headers, ...(method === 'PATCH' ? { body: '{' } : {}) });
+                expect(codeOf(refused), `${method} ${path}`).to.equal('METHOD_NOT_ALLOWED');
+                expect(refused.headers.get('allow')).to.match(/(^GET, HEAD|POST), OPTIONS$/);
+            }
+        }
+    });
+
+    it('answers an unknown path with NOT_FOUND, also one that differs in case or by a slash', async () => {
+        for (const path of [
+            '/v1',
+            '/v1/',
+            '/v1/nothing',
+            '/v2/health',
+            '/v1/Health',
+            '/v1/health/',
+            '/v1/schemas/a.test/nothing',
+            '//v1/health',
+            '/..%2fv1',
+        ]) {
+            const refused = await anybody.call('GET', path);
+            expect(codeOf(refused), path).to.equal('NOT_FOUND');
+            checkEnvelope(path, refused);
+        }
+    });
+
+    it('opens browsing to pages of every origin, and keeps routes with a key to servers', async () => {
+        for (const { contract, path } of everyRoute(SITE)) {
+            const answer = await maker.call(contract.method === 'GET' ? 'GET' : 'OPTIONS', path, {
+                headers: { origin: 'https://elsewhere.test' },
+            });
+            const opened = answer.headers.get('access-control-allow-origin');
+            // POST /v1/schemas shares its path with nothing that browsers may read yet.
+            expect(opened, contract.name).to.equal(contract.auth === 'required' ? null : '*');
+        }
+    });
+
+    it('writes times in UTC with milliseconds', async () => {
+        const card = dataOf(await anybody.call('GET', `/v1/schemas/${SITE}`));
+        expect(card['published_at']).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+        expect(Math.abs(Date.parse(String(card['published_at'])) - Date.now())).to.be.below(60_000);
+    });
+
+    describe('of browsing', () => {
+        const kept = () => everyRoute(SITE).filter(({ contract }) => contract.cacheSeconds !== undefined);
+
+        it('answers 304 to whoever has the same content already, in any encoding', async () => {
+            for (const { path } of kept()) {
+                for (const encoding of ['identity', 'gzip']) {
+                    const headers = { 'accept-encoding': encoding };
+                    const first = await anybody.call('GET', path, { headers });
+                    const tag = first.headers.get('etag') ?? '';
+                    for (const given of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+                        const again = await anybody.call('GET', path, { headers: { ...headers, 'if-none-match': given } });
+                        expect(again.status, `${path} ${given}`).to.equal(304);
+                        expect(again.body).to.deep.equal({ text: '' });
+                        if (given !== '*') expect(again.headers.get('etag'), path).to.equal(tag);
+                        expect(again.headers.get('cache-control')).to.equal(first.headers.get('cache-control'));
+                        expect(again.headers.get('access-control-allow-origin')).to.equal('*');
+                    }
+                    const other = await anybody.call('GET', path, { headers: { ...headers, 'if-none-match': '"other"' } });
+                    expect(other.status).to.equal(200);
+                }
+            }
+        });
+
+        it('gives compressed and plain bytes different strong tags', async () => {
+            const tagFor = async (encoding: string) =>
+                (await anybody.call('GET', '/v1/errors', { headers: { 'accept-encoding': encoding } })).headers.get('etag');
+            expect(await tagFor('gzip')).not.to.equal(await tagFor('identity'));
+        });
+
+        it('changes the tag with the content', async () => {
+            const before = (await anybody.call('GET', `/v1/schemas/${SITE}`)).headers.get('etag') ?? '';
+            dataOf(await maker.publish(aPackage(SITE, { title: 'Another title' })));
+            const after = await anybody.call('GET', `/v1/schemas/${SITE}`, { headers: { 'if-none-match': before } });
+            expect(after.status).to.equal(200);
+        });
+
+        it('ignores Range, cookies of others and conditions that it does not know', async () => {
+            for (const headers of [
+                { range: 'bytes=0-3' },
+                { cookie: 'a=";\\"' },
+                { cookie: '=;=;,' },
+                { 'if-modified-since': new Date().toUTCString() },
+            ]) {
+                expect((await anybody.call('GET', '/v1/categories', { headers })).status, JSON.stringify(headers)).to.equal(200);
+            }
+        });
+    });
+
+    describe('that takes a body', () => {
+        const post = (body: string | Buffer, headers: string[] = ['Content-Type: application/json']) =>
+            sendRaw(
+                world.base,
+                Buffer.concat([
+                    rawRequest('POST /v1/fetch HTTP/1.1', [
+                        `Authorization: Bearer ${maker.apiKey}`,
+                        ...headers,
+                        `Content-Length: ${Buffer.byteLength(body)}`,
+                    ]),
+                    Buffer.from(body),
+                ]),
+            );
+
+        it('takes application/json in UTF-8 and nothing else', async () => {
+            for (const type of [
+                'application/json',
+                'APPLICATION/JSON',
+                'application/json; charset=utf-8',
+                'application/json;charset="UTF-8"',
+            ]) {
+                expect(codeOf(await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-type': type } })), type).to.equal(
+                    'VALIDATION_ERROR',
+                );
+            }
+            const others = [
+                'text/plain',
+                'application/x-www-form-urlencoded',
+                'application/json; charset=latin1',
+                'application/jsonx',
+                'json',
+                'application/problem+json',
+                ';;',
+                'application/json, text/plain',
+            ];
+            for (const type of others) {
+                const refused = await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-type': type } });
+                expect([refused.status, codeOf(refused)], type).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+            }
+            const none = await post('{}', []);
+            expect(none && codeOf(none)).to.equal('UNSUPPORTED_MEDIA_TYPE');
+            const packed = await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-encoding': 'gzip' } });
+            expect(codeOf(packed)).to.equal('UNSUPPORTED_MEDIA_TYPE');
+        });
+
+        it('refuses what is no JSON with INVALID_JSON', async () => {
+            for (const body of ['{', '{"a":1,}', "{'a':1}", 'undefined', '{} {}', '{"a":01}', '{"a":NaN}', '{"a":"\u0001"}']) {
+                const refused = await maker.call('POST', '/v1/fetch', { body });
+                expect([refused.status, codeOf(refused)], body).to.deep.equal([400, 'INVALID_JSON']);
+            }
+            for (const bytes of [
+                Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+                Buffer.from('{"\xe9":1}', 'latin1'),
+                Buffer.from('{}', 'utf16le'),
+                Buffer.alloc(0),
+            ]) {
+                const refused = await post(bytes);
+                expect(refused && codeOf(refused), bytes.toString('hex')).to.equal('INVALID_JSON');
+            }
+        });
+
+        it('refuses JSON that is no object with VALIDATION_ERROR, for a package too', async () => {
+            for (const path of ['/v1/fetch', '/v1/schemas']) {
+                for (const body of ['null', '[]', '"text"', '7', 'true', '[{}]']) {
+                    expect(codeOf(await maker.call('POST', path, { body })), `${path} ${body}`).to.equal('VALIDATION_ERROR');
+                }
+            }
+        });
+
+        it('refuses more than 256 KiB, and 4 MiB of a package, however the length is announced', async () => {
+            const over = (bytes: number) => JSON.stringify({ padding: 'x'.repeat(bytes) });
+            for (const [path, bytes] of [
+                ['/v1/fetch', BODY_BYTES],
+                ['/v1/schemas', PACKAGE_BYTES],
+            ] as const) {
+                const refused = await maker.call('POST', path, { body: over(bytes) });
+                expect([refused.status, codeOf(refused)], path).to.deep.equal([413, 'PAYLOAD_TOO_LARGE']);
+                const inside = await maker.call('POST', path, { body: over(bytes - 20) });
+                expect(codeOf(inside), path).to.be.oneOf(['VALIDATION_ERROR', 'SCHEMA_INVALID']);
+            }
+            const chunk = over(BODY_BYTES);
+            const chunked = await sendRaw(
+                world.base,
+                rawRequest(
+                    'POST /v1/fetch HTTP/1.1',
+                    [`Authorization: Bearer ${maker.apiKey}`, 'Content-Type: application/json', 'Transfer-Encoding: chunked'],
+                    `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n0\r\n\r\n`,
+                ),
+            );
+            expect(chunked && codeOf(chunked)).to.equal('PAYLOAD_TOO_LARGE');
+        });
+
+        it('names every problem of the request at once: query, unknown, missing and ill-typed fields', async () => {
+            const refused = await maker.call('POST', '/v1/fetch?debug=1&debug=2&x=y', {
+                body: { endpoint: 7, params: [], surprise: 1, 'a/b~c': 2, timeout_ms: 5, max_credits: 0, dry_run: 'yes' },
+            });
+            expect([refused.status, codeOf(refused)]).to.deep.equal([400, 'VALIDATION_ERROR']);
+            expect(detailsOf(refused)).to.have.members([
+                '/debug REPEATED',
+                '/x UNKNOWN_FIELD',
+                '/site REQUIRED',
+                '/endpoint INVALID_TYPE',
+                '/params INVALID_TYPE',
+                '/surprise UNKNOWN_FIELD',
+                '/a~1b~0c UNKNOWN_FIELD',
+                '/timeout_ms INVALID_VALUE',
+                '/max_credits INVALID_VALUE',
+                '/dry_run INVALID_TYPE',
+            ]);
+        });
+
+        it('never turns text into numbers or numbers into text', async () => {
+            for (const fields of [
+                { site: 7 },
+                { max_results: '3' },
+                { timeout_ms: '2000' },
+                { dry_run: 'true' },
+                { version: '3' },
+                { params: '{}' },
+            ]) {
+                const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', ...fields } });
+                expect(
+                    detailsOf(refused).map((detail) => detail.split(' ')[0]),
+                    JSON.stringify(fields),
+                ).to.deep.equal([`/${Object.keys(fields)[0]}`]);
+            }
+        });
+
+        it('refuses text that breaks storage, and nesting, keys and strings past the bounds', async () => {
+            const deep = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+            const broken: [string, unknown][] = [
+                ['NUL', { id: 'a\u0000b' }],
+                ['a lone surrogate', { id: '\ud800' }],
+                ['a control character', { id: '\u0007' }],
+                ['a C1 control character', { id: '\u0085' }],
+                ['NUL in a key', { 'a\u0000': 1 }],
+                ['33 levels', deep(33)],
+                ['1,100 keys', Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`k${index}`, 1]))],
+                ['more than 64 KiB of text', { id: 'x'.repeat(65_537) }],
+            ];
+            for (const [what, params] of broken) {
+                const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', params } });
+                expect([refused.status, codeOf(refused)], what).to.deep.equal([400, 'VALIDATION_ERROR']);
+                expect(detailsOf(refused)[0], what).to.match(/^\/params/);
+            }
+            const proto = await maker.call('POST', '/v1/fetch', {
+                body: `{"site":"${SITE}","endpoint":"product","params":{"__proto__":{"id":1}}}`,
+            });
+            expect(codeOf(proto)).to.equal('VALIDATION_ERROR');
+            for (const levels of [32, 30]) {
+                const body = { site: SITE, endpoint: 'product', params: deep(levels) };
+                expect(codeOf(await maker.call('POST', '/v1/fetch', { body })), `${levels} levels`).to.equal('INVALID_PARAMS');
+            }
+        });
+
+        it('survives a hundred thousand levels of nesting', async () => {
+            for (const [path, levels] of [
+                ['/v1/fetch', 100_000],
+                ['/v1/schemas', 1_500_000],
+            ] as const) {
+                for (const [open, close] of [
+                    ['[', ']'],
+                    ['{"a":', '}'],
+                ] as const) {
+                    const count = Math.floor((levels * 2) / (open.length + 1));
+                    const refused = await maker.call('POST', path, { body: `{"params":${open.repeat(count)}1${close.repeat(count)}}` });
+                    expect(refused.status, `${path} ${open}`).to.be.oneOf([400, 413, 422]);
+                }
+            }
+        });
+    });
+
+    describe('that takes a query', () => {
+        it('refuses unknown and repeated parameters, and text that is none', async () => {
+            const look = async (query: string) =>
+                detailsOf(await anybody.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(INTENT)}${query}`));
+            expect(await look('&page=2&page=3&sort=x')).to.have.members(['/page REPEATED', '/sort UNKNOWN_FIELD']);
+            expect(await look('&intent=again')).to.deep.equal(['/intent REPEATED']);
+            expect(await look('&__proto__=x&constructor=y')).to.have.members(['/__proto__ UNKNOWN_FIELD', '/constructor UNKNOWN_FIELD']);
+            expect(detailsOf(await anybody.call('GET', `/v1/catalog/${SITE}?intent=${'word%20'.repeat(9)}%00`))).to.deep.equal([
+                '/intent INVALID_VALUE',
+            ]);
+            for (const path of ['/v1/health', '/v1/errors', '/v1/categories', '/v1/openapi.json']) {
+                expect(detailsOf(await anybody.call('GET', `${path}?verbose=1`)), path).to.deep.equal(['/verbose UNKNOWN_FIELD']);
+            }
+        });
+
+        it('takes a newline and a tab in an intent', async () => {
+            const intent = 'find\tone product\r\nand its price today';
+            expect((await maker.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(intent)}`)).status).to.equal(200);
+        });
+    });
+
+    describe('below HTTP', () => {
+        it('refuses two Host headers, since proxies disagree on which one counts', async () => {
+            const refused = await sendRaw(
+                world.base,
+                'GET /v1/health HTTP/1.1\r\nHost: a.test\r\nHost: b.test\r\nConnection: close\r\n\r\n',
+            );
+            expect(refused && codeOf(refused)).to.equal('VALIDATION_ERROR');
+        });
+
+        it('refuses a request without a Host header, which only HTTP/1.0 may leave out', async () => {
+            const refused = await sendRaw(world.base, 'GET /v1/health HTTP/1.1\r\nConnection: close\r\n\r\n');
+            expect(refused && codeOf(refused)).to.equal('VALIDATION_ERROR');
+            expect((await sendRaw(world.base, 'GET /v1/health HTTP/1.0\r\n\r\n'))?.status).to.equal(200);
+        });
+
+        it('refuses two Authorization headers where a key counts, and looks at neither where none does', async () => {
+            const twice = (path: string) =>
+                sendRaw(world.base, rawRequest(`GET ${path} HTTP/1.1`, Array(2).fill(`Authorization: Bearer ${maker.apiKey}`)));
+            const refused = await twice('/v1/account');
+            expect(refused && codeOf(refused)).to.equal('INVALID_API_KEY');
+            expect((await twice('/v1/health'))?.status).to.equal(200);
+        });
+
+        it('answers bytes that are no HTTP in the same envelope, and closes', async () => {
+            for (const garbage of [
+                '\u0000\u0001\u0002\r\n\r\n',
+                'hello\r\n\r\n',
+                'GET / HTTP/9.9\r\n\r\n',
+
+                'GET /v1/health HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n',
+                `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+            ]) {
+                const refused = await sendRaw(world.base, garbage);
+                if (refused === undefined) throw new Error(`no answer to ${JSON.stringify(garbage.slice(0, 40))}`);
+                expect(refused.status, garbage.slice(0, 40)).to.equal(400);
+                checkEnvelope(garbage.slice(0, 40), refused);
+                expect(refused.headers.get('connection')).to.equal('close');
+            }
+        });
+
+        it('never builds links from the Host header', async () => {
+            const refused = await sendRaw(world.base, 'GET /v1/nothing HTTP/1.1\r\nHost: evil.test\r\nConnection: close\r\n\r\n');
+            expect(JSON.stringify(refused?.body)).not.to.include('evil.test');
+        });
+    });
+});
+
+describe('a caller who sends slowly', () => {
+    let world: World;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { arrivalMs: 300 } });
+    });
+    after(() => world.close());
+
+    it('is cut off where headers or body do not arrive in time, and told so', async () => {
+        const maker = await join(world);
+        const half = {
+            nothing: '',
+            'half a line': 'GET /v1/hea',
+            'half the headers': 'GET /v1/health HTTP/1.1\r\nHost: a\r\nX-Half: ',
+            'half a body': `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${maker.apiKey}\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"site":`,
+            'half a chunk': `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${maker.apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n{"site":`,
+        };
+        await Promise.all(
+            Object.entries(half).map(async ([what, bytes]) => {
+                const answer = await sendRaw(world.base, bytes, { waitMs: 3000 });
+                if (answer === undefined) return;
+                checkEnvelope(what, answer);
+                expect(codeOf(answer), what).to.equal('REQUEST_TIMEOUT');
+            }),
+        );
+        expect((await stranger(world).call('GET', '/v1/errors')).status).to.equal(200);
+    });
+});
