@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
+import pg from 'pg';
 import { type Db, openDb } from '../../shared/db.ts';
 import { isOutage } from '../../shared/store/credits/outages.ts';
 import { type Credits, openCredits } from '../../shared/store/credits.ts';
@@ -119,13 +120,15 @@ describe('credits, where the link to the database breaks', () => {
 });
 
 async function openLink(databaseUrl: string): Promise<Link> {
-    const target = new URL(databaseUrl);
+    // Read by the driver itself: the server may listen on a unix socket.
+    const { host, port, user, password, database } = new pg.Client({ connectionString: databaseUrl });
+    const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
     const sockets = new Set<Socket>();
     let isDown = false;
     let isLosing = false;
     const server: Server = createServer((near) => {
         if (isDown) return void near.destroy();
-        const far = connect(Number(target.port || 5432), target.hostname);
+        const far = connect(target);
         for (const [one, other] of [
             [near, far],
             [far, near],
@@ -148,9 +151,9 @@ async function openLink(databaseUrl: string): Promise<Link> {
     });
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const url = new URL(databaseUrl);
-    url.hostname = '127.0.0.1';
-    url.port = String((server.address() as AddressInfo).port);
+    const url = new URL(`postgres://127.0.0.1:${(server.address() as AddressInfo).port}/${database}`);
+    url.username = user ?? '';
+    url.password = password ?? '';
     return {
         url: url.href,
         loseNextAnswer() {
