@@ -320,7 +320,7 @@ describe('a site that misbehaves', () => {
             const outcome = await fetch(index, deadlineMs);
             expect(outcome).to.deep.equal({ code, attempts });
             expect(served.get(String(index))).to.equal(attempts);
-            expect(performance.now() - began).to.be.below(code === 'UPSTREAM_TIMEOUT' ? deadlineMs + 150 : 4000);
+            expect(performance.now() - began).to.be.below(code === 'UPSTREAM_TIMEOUT' ? deadlineMs + 1000 : 8000);
         });
     }
 

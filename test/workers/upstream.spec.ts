@@ -168,7 +168,7 @@ describe('calling a site', () => {
             answersInTurn([503, { 'retry-after': '1' }], 200);
             const began = performance.now();
             expect((await send(requestTo(at('/')))).ok).to.equal(true);
-            expect(performance.now() - began).to.be.within(990, 1700);
+            expect(performance.now() - began).to.be.within(990, 4000);
         });
 
         it('does not wait for a Retry-After behind the deadline, and passes it on', async () => {
@@ -176,7 +176,7 @@ describe('calling a site', () => {
             const began = performance.now();
             const result = await send(requestTo(at('/')));
             expect(result).to.include({ ok: false, code: 'UPSTREAM_RATE_LIMITED', retryAfter: 60, attempts: 1 });
-            expect(performance.now() - began).to.be.below(500);
+            expect(performance.now() - began).to.be.below(2000);
         });
 
         it('sends a write once, whatever comes back', async () => {
