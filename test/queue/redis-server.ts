@@ -26,7 +26,20 @@ export async function startRedis(): Promise<OwnRedis> {
         await gone;
     };
     const start = async () => {
-        const settings = ['--port', String(port), '--dir', folder, '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''];
+        const settings = [
+            '--bind',
+            '127.0.0.1',
+            '--port',
+            String(port),
+            '--dir',
+            folder,
+            '--appendonly',
+            'yes',
+            '--appendfsync',
+            'always',
+            '--save',
+            '',
+        ];
         server = spawn('redis-server', settings, { stdio: 'ignore' });
         await eventually('redis answers', () => isListening(port));
     };
