@@ -72,7 +72,9 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
     cleanup.add('fleet', () => fleet.close());
     const credits = openCredits(db);
     cleanup.add('credits', () => credits.close());
-    const keys = openKeys(db);
+    const keys = openKeys(db, {
+        onError: (error) => log.warn({ part: 'keys', err: error }, 'when keys were last used could not be written'),
+    });
     cleanup.add('keys', () => keys.close());
     const usage = openUsage(db, { log });
     cleanup.add('usage', () => usage.close());

@@ -26,6 +26,8 @@ export interface DbOptions {
 export function openDb(options: DbOptions): Db {
     return knex({
         client: 'pg',
+        // Its own reports would be coloured text on stdout, between our lines of JSON; what fails is reported by whoever asked.
+        log: { warn() {}, error() {}, debug() {}, deprecate() {} },
         connection: {
             connectionString: options.url,
             application_name: options.name ?? 'routebook',

@@ -1,18 +1,28 @@
 import type { App } from '../shared/app.ts';
+import * as usage from '../shared/store/usage.ts';
 
 const SWEEP_MS = 1000;
+const PRUNE_MS = 3_600_000;
+/** The request log is kept for so many days; the ledger for ever. */
+const USAGE_DAYS = 90;
 
 /**
  * Once a second: releases holds whose request never ended, and resets allowances of accounts that nobody used on their
- * billing date. Every process may run it; the store lets each row be swept once.
+ * billing date. Once an hour: forgets old rows of the request log. Every process may run it; the store lets each row be
+ * swept once.
  */
-export function startSweeper({ credits, log }: App): { stop(): Promise<void> } {
+export function startSweeper({ credits, db, log }: App): { stop(): Promise<void> } {
     let running: Promise<void> = Promise.resolve();
+    let prunedAt = performance.now();
     const timer = setInterval(() => {
         running = running.then(async () => {
             try {
                 const swept = await credits.sweep();
                 if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
+                if (performance.now() - prunedAt > PRUNE_MS) {
+                    prunedAt = performance.now();
+                    await usage.pruneUsage(db, { days: USAGE_DAYS });
+                }
             } catch (error) {
                 log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');
             }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
 import { newId } from '../shared/domain/ids.ts';
@@ -10,6 +11,8 @@ import { createUpstream } from './upstream.ts';
 
 /** How often a worker says that it lives; it counts as gone after five silent beats. */
 const BEAT_MS = 1000;
+const FIRST_BEAT_TRIES = 20;
+const FIRST_BEAT_PAUSE_MS = 50;
 
 export interface OpenWorker {
     /** Takes no more jobs and resolves when those in flight have ended. */
@@ -49,16 +52,14 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
     const consumer = app.queue.consume((job, signal) => runLogged(app, job, () => runFetchJob(tools, job, signal)), {
         concurrency: config.workerConcurrency,
     });
-    const beat = () =>
-        app.fleet
-            .report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() })
-            .catch((error: unknown) => log.warn({ part: 'fleet', err: error }, 'the heartbeat was not recorded'));
+    const report = () =>
+        app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
+    await untilReported(report);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
-        void beat();
+        report().catch((error: unknown) => log.warn({ part: 'fleet', err: error }, 'the heartbeat was not recorded'));
     }, BEAT_MS);
-    await beat();
     log.info({ worker: id, slots: config.workerConcurrency }, 'the worker takes jobs');
 
     const drain = async () => {
@@ -74,6 +75,17 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
             upstream.close();
         },
     };
+}
+
+/** Its slots count from the first report on, so that it is tried again at once while the connection is being opened. */
+async function untilReported(report: () => Promise<void>): Promise<void> {
+    for (let tries = 0; tries < FIRST_BEAT_TRIES; tries++) {
+        try {
+            return await report();
+        } catch {
+            await pause(FIRST_BEAT_PAUSE_MS);
+        }
+    }
 }
 
 /** One line a job; a bug is logged with its stack here, and the caller is told INTERNAL. */

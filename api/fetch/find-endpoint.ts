@@ -16,6 +16,8 @@ export interface Found {
     endpoint: Endpoint;
     /** Credits of one unit. */
     siteCredits: number;
+    /** Units that may be billed at most, since a call that names no version pays no more than it did within the last 24 h. */
+    unitsCap: number | undefined;
     /** An operator's own share for the site; null: half of all slots. */
     siteConcurrency: number | null;
 }
@@ -47,7 +49,8 @@ export async function findEndpoint(app: App, { site: written, endpoint: name, ve
         return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]) }));
     }
     if (!endpoint.hosted || !isExecutable(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
-    const { siteCredits, siteConcurrency } = standing;
+    const { siteCredits, siteConcurrency, latestOfDay } = standing;
+    const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
         site,
@@ -57,5 +60,6 @@ export async function findEndpoint(app: App, { site: written, endpoint: name, ve
         endpoint,
         siteCredits,
         siteConcurrency,
+        unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),
     };
 }

@@ -105,7 +105,7 @@ function bindValues(found: Found, { params = {} }: FetchRequest): Values {
 }
 
 function priceOf(found: Found, { max_credits: maxCredits, max_results: maxResults }: FetchRequest): pricing.Price {
-    const priced = pricing.priceOrder({ endpoint: found.endpoint, siteCredits: found.siteCredits, maxCredits, maxResults });
+    const priced = pricing.priceOrder({ ...found, maxCredits, maxResults });
     if (priced.ok) return priced;
     throw new Refusal('VALIDATION_ERROR', undefined, { details: [priced.problem] });
 }

@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import * as ledger from '../../shared/store/ledger.ts';
+import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { type Running, startProcess } from '../support/processes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+const codeOf = ({ body }: Answer) => (body['error'] as { code: string } | undefined)?.code ?? 'success';
+
+for (const topology of TOPOLOGIES) {
+    describe(`a worker that is killed in the middle of a fetch (${topology})`, function () {
+        this.timeout(40_000);
+        let world: World;
+        let shop: Shop;
+        let ada: Person;
+        let doomed: Running;
+        let redis: OwnRedis | undefined;
+
+        beforeEach(async () => {
+            shop = await openShop();
+            // Real processes know the product's own key prefix only, so that they get a Redis of their own.
+            redis = topology === 'redis' ? await startRedis() : undefined;
+            const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
+            world = await openWorld({ topology, workers: 0, config: { egressHosts: SHOP_HOSTS, ...store } });
+            ada = await join(world, { plan: 'pro' });
+            await ada.publish(shopPackage(shop.port));
+            doomed = await startWorker();
+        });
+
+        afterEach(async () => {
+            await doomed.end('SIGKILL');
+            shop.letGo();
+            await world.close();
+            await shop.close();
+            await redis?.remove();
+        });
+
+        async function startWorker(): Promise<Running> {
+            const worker = startProcess('worker', {
+                DATABASE_URL: world.databaseUrl,
+                ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+                EGRESS_ALLOW: '127.0.0.0/8',
+                EGRESS_HOSTS: `${SHOP}=127.0.0.1`,
+            });
+            await worker.said('the worker takes jobs');
+            return worker;
+        }
+
+        it('answers inside the deadline, releases the hold, and never sends a write twice', async () => {
+            const began = performance.now();
+            const write = ada.fetch(SHOP, 'held_write', {}, { timeout_ms: 3000 });
+            await shop.waiting(1);
+            doomed.signal('SIGKILL');
+            const answer = await write;
+            expect(performance.now() - began).to.be.below(3000 + 250 + 500);
+            expect(codeOf(answer)).to.equal('OUTCOME_UNKNOWN');
+            expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.lengthOf(1);
+            expect(await ledger.totalHeld(world.app.db)).to.equal(0);
+            expect(answer.body['error']).to.include({ retryable: false, fault: 'service' });
+        });
+
+        it('answers a read that nobody takes over with DEADLINE_EXCEEDED, unbilled', async () => {
+            const read = ada.fetch(SHOP, 'held', {}, { timeout_ms: 3000 });
+            await shop.waiting(1);
+            doomed.signal('SIGKILL');
+            expect(codeOf(await read)).to.equal('DEADLINE_EXCEEDED');
+            expect(await ledger.totalHeld(world.app.db)).to.equal(0);
+        });
+
+        it('runs a read once more on a worker that lives, and a write never', async () => {
+            const read = ada.fetch(SHOP, 'held', {}, { timeout_ms: 20_000 });
+            const write = ada.fetch(SHOP, 'held_write', {}, { timeout_ms: 20_000 });
+            await shop.waiting(2);
+            doomed.signal('SIGKILL');
+            await doomed.end('SIGKILL');
+            const second = await startWorker();
+            try {
+                // The read comes again once the survivor has noticed; then both of its lives are over.
+                await shop.waiting(1);
+                shop.letGo();
+                expect(codeOf(await read)).to.equal('success');
+                expect(codeOf(await write)).to.equal('OUTCOME_UNKNOWN');
+                expect(shop.seen.filter(({ method }) => method === 'GET')).to.have.lengthOf(2);
+                expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.lengthOf(1);
+            } finally {
+                await second.end('SIGTERM');
+            }
+        });
+    });
+}
