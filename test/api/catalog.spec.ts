@@ -1,0 +1,371 @@
+import { expect } from 'chai';
+import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
+import * as sites from '../../shared/store/sites.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf, INTENT } from '../support/routes.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+const SITE = 'shop.test';
+
+describe('a catalog look-up', () => {
+    let world: World;
+    let maker: Person;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        maker = await join(world, { plan: 'enterprise' });
+    });
+    after(() => world.close());
+
+    let address = 0;
+    /** Strangers have 5 look-ups an hour each: every call comes from an address of its own. */
+    const lookUp = (domain: string, intent?: string, { header, person = stranger(world) }: { header?: string; person?: Person } = {}) =>
+        person.call('GET', `/v1/catalog/${domain}${intent === undefined ? '' : `?intent=${encodeURIComponent(intent)}`}`, {
+            headers: { 'x-forwarded-for': `192.0.2.${++address % 250}`, ...(header === undefined ? {} : { 'x-service-intent': header }) },
+        });
+    const catalogOf = ({ status, body }: Answer) => {
+        expect(status, JSON.stringify(body)).to.equal(200);
+        return body as unknown as CatalogAnswer;
+    };
+
+    describe('with an intent', () => {
+        before(async () => void dataOf(await maker.publish(aPackage(SITE))));
+
+        const cases: [string, string | undefined, string | undefined][] = [
+            ['none', undefined, 'INTENT_REQUIRED'],
+            ['an empty one', '', 'INTENT_REQUIRED'],
+            ['blanks alone', ' \t \n ', 'INTENT_REQUIRED'],
+            ['19 characters', 'a bb cc dd ee ff gg', 'INTENT_TOO_SHORT'],
+            ['19 characters between blanks', '   a bb cc dd ee ff gg   ', 'INTENT_TOO_SHORT'],
+            ['19 code points in 38 units', '😀'.repeat(19), 'INTENT_TOO_SHORT'],
+            ['too short and too few words', 'one', 'INTENT_TOO_SHORT'],
+            ['four distinct words', 'price price of the PRICE product', 'INTENT_TOO_FEW_WORDS'],
+            ['20 characters without a word', '. , ; : ! ? - _ ( ) [ ] { } " \'', 'INTENT_TOO_FEW_WORDS'],
+            ['20 characters and 5 words', 'aa bb cc dd ee ff gg', undefined],
+            ['words in Greek', 'βρες την τιμή ενός προϊόντος', undefined],
+            ['words with punctuation between', 'find,one/product;its-price', undefined],
+        ];
+        for (const [what, intent, code] of cases) {
+            it(`of ${what}: ${code ?? 'is answered'}`, async () => {
+                const answer = await lookUp(SITE, intent);
+                expect([answer.status, codeOf(answer)]).to.deep.equal([code === undefined ? 200 : 400, code]);
+            });
+        }
+
+        it('takes the header where there is no query parameter, and the query wins where both stand', async () => {
+            expect((await lookUp(SITE, undefined, { header: INTENT })).status).to.equal(200);
+            expect((await lookUp(SITE, INTENT, { header: 'short' })).status).to.equal(200);
+            expect(codeOf(await lookUp(SITE, 'short', { header: INTENT }))).to.equal('INTENT_TOO_SHORT');
+            expect(codeOf(await lookUp(SITE, '', { header: INTENT }))).to.equal('INTENT_REQUIRED');
+        });
+
+        it('reads a header in UTF-8 by characters, not by bytes', async () => {
+            const asBytes = (text: string) => Buffer.from(text).toString('latin1');
+            expect((await lookUp(SITE, undefined, { header: asBytes('βρες την τιμή ενός προϊόντος') })).status).to.equal(200);
+            expect(codeOf(await lookUp(SITE, undefined, { header: asBytes('é è à ç ù ê î') }))).to.equal('INTENT_TOO_SHORT');
+        });
+
+        it('judges the domain first, then the intent, then whether there is a schema', async () => {
+            expect(codeOf(await lookUp('no_domain'))).to.equal('INVALID_DOMAIN');
+            expect(codeOf(await lookUp('nowhere.test'))).to.equal('INTENT_REQUIRED');
+            expect(codeOf(await lookUp('nowhere.test', INTENT))).to.equal('SITE_NOT_FOUND');
+        });
+    });
+
+    describe('of a domain', () => {
+        before(async () => void dataOf(await maker.publish(aPackage('bücher.test', { endpoints: [anEndpoint('xn--bcher-kva.test')] }))));
+
+        it('finds it in every spelling, and names it in the one that counts', async () => {
+            for (const spelling of [
+                'xn--bcher-kva.test',
+                'bücher.test',
+                'BÜCHER.test',
+                'www.bücher.test',
+                'bücher.test.',
+                '%20bücher.test',
+            ]) {
+                expect(catalogOf(await lookUp(spelling, INTENT)).domain, spelling).to.equal('xn--bcher-kva.test');
+            }
+        });
+
+        it('refuses what is no site with INVALID_DOMAIN', async () => {
+            const bad = [
+                'localhost',
+                'shop',
+                'com',
+                'co.uk',
+                'www.com',
+                '127.0.0.1',
+                '%5B::1%5D',
+                '2130706433',
+                'shop.test:8080',
+                'https%3A%2F%2Fshop.test',
+                'shop.test%2Fpath',
+                'a@shop.test',
+                'my_shop.test',
+                'shop..test',
+                '.shop.test',
+                'printer.local',
+                'db.internal',
+                'x.onion',
+                'a.b.arpa',
+                'x.invalid',
+                'shop.test%00',
+                `${'a'.repeat(64)}.test`,
+                '-a.test',
+                'a%20b.test',
+            ];
+            for (const domain of bad) {
+                const refused = await lookUp(domain, INTENT);
+                expect([refused.status, codeOf(refused)], domain).to.deep.equal([400, 'INVALID_DOMAIN']);
+            }
+        });
+
+        it('says where to ask for a schema where there is none', async () => {
+            const { body } = await lookUp('nowhere.test', INTENT);
+            expect((body['error'] as { message: string }).message).to.include(`${world.app.publicUrl()}/v1/schema-requests`);
+        });
+
+        it('that is blocked is SITE_BLOCKED within a second, with every site on it, and comes back unblocked', async () => {
+            dataOf(await maker.publish(aPackage('blocked.test')));
+            dataOf(await maker.publish(aPackage('sub.blocked.test')));
+            await sites.blockDomain(world.app.db, 'blocked.test', 'the owner asked');
+            for (const domain of ['blocked.test', 'sub.blocked.test', 'unknown.blocked.test']) {
+                const ms = await eventually(
+                    async () => codeOf(await lookUp(domain, INTENT)),
+                    (code) => code === 'SITE_BLOCKED',
+                );
+                expect(ms, domain).to.be.below(1000);
+            }
+            expect(JSON.stringify((await lookUp('blocked.test', INTENT)).body)).not.to.include('the owner asked');
+            expect((await stranger(world).call('GET', '/v1/schemas/blocked.test')).status).to.equal(200);
+            expect((await stranger(world).call('GET', '/v1/schemas/blocked.test/package')).status).to.equal(200);
+            await sites.unblockDomain(world.app.db, 'blocked.test');
+            await eventually(
+                async () => (await lookUp('blocked.test', INTENT)).status,
+                (status) => status === 200,
+            );
+        });
+    });
+
+    describe('answers', () => {
+        const endpoints = [
+            anEndpoint(SITE),
+            anEndpoint(SITE, {
+                name: 'search_products',
+                kind: 'search',
+                description: 'Search products by words of the title.',
+                url: `https://${SITE}/search?lang=en`,
+                headers: { accept: 'application/json' },
+                params: [
+                    { name: 'q', source: 'query', required: true, description: 'Words.', schema: { type: 'string', maxLength: 80 } },
+                    { name: 'section', source: 'query', required: false, default: 'all' },
+                ],
+                billing: { unit: 'result', results: 'items', max_results: 50 },
+                response: { select: { items: 'products' } },
+            }),
+            anEndpoint(SITE, {
+                name: 'place_order',
+                description: 'Order a product.',
+                method: 'POST',
+                url: `https://${SITE}/orders`,
+                params: [{ name: 'product_id', source: 'body', required: true }],
+            }),
+            anEndpoint(SITE, {
+                name: 'reviews',
+                description: 'What customers say.',
+                url: `https://${SITE}/reviews`,
+                params: [],
+                hosted: false,
+            }),
+        ];
+
+        before(async () => void dataOf(await maker.publish(aPackage(SITE, { endpoints }))));
+
+        it('with every endpoint, reads and writes together, in exactly the fields of the documents', async () => {
+            const catalog = catalogOf(await lookUp(SITE, INTENT));
+            expect(Object.keys(catalog)).to.have.members(['success', 'domain', 'session_id', 'endpoints', 'schema']);
+            expect(catalog.endpoints.map(({ name }) => name)).to.have.members(['product', 'search_products', 'place_order', 'reviews']);
+            const search = catalog.endpoints.find(({ name }) => name === 'search_products');
+            expect(search).to.deep.equal({
+                name: 'search_products',
+                method: 'GET',
+                url: `https://${SITE}/search?lang=en`,
+                headers: { accept: 'application/json' },
+                kind: 'search',
+                description: 'Search products by words of the title.',
+                params: [
+                    { name: 'q', source: 'query', required: true, description: 'Words.', schema: { type: 'string', maxLength: 80 } },
+                    { name: 'section', source: 'query', required: false, description: '', default: 'all' },
+                ],
+                hosted: true,
+                effect: 'read',
+                credits: 1,
+                credits_max: 50,
+                health: { success_rate_7d: null, p95_ms: null, last_success_at: null },
+            });
+            expect(catalog.endpoints.find(({ name }) => name === 'place_order')).to.include({
+                effect: 'write',
+                hosted: true,
+                kind: 'api_call',
+            });
+            expect(catalog.endpoints.find(({ name }) => name === 'reviews')).to.deep.include({ hosted: false, params: [], headers: {} });
+        });
+
+        it('with the best matches of the intent first', async () => {
+            const first = async (intent: string) => catalogOf(await lookUp(SITE, intent)).endpoints[0]?.name;
+            expect(await first('search for products by some words')).to.equal('search_products');
+            expect(await first('place an order for this product now')).to.equal('place_order');
+            expect(await first('read the reviews that customers wrote')).to.equal('reviews');
+        });
+
+        it('with the schema it speaks of, and prices as the operator set them', async () => {
+            await sites.setDomain(world.app.db, SITE, { credits: 5 });
+            const card = dataOf(await maker.call('GET', `/v1/schemas/${SITE}`));
+            await eventually(
+                async () => catalogOf(await lookUp(SITE, INTENT)).endpoints[0]?.credits,
+                (credits) => credits === 5,
+            );
+            const catalog = catalogOf(await lookUp(SITE, INTENT));
+            expect(catalog.schema).to.deep.equal({
+                version: card['version'],
+                version_hash: card['version_hash'],
+                verified: false,
+                verified_at: null,
+            });
+            expect(catalog.endpoints.find(({ name }) => name === 'search_products')).to.include({ credits: 5, credits_max: 250 });
+            await sites.setDomain(world.app.db, SITE, { credits: 1 });
+        });
+
+        it('with a session of its own each time, remembered for what it leads to', async () => {
+            const ids = [
+                catalogOf(await lookUp(SITE, INTENT)).session_id,
+                catalogOf(await lookUp(SITE, INTENT, { person: maker })).session_id,
+            ];
+            for (const id of ids) expect(id).to.match(/^ses_[0-9A-Za-z]+$/);
+            expect(ids[0]).not.to.equal(ids[1]);
+        });
+
+        it('with the new version at once after a publish', async () => {
+            const { version } = dataOf(await maker.publish(aPackage(SITE, { endpoints, title: 'Newer' })));
+            expect(catalogOf(await lookUp(SITE, INTENT)).schema.version).to.equal(version);
+        });
+
+        it('to anybody, with or without a key, with the same endpoints', async () => {
+            const [anonymous, known] = [catalogOf(await lookUp(SITE, INTENT)), catalogOf(await lookUp(SITE, INTENT, { person: maker }))];
+            expect(anonymous.endpoints).to.deep.equal(known.endpoints);
+        });
+    });
+});
+
+for (const topology of TOPOLOGIES) {
+    describe(`limits of catalog look-ups, counted in ${topology}`, () => {
+        let world: World;
+        let maker: Person;
+
+        before(async () => {
+            world = await openWorld({ topology, workers: 0, config: { trustProxy: 1 } });
+            maker = await join(world, { plan: 'enterprise' });
+            dataOf(await maker.publish(aPackage(SITE)));
+        });
+        after(() => world.close());
+
+        const path = (domain = SITE) => `/v1/catalog/${domain}?intent=${encodeURIComponent(INTENT)}`;
+        const from = (address: string, domain?: string) =>
+            stranger(world).call('GET', path(domain), { headers: { 'x-forwarded-for': address } });
+
+        it('lets an address without a key look five times an hour, and says so on every answer', async () => {
+            for (let left = 4; left >= 0; left--) {
+                const { status, headers } = await from('198.51.100.1');
+                expect(status).to.equal(200);
+                expect(headers.get('ratelimit-policy')).to.equal('"hour";q=5;w=3600');
+                expect(headers.get('ratelimit')).to.match(new RegExp(`^"hour";r=${left};t=(3600|359\\d)$`));
+                expect(headers.get('x-ratelimit-limit')).to.equal('5');
+                expect(headers.get('x-ratelimit-remaining')).to.equal(String(left));
+                expect(Number(headers.get('x-ratelimit-reset'))).to.be.within(3590, 3600);
+            }
+            const refused = await from('198.51.100.1');
+            expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
+            expect((refused.body['error'] as { message: string }).message).to.include('hour');
+            expect(refused.headers.get('x-ratelimit-remaining')).to.equal('0');
+            expect(Number(refused.headers.get('retry-after'))).to.be.within(3590, 3600);
+            expect((await from('198.51.100.2')).status).to.equal(200);
+        });
+
+        it('lets it look again when the hour is over, as Retry-After said', async () => {
+            for (let count = 0; count < 5; count++) await from('198.51.100.3');
+            const wait = Number((await from('198.51.100.3')).headers.get('retry-after'));
+            await world.clock.advance({ seconds: wait });
+            expect((await from('198.51.100.3')).status).to.equal(200);
+        });
+
+        it('counts an IPv6 household by its /64, and an IPv4 address in IPv6 clothes as itself', async () => {
+            for (let host = 1; host <= 5; host++) expect((await from(`2001:db8:1:2::${host}`)).status).to.equal(200);
+            expect((await from('2001:db8:1:2:ffff:ffff:ffff:ffff')).status).to.equal(429);
+            expect((await from('2001:0DB8:0001:0002::9')).status).to.equal(429);
+            expect((await from('2001:db8:1:3::1')).status).to.equal(200);
+            for (let count = 0; count < 5; count++) await from('198.51.100.4');
+            expect((await from('::ffff:198.51.100.4')).status).to.equal(429);
+        });
+
+        it('counts an unknown site, and not what is refused before', async () => {
+            const left = ({ headers }: Answer) => headers.get('x-ratelimit-remaining');
+            const missing = await from('198.51.100.5', 'nowhere.test');
+            expect([missing.status, left(missing)]).to.deep.equal([404, '4']);
+            for (const bad of ['/v1/catalog/no_domain', `/v1/catalog/${SITE}`, `/v1/catalog/${SITE}?intent=short`, `${path()}&unknown=1`]) {
+                const refused = await stranger(world).call('GET', bad, { headers: { 'x-forwarded-for': '198.51.100.5' } });
+                expect([refused.status, left(refused)], bad).to.deep.equal([400, null]);
+            }
+            expect(left(await from('198.51.100.5'))).to.equal('3');
+        });
+
+        it('believes the last address of X-Forwarded-For alone, however much a caller writes before it', async () => {
+            for (let count = 0; count < 5; count++) expect((await from(`10.0.0.${count}, 198.51.100.6`)).status).to.equal(200);
+            expect((await from('10.0.0.99, 198.51.100.6')).status).to.equal(429);
+        });
+
+        it('counts a key by its account, in three windows, and not by address', async () => {
+            const person = await join(world);
+            for (let left = 19; left >= 18; left--) {
+                const { headers } = await person.call('GET', path(), { headers: { 'x-forwarded-for': '198.51.100.7' } });
+                expect(headers.get('ratelimit-policy')).to.equal('"minute";q=20;w=60, "hour";q=1000;w=3600, "day";q=1000;w=86400');
+                expect(headers.get('x-ratelimit-remaining')).to.equal(String(left));
+            }
+            expect((await from('198.51.100.7')).headers.get('x-ratelimit-remaining')).to.equal('4');
+            const account = dataOf<{ limits: { window: string; remaining: number }[] }>(await person.call('GET', '/v1/account'));
+            expect(account.limits.map(({ window, remaining }) => `${window} ${remaining}`)).to.deep.equal([
+                'minute 18',
+                'hour 998',
+                'day 998',
+            ]);
+        });
+
+        it('lets exactly twenty of forty look-ups at once through, over two processes', async () => {
+            const person = await join(world);
+            const other = await world.openAnotherApi();
+            const answers = await Promise.all(
+                Array.from({ length: 40 }, (_, index) => person.call('GET', path(), { base: index % 2 === 0 ? world.base : other.base })),
+            );
+            expect(answers.filter(({ status }) => status === 200)).to.have.length(20);
+            expect(answers.filter(({ status }) => status === 429)).to.have.length(20);
+        });
+    });
+}
+
+describe('without TRUST_PROXY', () => {
+    it('X-Forwarded-For changes nothing: the peer is counted', async () => {
+        const world = await openWorld({ workers: 0 });
+        try {
+            const path = `/v1/catalog/nowhere.test?intent=${encodeURIComponent(INTENT)}`;
+            for (let count = 0; count < 5; count++) {
+                const answer = await stranger(world).call('GET', path, { headers: { 'x-forwarded-for': `192.0.2.${count}` } });
+                expect(answer.status).to.equal(404);
+            }
+            expect((await stranger(world).call('GET', path, { headers: { 'x-forwarded-for': '192.0.2.99' } })).status).to.equal(429);
+        } finally {
+            await world.close();
+        }
+    });
+});

@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import { newApiKey } from '../../shared/domain/api-key.ts';
+import { createKey, revokeKey } from '../../shared/store/keys.ts';
+import { setSuspended } from '../../shared/store/users.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person, stranger, withKey } from '../support/people.ts';
+import { rawRequest, sendRaw } from '../support/raw.ts';
+import { callRoute, codeOf, dataOf, everyRoute, INTENT } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('an API key', () => {
+    let world: World;
+    let owner: Person;
+
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        owner = await join(world, { plan: 'pro' });
+        dataOf(await owner.publish(aPackage('shop.test')));
+    });
+    after(() => world.close());
+
+    const newKey = (options: { expiresIn?: number } = {}) =>
+        createKey(world.app.db, { workspaceId: owner.workspaceId, userId: owner.userId, name: 'extra', ...options });
+    const judged = () => everyRoute().filter(({ contract }) => contract.auth !== 'ignored');
+    const ignoring = () => everyRoute().filter(({ contract }) => contract.auth === 'ignored');
+    const account = (apiKey: string, base = world.base) => withKey(world, apiKey).call('GET', '/v1/account', { base });
+
+    it('is required where the contract says so, and nowhere else', async () => {
+        for (const route of everyRoute()) {
+            const answer = await callRoute(stranger(world), route);
+            const expected = route.contract.auth === 'required' ? 'API_KEY_REQUIRED' : undefined;
+            // Without workers health is 503, which is not about keys.
+            if (route.contract.name !== 'getHealth') expect(codeOf(answer), route.contract.name).to.equal(expected);
+        }
+    });
+
+    it('that is mistyped, unknown, revoked or expired is refused on every route that looks at keys, with one and the same answer', async () => {
+        const good = await newKey();
+        const revoked = await newKey();
+        await revokeKey(world.app.db, revoked.keyId);
+        const expired = await newKey({ expiresIn: 60 });
+        await world.clock.advance({ minutes: 2 });
+        const bad = {
+            mistyped: `${good.apiKey.slice(0, -1)}${good.apiKey.endsWith('x') ? 'y' : 'x'}`,
+            unknown: newApiKey(),
+            revoked: revoked.apiKey,
+            expired: expired.apiKey,
+        };
+        for (const route of judged()) {
+            const answers = await Promise.all(Object.values(bad).map((key) => callRoute(withKey(world, key), route)));
+            for (const answer of answers) {
+                expect([answer.status, codeOf(answer)], route.contract.name).to.deep.equal([401, 'INVALID_API_KEY']);
+                expect((answer.body['error'] as { message: string }).message).to.equal('The API key is unknown, revoked or expired.');
+            }
+        }
+        expect((await account(good.apiKey)).status).to.equal(200);
+    });
+
+    it('is never silently left out: any other Authorization header is refused too', async () => {
+        const { apiKey } = await newKey();
+        const headers = [
+            '',
+            'Bearer',
+            'Bearer ',
+            apiKey,
+            `Basic ${btoa(apiKey)}`,
+            `Bearer  ${apiKey}`,
+            `Bearer ${apiKey} x`,
+            `Bearer "${apiKey}"`,
+            `Token ${apiKey}`,
+            `Bearer ${'x'.repeat(5000)}`,
+        ];
+        for (const header of headers) {
+            for (const path of ['/v1/categories', '/v1/account', `/v1/catalog/shop.test?intent=${encodeURIComponent(INTENT)}`]) {
+                const answer = await sendRaw(world.base, rawRequest(`GET ${path} HTTP/1.1`, [`Authorization: ${header}`]));
+                expect(answer && codeOf(answer), `${path} ${header.slice(0, 30)}`).to.equal('INVALID_API_KEY');
+            }
+        }
+        for (const scheme of ['bearer', 'BEARER']) {
+            const answer = await stranger(world).call('GET', '/v1/account', { headers: { authorization: `${scheme} ${apiKey}` } });
+            expect(answer.status, scheme).to.equal(200);
+        }
+    });
+
+    it('makes no difference to health, errors and the OpenAPI document', async () => {
+        for (const route of ignoring()) {
+            const [without, wrong] = await Promise.all([
+                callRoute(stranger(world), route),
+                callRoute(withKey(world, 'rb_live_nonsense'), route),
+            ]);
+            expect(wrong.status, route.path).to.equal(without.status);
+            expect(codeOf(wrong)).to.equal(codeOf(without));
+        }
+    });
+
+    it('of a suspended user is FORBIDDEN on every route that looks at keys, and works again afterwards', async () => {
+        const suspended = await join(world);
+        await setSuspended(world.app.db, suspended.userId, true);
+        for (const route of judged()) {
+            const answer = await callRoute(suspended, route);
+            expect([answer.status, codeOf(answer)], route.contract.name).to.deep.equal([403, 'FORBIDDEN']);
+        }
+        await setSuspended(world.app.db, suspended.userId, false);
+        const ms = await eventually(
+            async () => (await suspended.call('GET', '/v1/account')).status,
+            (status) => status === 200,
+        );
+        expect(ms).to.be.below(1000);
+    });
+
+    it('that is revoked or whose user is suspended stops working in every process within a second', async () => {
+        const other = await world.openAnotherApi();
+        const bases = [world.base, other.base];
+        const { apiKey, keyId } = await newKey();
+        const somebody = await join(world);
+        for (const base of bases) {
+            expect((await account(apiKey, base)).status).to.equal(200);
+            expect((await somebody.call('GET', '/v1/account', { base })).status).to.equal(200);
+        }
+        await Promise.all([revokeKey(world.app.db, keyId), setSuspended(world.app.db, somebody.userId, true)]);
+        const took = await Promise.all(
+            bases.flatMap((base) => [
+                eventually(
+                    async () => codeOf(await account(apiKey, base)),
+                    (code) => code === 'INVALID_API_KEY',
+                ),
+                eventually(
+                    async () => codeOf(await somebody.call('GET', '/v1/account', { base })),
+                    (code) => code === 'FORBIDDEN',
+                ),
+            ]),
+        );
+        for (const ms of took) expect(ms).to.be.below(1000);
+    });
+
+    it('that is mistyped costs no read of the database', async () => {
+        const asked: string[] = [];
+        const note = ({ sql }: { sql: string }) => void asked.push(sql);
+        const { apiKey } = await newKey();
+        const mistyped = Array.from({ length: 20 }, (_, index) => `${apiKey.slice(0, -3)}${index + 100}`);
+        world.app.db.on('query', note);
+        try {
+            for (const key of mistyped) for (const { method, path } of judged()) await withKey(world, key).call(method, path);
+            expect(asked.filter((sql) => sql.includes('join api_keys'))).to.deep.equal([]);
+            await withKey(world, newApiKey()).call('GET', '/v1/account');
+            expect(
+                asked.filter((sql) => sql.includes('join api_keys')),
+                'the probe itself works',
+            ).to.have.length(1);
+        } finally {
+            world.app.db.off('query', note);
+        }
+    });
+
+    it('that is asked about many times at once costs few reads', async () => {
+        const { apiKey } = await newKey();
+        let reads = 0;
+        const note = ({ sql }: { sql: string }) => {
+            if (sql.includes('join api_keys')) reads++;
+        };
+        world.app.db.on('query', note);
+        try {
+            await Promise.all(Array.from({ length: 50 }, () => account(apiKey)));
+            expect(reads).to.be.within(1, 5);
+        } finally {
+            world.app.db.off('query', note);
+        }
+    });
+
+    it('is judged before its body is read, so that a stranger cannot make us read megabytes', async () => {
+        const head = ['Content-Type: application/json', 'Content-Length: 4000000'];
+        const refused = await sendRaw(world.base, rawRequest('POST /v1/schemas HTTP/1.1', head));
+        expect(refused && codeOf(refused)).to.equal('API_KEY_REQUIRED');
+    });
+
+    it('never comes back in an answer or a log line, also when it is wrong', async () => {
+        const { apiKey } = await newKey();
+        const wrong = newApiKey();
+        const texts = [await account(apiKey), await account(wrong), await account(`${wrong}x`)].map(({ body }) => JSON.stringify(body));
+        for (const text of [...texts, JSON.stringify(world.logged)]) {
+            for (const secret of [apiKey.slice(12), wrong.slice(12)]) expect(text).not.to.include(secret);
+        }
+    });
+});
