@@ -1,0 +1,93 @@
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { createSecureContext, getCACertificates, type SecureContext, setDefaultCACertificates } from 'node:tls';
+import { createAuthority, issueCertificate } from '../support/certificates.ts';
+
+/** What a site of this internet is asked, in the words of a fixture: the path as it came, the query read into names and values. */
+export interface Asked {
+    host: string;
+    method: string;
+    path: string;
+    query: Record<string, string | string[]>;
+}
+
+/** What it answers; a body that is no text is sent as JSON. */
+export interface Reply {
+    status: number;
+    headers: Record<string, string>;
+    body: unknown;
+}
+
+/**
+ * Every host there is, on loopback: a proxy for EGRESS_PROXY_URL whose tunnels all end in one https server, which has a certificate
+ * for whatever name it is asked for. So packages run as they are, with their https URLs, and no byte leaves this machine.
+ */
+export interface Internet {
+    proxyUrl: string;
+    /** Requests in the order they came, since the last `willAnswer`. */
+    asked: Asked[];
+    /** How often anybody wanted a tunnel to anywhere, ever. */
+    tunnels(): number;
+    /** Answers for the requests that come next; a request beyond them gets a 500. */
+    willAnswer(replies: readonly Reply[]): void;
+    close(): Promise<void>;
+}
+
+export async function openInternet(): Promise<Internet> {
+    const authority = createAuthority();
+    const trusted = getCACertificates('default');
+    setDefaultCACertificates([...trusted, authority.cert]);
+
+    const contexts = new Map<string, SecureContext>();
+    const contextOf = (name: string) => {
+        const context = contexts.get(name) ?? createSecureContext(issueCertificate(authority, name));
+        contexts.set(name, context);
+        return context;
+    };
+    const asked: Asked[] = [];
+    let replies: Reply[] = [];
+    const sites = createTlsServer({ SNICallback: (name, done) => done(null, contextOf(name)) }, (request, response) => {
+        asked.push(read(request.headers.host ?? '', request.method ?? '', request.url ?? ''));
+        const { status, headers, body } = replies.shift() ?? { status: 500, headers: {}, body: 'nobody said what to answer' };
+        response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+    });
+
+    let tunnels = 0;
+    const sockets = new Set<Socket>();
+    const proxy = createServer((_request, response) => response.writeHead(405).end());
+    proxy.on('connect', (_request, socket: Socket) => {
+        tunnels += 1;
+        sockets.add(socket.on('close', () => sockets.delete(socket)).on('error', () => socket.destroy()));
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n', () => sites.emit('connection', socket));
+    });
+    await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
+
+    return {
+        proxyUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+        asked,
+        tunnels: () => tunnels,
+        willAnswer(next) {
+            replies = [...next];
+            asked.length = 0;
+        },
+        close() {
+            setDefaultCACertificates(trusted);
+            return new Promise((done) => {
+                proxy.close(() => done());
+                for (const socket of sockets) socket.destroy();
+            });
+        },
+    };
+}
+
+function read(host: string, method: string, target: string): Asked {
+    const [path = '', search] = target.split('?', 2);
+    const query: Asked['query'] = {};
+    const pairs = new URLSearchParams(search);
+    for (const name of pairs.keys()) {
+        const values = pairs.getAll(name);
+        query[name] = values.length > 1 ? values : (values[0] ?? '');
+    }
+    return { host, method, path, query };
+}

@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { isExecutable } from '../../shared/domain/executable.ts';
+import { checkPackage } from '../../shared/domain/package-rules.ts';
+import { normaliseSite } from '../../shared/domain/site-name.ts';
+import type { Endpoint } from '../../shared/domain/types.ts';
+import { listMaintainers } from '../../shared/store/sites.ts';
+import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf, INTENT } from '../support/routes.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type Internet, openInternet } from './internet.ts';
+import { README_ROWS, type Sample, STARTERS } from './packages.ts';
+
+/** What a sample answer may rest on; none is a recording of the live service. */
+const BASES = ['documentation sample', 'openapi document', 'documentation description'];
+
+describe('the starter registry, as files', () => {
+    it('has twenty-one sites, each in the table of its README with the documentation and the basis of its answers', () => {
+        expect(STARTERS).to.have.length(21);
+        for (const { document, fixture } of STARTERS) {
+            const row = README_ROWS.get(document.site);
+            if (row === undefined) throw new Error(`schemas/README.md has no row for ${document.site}`);
+            expect(fixture.documentation, document.site).to.not.be.empty;
+            for (const page of fixture.documentation) expect(row, document.site).to.include(`<${page}>`);
+            expect(BASES, document.site).to.include(fixture.basis);
+            expect(row.endsWith(`| ${fixture.basis} |`), `${document.site}: basis of the README`).to.equal(true);
+        }
+    });
+
+    for (const { document, fixture } of STARTERS) {
+        it(`${document.site} keeps the rules that hold for everybody, and says what it was written from`, () => {
+            // As in production, where nothing is allowed beyond https on 443.
+            const verdict = checkPackage(document, { isPortAllowed: () => false });
+            expect(verdict, JSON.stringify(verdict)).to.deep.include({ ok: true, document });
+            const [, origin = ''] = /Written from (https?:\/\/[^\s,]+)/.exec(document.description ?? '') ?? [];
+            expect(URL.canParse(origin), `${document.site} names its documentation`).to.equal(true);
+            expect(fixture.site).to.equal(document.site);
+        });
+
+        it(`${document.site} has an answer to test every endpoint against`, () => {
+            const tested = fixture.answers.map(({ endpoint }) => endpoint);
+            expect([...new Set(tested)].sort()).to.deep.equal(document.endpoints.map(({ name }) => name).sort());
+        });
+    }
+});
+
+// The packages run unchanged, https URLs and all: a proxy on loopback stands for the internet, behind EGRESS_PROXY_URL.
+describe('the starter registry, published and fetched', () => {
+    let internet: Internet;
+    let world: World;
+    let ada: Person;
+
+    before(async () => {
+        internet = await openInternet();
+        world = await openWorld({ config: { egressAllow: [], egressProxyUrl: internet.proxyUrl } });
+        await loadStarterRegistry(world.app);
+        ada = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000 } });
+    });
+
+    after(async () => {
+        await world.close();
+        await internet.close();
+    });
+
+    it('is there to browse, every package as its file says, unverified and maintained by nobody', async () => {
+        const visitor = stranger(world);
+        for (const { document } of STARTERS) {
+            const card = dataOf(await visitor.call('GET', `/v1/schemas/${document.site}`));
+            expect(card, document.site).to.include({ verified: false, verified_at: null, version: 1, maintainer: 'Routebook' });
+            const published = dataOf(await visitor.call('GET', `/v1/schemas/${document.site}/package`));
+            expect(published, document.site).to.deep.include({ ...document });
+            const name = normaliseSite(document.site);
+            expect(name.ok && (await listMaintainers(world.app.db, name.registrable)), document.site).to.deep.equal([]);
+        }
+    });
+
+    it('is not called by itself, nor for looking it up or for a dry run, days later either', async () => {
+        await world.clock.advance({ days: 2 });
+        for (const { document, fixture } of STARTERS) {
+            const path = `/v1/catalog/${document.site}?intent=${encodeURIComponent(INTENT)}`;
+            expect((await ada.call('GET', path)).status, document.site).to.equal(200);
+            const [sample] = fixture.answers;
+            if (sample === undefined) continue;
+            const planned = await ada.fetch(document.site, sample.endpoint, sample.params, { dry_run: true });
+            expect(planned.status, document.site).to.equal(200);
+        }
+        expect(internet.tunnels()).to.equal(0);
+    });
+
+    for (const { document, fixture } of STARTERS) {
+        for (const sample of fixture.answers) {
+            const endpoint = endpointOf(document.endpoints.map(readEndpoint), sample);
+            const title = `${document.site} ${sample.endpoint} ${JSON.stringify(sample.params)}`;
+
+            if (!isExecutable(endpoint)) {
+                it(`${title} is not hosted yet, and sends nothing`, async () => {
+                    internet.willAnswer([]);
+                    const answer = await ada.fetch(document.site, sample.endpoint, sample.params);
+                    expect([answer.status, codeOf(answer)]).to.deep.equal([422, 'ENDPOINT_NOT_HOSTED']);
+                    expect(internet.asked).to.deep.equal([]);
+                });
+                continue;
+            }
+
+            it(`${title} asks what the documentation says, and reads the answer it shows`, async () => {
+                const exchanges = [sample, ...(sample.then ?? [])];
+                internet.willAnswer(exchanges.map(({ answer }) => answer));
+                const answer = await ada.fetch(document.site, sample.endpoint, sample.params);
+                const { host } = new URL(endpoint.url);
+                expect(internet.asked).to.deep.equal(exchanges.map(({ request }) => ({ host, ...request })));
+                expect(dataOf(answer)).to.deep.equal(sample.expect);
+                checkBill(endpoint, answer);
+            });
+        }
+    }
+});
+
+function endpointOf(endpoints: readonly Endpoint[], { endpoint: name }: Sample): Endpoint {
+    const endpoint = endpoints.find((candidate) => candidate.name === name);
+    if (endpoint === undefined) throw new Error(`a sample is of ${name}, which the package does not have`);
+    return endpoint;
+}
+
+/** One credit a result, or one a request; how pages are billed is promised where pages are. */
+function checkBill(endpoint: Endpoint, { body }: Answer): void {
+    const { results, credits_used: charged } = body['meta'] as { results: number; credits_used: number };
+    if (endpoint.billing.unit === 'result') expect(charged, 'one credit a result').to.equal(results);
+    else if (endpoint.pagination === undefined) expect(charged, 'one credit').to.equal(1);
+}
