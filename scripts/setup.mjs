@@ -113,7 +113,8 @@ function installedPackages() {
 
 function installPackages() {
     say('installing the packages of package-lock.json (npm ci)');
-    npm(root, needsDev ? ['--include=dev'] : []);
+    // Whoever only runs the product waits for no developer's packages; whoever has them already keeps them.
+    npm(root, [needsDev || hasDev() ? '--include=dev' : '--omit=dev']);
 }
 
 /** True where the machine's Node is too old, also when this very process runs on the one that we placed. */
