@@ -45,13 +45,20 @@ export function openConsumer(options: {
     });
     worker.run();
     let draining: Promise<void> | undefined;
-    const drain = () => (draining ??= worker.pause());
+    const drain = () => {
+        draining ??= worker.pause();
+        return draining;
+    };
+    let closing: Promise<void> | undefined;
     return {
         drain,
-        async close() {
-            await drain();
-            await worker.close();
-            await backend.close();
+        close() {
+            // Whoever opened it closes it, and so does the queue that it belongs to.
+            closing ??= drain().then(async () => {
+                await worker.close();
+                await backend.close();
+            });
+            return closing;
         },
         inFlight: () => running.size,
         lastProgressAt: () => performance.timeOrigin + worker.lastProgressAt(),
