@@ -46,6 +46,8 @@ export function buildServer(app: App): Server {
     });
     listener.removeAllListeners('clientError');
     listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseRaw(app, error, socket));
+    // An expectation that nobody has is ignored: Node would answer 417 outside of our envelope.
+    listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
     requireOneHost(server);
     observe(server, app);
     refusals(server, app);

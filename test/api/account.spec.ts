@@ -77,7 +77,7 @@ for (const topology of TOPOLOGIES) {
             expect((await accountOf(person)).limits[0]).to.include({ window: 'minute', remaining: 0 });
         });
 
-        it('gets a new allowance, and loses what was left of the old one, a month later', async () => {
+        it('says when its allowance is renewed: a month after it began', async () => {
             const person = await join(world, { credits: 5 });
             const before = (await accountOf(person)).credits;
             const days = Math.ceil((Date.parse(before.resets_at) - Date.now()) / 86_400_000);

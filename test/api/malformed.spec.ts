@@ -1,0 +1,60 @@
+import { expect } from 'chai';
+import { checkEnvelope } from '../support/answers.ts';
+import { join, type Person, stranger } from '../support/people.ts';
+import { sendRaw } from '../support/raw.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { type Malformed, malformedRequests } from './malformed-corpus.ts';
+
+for (const topology of TOPOLOGIES) {
+    describe(`malformed requests, over ${topology}`, () => {
+        let world: World;
+        let person: Person;
+        let corpus: Malformed[];
+
+        before(async () => {
+            // Every name leads to a closed port here: what is fetched by a request that turns out to be fine ends there.
+            world = await openWorld({
+                topology,
+                config: { egressHosts: new Map([['shop.test', ['127.0.0.1']]]), egressAllow: [], arrivalMs: 1000 },
+            });
+            person = await join(world, {
+                plan: 'enterprise',
+                overrides: { perMinute: 100_000, perHour: 100_000, perDay: 100_000, allowance: 100_000 },
+            });
+            dataOf(await person.publish(aPackage('shop.test')));
+            corpus = malformedRequests(`Authorization: Bearer ${person.apiKey}`);
+        });
+        after(() => world.close());
+
+        async function judge({ name, bytes, mayBeCut = false }: Malformed): Promise<void> {
+            const answer = await sendRaw(world.base, bytes);
+            if (answer === undefined) expect(mayBeCut, 'cut off without an answer').to.equal(true);
+            else if (answer.status >= 400) checkEnvelope(name, answer);
+            // The one 5xx that is right: the request turned out to be fine, and its address may not be reached.
+            if (answer !== undefined && codeOf(answer) !== 'EGRESS_DENIED') expect(answer.status).to.be.below(500);
+            expect((await stranger(world).call('GET', '/v1/health')).status, 'health afterwards').to.equal(200);
+        }
+
+        it('never break anything: each is answered in the envelope, health answers afterwards, and nobody logs a bug', async () => {
+            expect(corpus.length).to.be.greaterThan(200);
+            const faults: string[] = [];
+            for (const malformed of corpus) {
+                try {
+                    await judge(malformed);
+                } catch (error) {
+                    faults.push(`${malformed.name}: ${error instanceof Error ? error.message : error}`);
+                }
+            }
+            expect(faults, faults.join('\n')).to.deep.equal([]);
+            const bugs = world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
+            expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
+        }).timeout(60_000);
+
+        it('leave nothing behind but the one package that was there', async () => {
+            const { rows } = await world.app.db.raw<{ rows: { site: string; versions: number }[] }>('select site, versions from sites');
+            expect(rows.map(({ site }) => site)).to.deep.equal(['shop.test']);
+        });
+    });
+}
