@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { newApiKey } from '../../shared/domain/api-key.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { createKey, revokeKey } from '../../shared/store/keys.ts';
+import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
+import { dataOf, everyRoute, INTENT, type RouteCall } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** An id of the other tenant, and one of the same form that nobody has. */
+interface Id {
+    what: string;
+    foreign: string;
+    absent: string;
+}
+
+describe('another tenant', () => {
+    let world: World;
+    let other: Person;
+    let asking: Record<string, Person>;
+    let ids: Id[];
+    let secrets: string[];
+
+    before(async () => {
+        world = await openWorld({ config: { trustProxy: 1, egressAllow: [], egressHosts: new Map([['other.test', ['127.0.0.1']]]) } });
+        other = await join(world, { plan: 'pro', credits: 123_457 });
+        dataOf(await other.publish(aPackage('other.test')));
+        const look = await other.call('GET', `/v1/catalog/other.test?intent=${encodeURIComponent(INTENT)}`, {
+            headers: { 'x-request-id': 'req_ofTheOther' },
+        });
+        const { key } = dataOf<{ key: { id: string } }>(await other.call('GET', '/v1/account'));
+        const { rows } = await world.app.db.raw('select email from users where id = ?', [other.userId]);
+
+        const me = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } });
+        const revoked = await createKey(world.app.db, { workspaceId: me.workspaceId, userId: me.userId, name: 'old' });
+        await revokeKey(world.app.db, revoked.keyId);
+        asking = {
+            somebody: me,
+            'nobody in particular': stranger(world),
+            'a wrong key': withKey(world, newApiKey()),
+            'a revoked key': withKey(world, revoked.apiKey),
+        };
+        ids = [
+            { what: 'user', foreign: other.userId, absent: newId('usr') },
+            { what: 'workspace', foreign: other.workspaceId, absent: newId('wsp') },
+            { what: 'key', foreign: key.id, absent: newId('key') },
+            { what: 'session', foreign: String(look.body['session_id']), absent: newId('ses') },
+            { what: 'request', foreign: 'req_ofTheOther', absent: 'req_ofNobodyAt' },
+        ];
+        secrets = [
+            other.userId,
+            other.workspaceId,
+            key.id,
+            rows[0].email,
+            other.apiKey ?? '',
+            other.apiKey?.slice(0, 12) ?? '',
+            '123457',
+            '183457',
+        ];
+    });
+    after(() => world.close());
+
+    let address = 0;
+    const ask = (person: Person, method: string, path: string, body: object | undefined, headers: Record<string, string> = {}) =>
+        person.call(method, path, {
+            ...(body === undefined ? {} : { body }),
+            headers: { 'x-forwarded-for': `10.${(address >> 8) % 256}.${address++ % 256}.1`, ...headers },
+        });
+
+    type Place = [string, (id: string) => Promise<Answer>];
+
+    /** Everywhere an id of this kind can be put into a request. */
+    function placesFor(what: string, person: Person, { method, path, body, contract }: RouteCall): Place[] {
+        if (what === 'session') return [['the session header', (id) => ask(person, method, path, body, { 'x-service-session': id })]];
+        if (what === 'request') {
+            return [
+                ['the request id', (id) => ask(person, method, path, body, { 'x-request-id': id })],
+                ['the replay key', (id) => ask(person, method, path, body, { 'idempotency-key': id })],
+            ];
+        }
+        const glue = path.includes('?') ? '&' : '?';
+        const places: Place[] = [['the query', (id) => ask(person, method, `${path}${glue}${what}_id=${id}`, body)]];
+        if (contract.path.includes('{')) places.push(['the path', (id) => ask(person, method, path.replace('other.test', id), body)]);
+        if (body === undefined) return places;
+        const everyField = (id: string) => Object.fromEntries(Object.keys(body).map((field) => [field, id]));
+        return [
+            ...places,
+            ['the body', (id) => ask(person, method, path, { ...body, [`${what}_id`]: id })],
+            ['every field of the body', (id) => ask(person, method, path, everyField(id))],
+        ];
+    }
+
+    /** What an answer says, without what differs from call to call, and with the id that was asked for blotted out. */
+    const saying = ({ status, body }: Answer, id: string) =>
+        `${status} ${JSON.stringify(body)
+            .replaceAll(id, 'ID')
+            .replaceAll(/(req|ses)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/"(resets_in|remaining|resets_at|retry_after)":[^,}]+/g, '"$1"')}`;
+
+    it('is nowhere to be seen in what others get from any route', async () => {
+        for (const [who, person] of Object.entries(asking)) {
+            for (const { method, path, body, contract } of everyRoute('other.test')) {
+                const answer = await ask(person, method, path, body);
+                const text = JSON.stringify([answer.body, [...answer.headers]]);
+                for (const secret of secrets) expect(text, `${contract.name} for ${who}`).not.to.include(secret);
+            }
+        }
+    });
+
+    it('looks the same as one that does not exist, wherever its ids are put', async () => {
+        for (const [who, person] of Object.entries(asking)) {
+            for (const { method, path, body, contract } of everyRoute('other.test')) {
+                for (const { what, foreign, absent } of ids) {
+                    for (const [place, call] of placesFor(what, person, { method, path, body, contract })) {
+                        const [given, missing] = [saying(await call(foreign), foreign), saying(await call(absent), absent)];
+                        expect(given, `${contract.name}, ${what} in ${place}, for ${who}`).to.equal(missing);
+                    }
+                }
+            }
+        }
+    }).timeout(30_000);
+
+    it('keeps its balance, limits and version whatever others tried', async () => {
+        const account = dataOf<{ credits: { balance: number }; user_id: string }>(await other.call('GET', '/v1/account'));
+        expect(account).to.deep.include({ user_id: other.userId });
+        expect(account.credits.balance).to.equal(60_000 + 123_457 + 50);
+        expect(dataOf(await other.call('GET', '/v1/schemas/other.test'))['version']).to.equal(1);
+    });
+});
