@@ -3,9 +3,12 @@ import type { Lifecycle, Request, ResponseToolkit, ServerRoute } from '@hapi/hap
 import type { ObjectSchema, Schema, ValidationErrorItem } from 'joi';
 import type { App } from '../shared/app.ts';
 import { type AnyContract, BODY_BYTES, type Contract } from '../shared/contracts/contract.ts';
+import { newId } from '../shared/domain/ids.ts';
 import { textProblem } from '../shared/domain/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../shared/refusals.ts';
+import type { KeyedCall } from '../shared/store/idempotency.ts';
 import type { Caller } from '../shared/store/keys.ts';
+import { answerOnce, type OnceRules } from './plugins/idempotency.ts';
 import { readJsonBody } from './plugins/input-guard.ts';
 
 /** What a handler is given: validated input, and who asks. */
@@ -17,6 +20,10 @@ export interface Call<Params, Query, Body> {
     query: Query;
     body: Body;
     requestId: string;
+    /** `op_…`, our own id of this call, new for every one: equal request ids never meet. */
+    operation: string;
+    /** The call's Idempotency-Key, where it has one and the route honours it. */
+    keyed?: KeyedCall;
     /** The client's address, as far as TRUST_PROXY lets us know it. */
     clientAddress: string;
     /** One header of the request, or undefined. */
@@ -27,14 +34,27 @@ export interface Call<Params, Query, Body> {
     setHeaders(headers: Record<string, string>): void;
     /** The two credit fields of a refusal's envelope, once they are known. */
     setCreditsRemaining(credits: number): void;
+    /** Whether a failure from here on is kept under the call's key: a write may have been sent. */
+    setFinal(isFinal: boolean): void;
 }
 
 export interface Reply<Answer> {
     /** What stands in `data`, or the whole body where the contract says so. */
     answer: Answer;
+    /** The body as it was kept under the call's key already. */
+    keptText?: string;
     status?: number;
     headers?: Record<string, string>;
     pagination?: { limit: number; next_cursor: string | null; total: number };
+}
+
+/** An answer as it goes out. */
+export interface Rendered {
+    text: string;
+    status: number;
+    headers: Record<string, string>;
+    /** Whether it stands under the call's key already. */
+    isKept: boolean;
 }
 
 export interface ServedRoute {
@@ -44,12 +64,14 @@ export interface ServedRoute {
 
 /**
  * A contract and a function become a route: input is validated as the contract says, every problem reported at once,
- * and the answer put into its envelope.
+ * and the answer put into its envelope. `rules` are for routes whose contract is `idempotent`.
  */
 export function serve<Params, Query, Body, Answer>(
     contract: Contract<Params, Query, Body, Answer>,
     handle: (call: Call<Params, Query, Body>) => Promise<Reply<NoInfer<Answer>>>,
+    rules: OnceRules<Body> = {},
 ): ServedRoute {
+    const run = async (call: Call<Params, Query, Body>) => render(contract, await handle(call));
     return {
         contract: contract as unknown as AnyContract,
         toHapi: (app) => ({
@@ -70,8 +92,11 @@ export function serve<Params, Query, Body, Answer>(
                           },
                       }),
                 handler: async (request, h) => {
-                    const reply = await handle(await readCall(app, contract, request));
-                    return toResponse(contract, reply, request, h);
+                    const call = await readCall(app, contract, request);
+                    const answer = contract.idempotent
+                        ? await answerOnce({ call, request, route: contract.name, rules }, run)
+                        : await run(call);
+                    return toResponse(contract, answer, request, h);
                 },
             },
         }),
@@ -94,6 +119,7 @@ async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, re
         body,
         caller: request.app.caller,
         requestId: request.app.requestId,
+        operation: newId('op'),
         clientAddress: request.app.clientAddress,
         header: (name) => request.raw.req.headers[name.toLowerCase()]?.toString(),
         gone: goneSignal(request),
@@ -102,6 +128,9 @@ async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, re
         },
         setCreditsRemaining: (credits) => {
             request.app.creditsRemaining = credits;
+        },
+        setFinal: (isFinal) => {
+            request.app.isFinal = isFinal;
         },
     };
 }
@@ -128,15 +157,24 @@ function check<T>(schema: Schema | ObjectSchema | undefined, value: unknown, pla
         }
         return {} as T;
     }
-    const result = schema.validate(value, { abortEarly: false, convert: place !== 'body', errors: { wrap: { label: false } } });
+    const result = schema.validate(value, {
+        abortEarly: false,
+        convert: place !== 'body',
+        errors: { wrap: { label: false } },
+        messages: OWN_MESSAGES,
+    });
     for (const item of result.error?.details ?? []) problems.push(toDetail(item));
     return result.value as T;
 }
+
+/** Joi's own words repeat the value, which may be a secret in the wrong place, and show the pattern. */
+const OWN_MESSAGES = { 'string.pattern.base': '{{#label}} does not have the form that this route takes' };
 
 const DETAIL_BY_JOI: Record<string, DetailCode> = {
     'any.required': 'REQUIRED',
     'object.unknown': 'UNKNOWN_FIELD',
     'any.only': 'INVALID_VALUE',
+    'string.pattern.base': 'INVALID_VALUE',
     'alternatives.match': 'INVALID_TYPE',
     'alternatives.types': 'INVALID_TYPE',
 };
@@ -168,24 +206,23 @@ function pointerPart(text: string): string {
     return text.slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
+function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, { answer, keptText, status, headers = {}, pagination }: Reply<A>): Rendered {
+    const whole = contract.answer.shape === 'whole';
+    const body = () => JSON.stringify(whole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) });
+    return { text: keptText ?? body(), status: status ?? contract.answer.status, headers, isKept: keptText !== undefined };
+}
+
 function toResponse<P, Q, B, A>(
     contract: Contract<P, Q, B, A>,
-    { answer, status, headers, pagination }: Reply<A>,
+    { text, status, headers }: Rendered,
     request: Request,
     h: ResponseToolkit,
 ): Lifecycle.ReturnValue {
-    const whole = contract.answer.shape === 'whole';
-    const body = JSON.stringify(whole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) });
     const isKept = contract.cacheSeconds !== undefined;
-    const tag = isKept ? createHash('sha256').update(body).digest('hex') : '';
+    const tag = isKept ? createHash('sha256').update(text).digest('hex') : '';
     const known = isKept ? knownTag(request.raw.req.headers['if-none-match'], tag) : undefined;
-    const response = known
-        ? h.response().code(304)
-        : h
-              .response(body)
-              .type('application/json; charset=utf-8')
-              .code(status ?? contract.answer.status);
-    for (const [name, value] of Object.entries(headers ?? {})) response.header(name, value);
+    const response = known ? h.response().code(304) : h.response(text).type('application/json; charset=utf-8').code(status);
+    for (const [name, value] of Object.entries(headers)) response.header(name, value);
     if (!isKept) return response.header('cache-control', 'no-store');
     // hapi ends the tag of a compressed answer with `-gzip`: a strong tag names one sequence of bytes.
     response.etag(known ?? tag, { vary: known === undefined, weak: false });

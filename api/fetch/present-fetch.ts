@@ -41,6 +41,15 @@ export function presentFetch(done: {
     };
 }
 
+/** The text of an answer around the one figure that only the charge knows: what the account can spend after it. */
+export function aroundBalance({ data, meta }: FetchAnswer): { head: string; tail: string } {
+    const { credits_used, credits_remaining: _unknown, ...rest } = meta;
+    return {
+        head: `{"success":true,"data":${JSON.stringify(data)},"meta":{"credits_used":${credits_used},"credits_remaining":`,
+        tail: `,${JSON.stringify(rest).slice(1)}}`,
+    };
+}
+
 /** What would be sent and what it would cost at the most; nothing is sent or charged. */
 export async function presentDryRun(call: FetchCall, found: Found, values: Values, price: Price): Promise<Reply<FetchAnswer>> {
     const began = performance.now();

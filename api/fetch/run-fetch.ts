@@ -2,7 +2,6 @@ import type { App } from '../../shared/app.ts';
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import { bindParams } from '../../shared/domain/bind-params.ts';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
-import { newId } from '../../shared/domain/ids.ts';
 import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
 import type { Values } from '../../shared/domain/types.ts';
@@ -12,7 +11,7 @@ import { countCall } from '../plugins/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { type Found, findEndpoint } from './find-endpoint.ts';
 import { insufficientCredits } from './insufficient-credits.ts';
-import { presentDryRun, presentFetch } from './present-fetch.ts';
+import { aroundBalance, presentDryRun, presentFetch } from './present-fetch.ts';
 import { recordFetch } from './record-fetch.ts';
 
 /** Leases outlive the deadline by so much, for the answer of a process that died. */
@@ -27,12 +26,11 @@ type FetchCall = Call<object, object, FetchRequest>;
  * Whatever goes wrong is free; a code never changes after the money moved.
  */
 export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
-    const { app, body } = call;
+    const { app, body, operation } = call;
     const caller = call.caller as Caller;
     const began = performance.now();
     const admittedAt = Date.now();
     const deadlineAt = admittedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs);
-    const operation = newId('op');
 
     const found = await findEndpoint(app, body);
     const values = found.ok ? bindValues(found, body) : undefined;
@@ -81,17 +79,19 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, hold.units),
             run: 1,
         };
+        call.setFinal(job.effect === 'write');
         const outcome = await runJob(app, job, call.gone);
-        const bill = outcome.ok
-            ? await charge(app, job, pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount))
-            : undefined;
+        const present = (success: FetchOutcome & { ok: true }, bill: { charged: number; available: number }) =>
+            presentFetch({ call, found, outcome: success, bill, admittedAt, durationMs: performance.now() - began });
+        const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : 0;
+        const bill = outcome.ok ? await charge(call, cost, () => present(outcome, { charged: cost, available: 0 })) : undefined;
         if (!outcome.ok || bill === undefined) {
             const refusal = await release(call, job, outcome);
             recordFetch(call, { job, found, code: refusal.code, credits: 0, outcome, durationMs: performance.now() - began });
             throw refusal;
         }
         recordFetch(call, { job, found, code: 'success', credits: bill.charged, outcome, durationMs: performance.now() - began });
-        return { answer: presentFetch({ call, found, outcome, bill, admittedAt, durationMs: performance.now() - began }) };
+        return { answer: present(outcome, bill), ...(bill.kept === undefined ? {} : { keptText: bill.kept }) };
     } finally {
         // The windows stay taken; concurrency and share are free before the answer is sent.
         if (leased) await app.limits.end(lease);
@@ -122,10 +122,18 @@ async function runJob(app: App, job: FetchJob, gone: AbortSignal): Promise<Fetch
     return mayRunAgain ? app.queue.run({ ...job, run: 2 }, { signal: gone }) : outcome;
 }
 
-/** Undefined where the charge could not be recorded: then the call is not billed, and its outcome not delivered. */
-async function charge(app: App, { operation }: FetchJob, amount: number): Promise<{ charged: number; available: number } | undefined> {
+/**
+ * The charge, and with it the answer under the call's key. Undefined where it could not be recorded: then the call is not
+ * billed, and its outcome not delivered.
+ */
+async function charge(
+    { app, operation, keyed }: FetchCall,
+    amount: number,
+    present: () => FetchAnswer,
+): Promise<{ charged: number; available: number; kept?: string } | undefined> {
     try {
-        const charged = await app.credits.charge({ operation, amount });
+        const answer = keyed === undefined ? undefined : { call: keyed, ...aroundBalance(present()) };
+        const charged = await app.credits.charge({ operation, amount, answer });
         return charged.ok ? charged : undefined;
     } catch (error) {
         app.log.error({ part: 'credits', operation, err: error }, 'a charge could not be recorded; the call is not billed');
@@ -135,7 +143,7 @@ async function charge(app: App, { operation }: FetchJob, amount: number): Promis
 
 /**
  * Gives the hold back and says why. The release is also the verdict about a write that nobody reported: where the worker
- * had marked it as sent before, its outcome is not known.
+ * had marked it as sent before, its outcome is not known, and whatever it is stays the answer of its key.
  */
 async function release(call: FetchCall, job: FetchJob, outcome: FetchOutcome): Promise<Refusal> {
     const { app } = call;
@@ -147,14 +155,15 @@ async function release(call: FetchCall, job: FetchJob, outcome: FetchOutcome): P
     } catch (error) {
         app.log.error({ part: 'credits', operation: job.operation, err: error }, 'a hold could not be released; the sweep will do it');
     }
+    call.setFinal(marked);
     const isReported = !outcome.ok && outcome.lost === undefined;
-    if (isReported) return toRefusal(outcome, job);
+    if (isReported) return toRefusal(outcome, job, marked);
     return new Refusal(marked ? 'OUTCOME_UNKNOWN' : 'DEADLINE_EXCEEDED');
 }
 
 const RETRYABLE_READS: readonly RefusalCode[] = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED'];
 
-function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailure, { effect }: FetchJob): Refusal {
+function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailure, { effect }: FetchJob, marked: boolean): Refusal {
     const isServerError = code === 'UPSTREAM_STATUS' && (upstream?.status ?? 0) >= 500;
     const isRetryableRead = effect === 'read' && (isServerError || RETRYABLE_READS.includes(code));
     return new Refusal(code, message, {
@@ -162,5 +171,6 @@ function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailur
         ...(retryAfter === undefined ? {} : { retryAfter }),
         ...(upstream === undefined ? {} : { upstream }),
         ...(isRetryableRead ? { retryable: true } : {}),
+        ...(marked ? { retryable: false } : {}),
     });
 }

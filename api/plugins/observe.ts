@@ -15,6 +15,8 @@ declare module '@hapi/hapi' {
         /** Stand on the answer, refusals included. */
         headers: Record<string, string>;
         creditsRemaining: number | undefined;
+        /** A failure is kept under the call's key. */
+        isFinal: boolean;
         /** Code of the refusal that was answered. */
         refused: string | undefined;
     }

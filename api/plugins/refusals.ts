@@ -2,6 +2,7 @@ import type { Request, ResponseObject, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
 import { isOutage } from '../../shared/store/credits/outages.ts';
+import type { Rendered } from '../serve.ts';
 
 /** Turns whatever a route or hapi itself threw into the one envelope of CONTRACT section 1.1, and logs bugs once. */
 export function refusals(server: Server, app: App): void {
@@ -11,20 +12,28 @@ export function refusals(server: Server, app: App): void {
             for (const [name, value] of commonHeaders(request)) response.header(name, value);
             return h.continue;
         }
-        const refusal = toRefusal(response);
-        request.app.refused = refusal.code;
-        await tellCredits(app, request);
-        if (refusal.code === 'INTERNAL') {
-            app.log.error({ request_id: request.app.requestId, err: response }, 'a bug: unexpected error while answering');
-        }
-        const answer = h
-            .response(JSON.stringify(envelope(refusal, request, app.publicUrl())))
-            .type('application/json; charset=utf-8')
-            .code(refusalEntry(refusal.code).status);
+        const { text, status, headers } = await renderRefusal(app, request, response);
+        const answer = h.response(text).type('application/json; charset=utf-8').code(status);
         answer.header('cache-control', 'no-store');
-        for (const [name, value] of [...commonHeaders(request), ...refusalHeaders(refusal)]) answer.header(name, value);
+        for (const [name, value] of [...commonHeaders(request), ...Object.entries(headers)]) answer.header(name, value);
         return answer satisfies ResponseObject;
     });
+}
+
+/** A refusal as it goes out, apart from the headers that every answer of the call has. */
+export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
+    const refusal = toRefusal(error);
+    request.app.refused = refusal.code;
+    await tellCredits(app, request);
+    if (refusal.code === 'INTERNAL') {
+        app.log.error({ request_id: request.app.requestId, err: error }, 'a bug: unexpected error while answering');
+    }
+    return {
+        text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
+        status: refusalEntry(refusal.code).status,
+        headers: Object.fromEntries(refusalHeaders(refusal)),
+        isKept: false,
+    };
 }
 
 /**
@@ -91,7 +100,7 @@ async function tellCredits(app: App, request: Request): Promise<void> {
 
 /** What a page of another origin may read besides the body. */
 const EXPOSED = [
-    'ETag, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate',
+    'ETag, Idempotent-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id',
 ].join(', ');
 

@@ -47,7 +47,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const database = await createTestDatabase();
     const config = testConfig(database.url, topology, options.config ?? {});
     const logged: Record<string, unknown>[] = [];
-    const log = openLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
+    const log = openLog(config.logLevel, { write: (line: string) => void logged.push(JSON.parse(line)) });
     const clock: Clock = openClock();
     const apps: { app: App; api?: { stop(): Promise<void> } }[] = [];
     const workers: OpenWorker[] = [];
