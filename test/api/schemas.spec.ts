@@ -438,6 +438,8 @@ describe('publishing a schema', () => {
             for (const version of ['0', '-1', '1.0', '1e1', '01', 'latest', '', '9999999999', 'F'.repeat(64), `${hashes[0]}0`]) {
                 expect(await ask(`/v1/schemas/${site}/package?version=${version}`), version).to.equal('VALIDATION_ERROR');
             }
+            const unlike = await stranger(world).call('GET', `/v1/schemas/${site}/package?version=latest`);
+            expect(detailsOf(unlike)).to.deep.equal(['/version INVALID_VALUE']);
             for (const path of [
                 '/v1/schemas/nowhere.test',
                 '/v1/schemas/nowhere.test/package',
