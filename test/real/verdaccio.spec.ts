@@ -39,6 +39,11 @@ for (const topology of TOPOLOGIES) {
         const writesOf = async (name: string) =>
             Number.parseInt(((await server.ask(`/${encodeURIComponent(name)}`)) as { _rev: string })._rev, 10);
 
+        const bytesFromSites = async () => {
+            const { values } = await world.app.metrics.upstreamBytes.get();
+            return values.find(({ labels }) => labels.direction === 'in')?.value ?? 0;
+        };
+
         it('answers a ping', async () => {
             const answer = await call('ping');
             expect(dataOf(answer)).to.deep.equal({});
@@ -81,11 +86,12 @@ for (const topology of TOPOLOGIES) {
 
         it('reads packages and versions, scoped names as one segment of the path', async () => {
             const asked = await server.logged('GET /%40acme%2Fparts');
+            const received = await bytesFromSites();
             const read = dataOf(await call('read_package', { package: '@acme/parts' }));
             expect(read).to.include({ name: '@acme/parts', latest: '1.0.0' });
             expect(read['versions']).to.deep.equal(['1.0.0']);
-            // It came packed: this is longer than the registry sends as it is.
             expect(read['readme'] === README, 'the whole readme').to.equal(true);
+            expect((await bytesFromSites()) - received, 'it came packed').to.be.lessThan(README.length);
             expect(dataOf(await call('read_version', { package: 'gears', version: '1.0.0' }))).to.deep.equal({
                 name: 'gears',
                 version: '1.0.0',
