@@ -1,0 +1,152 @@
+import { type BenchResults, repetitionsOf } from './results.ts';
+
+/** One line of the table of goals: what is measured, and what it has to be. */
+export interface GoalRow {
+    id: string;
+    shows: string;
+    unit: '' | '/s' | 'ms' | 'µs' | 'MB';
+    /** The figure in each repetition. */
+    values: (results: BenchResults) => number[];
+    /** Absent: for information. */
+    goal?: Bound;
+    floor?: Bound;
+    /** Why a goal that is missed does not count in this run. */
+    excuse?: (results: BenchResults) => string | undefined;
+}
+
+export type Bound = { atLeast: number } | { atMost: number };
+
+/** A figure of a scenario, and two of them put together repetition by repetition, since those ran one after the other. */
+const of = (scenario: string, figure: string) => (results: BenchResults) => repetitionsOf(results, scenario, figure);
+type Values = GoalRow['values'];
+const join = (one: Values, other: Values, how: (a: number, b: number) => number): Values => {
+    return (results) => {
+        const others = other(results);
+        return one(results).map((value, place) => how(value, others[place] ?? Number.NaN));
+    };
+};
+const ratio = (one: Values, other: Values) => join(one, other, (a, b) => a / b);
+const difference = (one: Values, other: Values) => join(one, other, (a, b) => a - b);
+
+const FETCHES = of('fetch_64', 'per_second');
+const ONE_WORKER = of('workers_1', 'per_second');
+
+/** Beyond so many of the machine's cores there is nothing left to be linear with. */
+const FULL = 0.9;
+const fullMachine = (scenario: string) => (results: BenchResults) => {
+    const busiest = Math.max(...of(scenario, 'busy_cores')(results));
+    return busiest > FULL * results.machine.cores ? `all ${results.machine.cores} cores were busy` : undefined;
+};
+
+/** The goals of performance, in their order. A new scenario adds its rows here and its run to scenarios/all.ts. */
+export const GOALS: readonly GoalRow[] = [
+    {
+        id: 'P1',
+        shows: '64 fetches in flight, 1 API + 1 worker, Redis, durable ledger: throughput against bare got',
+        unit: '',
+        values: ratio(FETCHES, of('got_64', 'per_second')),
+        goal: { atLeast: 0.38 },
+        floor: { atLeast: 0.28 },
+    },
+    { id: 'P1', shows: 'the same, fetches', unit: '/s', values: FETCHES, goal: { atLeast: 2000 }, floor: { atLeast: 1200 } },
+    {
+        id: 'P2',
+        shows: 'CPU per fetch over API, worker, Redis and PostgreSQL at 64 in flight',
+        unit: 'µs',
+        values: of('fetch_64', 'cpu_us'),
+        goal: { atMost: 850 },
+        floor: { atMost: 1200 },
+    },
+    {
+        id: 'P2',
+        shows: "the same in units of bare got's own CPU per call (where the goals were measured: goal 4.3, floor 6.0)",
+        unit: '',
+        values: ratio(of('fetch_64', 'cpu_us'), of('got_64', 'cpu_us')),
+    },
+    {
+        id: 'P3',
+        shows: 'one fetch at a time: p50 above the direct call by got',
+        unit: 'ms',
+        values: difference(of('fetch_1', 'p50_ms'), of('got_1', 'p50_ms')),
+        goal: { atMost: 2.5 },
+        floor: { atMost: 5 },
+    },
+    {
+        id: 'P3',
+        shows: 'the same in one process over PostgreSQL alone (embedded topology)',
+        unit: 'ms',
+        values: difference(of('embedded_1', 'p50_ms'), of('got_1', 'p50_ms')),
+        goal: { atMost: 8 },
+        floor: { atMost: 20 },
+    },
+    {
+        id: 'P4',
+        shows: 'p99 at 70 % of the greatest rate, fast upstream',
+        unit: 'ms',
+        values: of('steady_fast', 'p99_ms'),
+        goal: { atMost: 40 },
+    },
+    {
+        id: 'P4',
+        shows: 'p99 at 70 % of the greatest rate, 50 ms upstream',
+        unit: 'ms',
+        values: of('steady_slow', 'p99_ms'),
+        goal: { atMost: 85 },
+    },
+    {
+        id: 'P5',
+        shows: '2 workers against 1, 50 ms upstream, 16 slots each: share of twice the throughput',
+        unit: '',
+        values: join(of('workers_2', 'per_second'), ONE_WORKER, (two, one) => two / one / 2),
+        goal: { atLeast: 0.9 },
+        excuse: fullMachine('workers_2'),
+    },
+    {
+        id: 'P5',
+        shows: '4 workers against 1: share of four times the throughput',
+        unit: '',
+        values: join(of('workers_4', 'per_second'), ONE_WORKER, (four, one) => four / one / 4),
+        goal: { atLeast: 0.9 },
+        excuse: fullMachine('workers_4'),
+    },
+    { id: 'P9', shows: 'memory of an idle API', unit: 'MB', values: of('memory', 'api_idle_mb'), goal: { atMost: 120 } },
+    { id: 'P9', shows: 'memory of an idle worker', unit: 'MB', values: of('memory', 'worker_idle_mb'), goal: { atMost: 120 } },
+    { id: 'P9', shows: 'memory of the API under load', unit: 'MB', values: of('memory', 'api_loaded_mb'), goal: { atMost: 300 } },
+    { id: 'P9', shows: 'memory of the worker under load', unit: 'MB', values: of('memory', 'worker_loaded_mb'), goal: { atMost: 300 } },
+    {
+        id: 'P9',
+        shows: 'memory of the API with 1,000 fetches in flight',
+        unit: 'MB',
+        values: of('memory', 'api_waiting_mb'),
+        goal: { atMost: 300 },
+    },
+    {
+        id: 'P9',
+        shows: 'memory of the worker with 1,000 slots in flight',
+        unit: 'MB',
+        values: of('memory', 'worker_waiting_mb'),
+        goal: { atMost: 300 },
+    },
+    { id: 'P10', shows: 'start of an API until ready', unit: 'ms', values: of('starts', 'api_ms'), goal: { atMost: 1500 } },
+    { id: 'P10', shows: 'start of a worker until it takes jobs', unit: 'ms', values: of('starts', 'worker_ms'), goal: { atMost: 1500 } },
+    { id: 'P10', shows: '`npm start` warm, until ready', unit: 'ms', values: of('starts', 'npm_start_ms'), goal: { atMost: 4000 } },
+    { id: 'P11', shows: 'rate limit: one step in Redis, with leases', unit: 'µs', values: of('parts', 'limit_us'), goal: { atMost: 60 } },
+    { id: 'P11', shows: 'key check, cached', unit: 'µs', values: of('parts', 'key_us'), goal: { atMost: 5 } },
+    { id: 'P11', shows: 'guard on egress', unit: 'µs', values: of('parts', 'guard_us'), goal: { atMost: 50 } },
+    { id: 'P11', shows: 'validation of body and params', unit: 'µs', values: of('parts', 'validation_us'), goal: { atMost: 100 } },
+];
+
+export type Verdict = 'goal met' | 'above floor' | 'BELOW FLOOR' | 'below goal' | 'for information' | 'not measured';
+
+/** How a figure stands to its goal and floor. */
+export function verdictOf({ goal, floor }: Pick<GoalRow, 'goal' | 'floor'>, value: number): Verdict {
+    if (Number.isNaN(value)) return 'not measured';
+    if (goal === undefined) return 'for information';
+    if (holds(goal, value)) return 'goal met';
+    if (floor === undefined) return 'below goal';
+    return holds(floor, value) ? 'above floor' : 'BELOW FLOOR';
+}
+
+function holds(bound: Bound, value: number): boolean {
+    return 'atLeast' in bound ? value >= bound.atLeast : value <= bound.atMost;
+}

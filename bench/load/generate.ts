@@ -1,0 +1,92 @@
+import { type Connection, openConnection } from './connection.ts';
+import { BEGIN, END, figuresOf, type LoadPlan } from './plan.ts';
+
+/** The load generator, a process of its own: `node generate.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON. */
+const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
+const { hostname, port, pathname, host } = new URL(plan.url);
+const requests = (plan.bodies.length === 0 ? [undefined] : plan.bodies).map((body) => requestOf(body));
+
+let turn = 0;
+let inFlight = 0;
+let isMeasured = false;
+let isOver = false;
+let failed = 0;
+let firstFailure: string | undefined;
+const times: number[] = [];
+const connections: Connection[] = [];
+
+const load = 'inFlight' in plan.pace ? closedLoop(plan.pace.inFlight) : openLoop(plan.pace.perSecond);
+await later(plan.warmupMs);
+process.stdout.write(`${BEGIN}\n`);
+isMeasured = true;
+const began = performance.now();
+await later(plan.measuredMs);
+isMeasured = false;
+const seconds = (performance.now() - began) / 1000;
+process.stdout.write(`${END}\n`);
+isOver = true;
+load.stop();
+while (inFlight > 0) await later(5);
+for (const connection of connections) connection.close();
+process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...(firstFailure && { firstFailure }) })}\n`);
+
+function requestOf(body: string | undefined): Buffer {
+    const headers = Object.entries({ host, ...plan.headers, ...(body === undefined ? {} : lengthOf(body)) });
+    const head = [`${body === undefined ? 'GET' : 'POST'} ${pathname} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
+    return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
+}
+
+function lengthOf(body: string): Record<string, string> {
+    return { 'content-type': 'application/json', 'content-length': String(Buffer.byteLength(body)) };
+}
+
+/** @param due when the call should have begun; its time counts from there */
+function call(connection: Connection, due: number, ended: () => void): void {
+    inFlight++;
+    connection.call(requests[turn++ % requests.length] ?? Buffer.alloc(0), (status, answer) => {
+        inFlight--;
+        if (isMeasured) {
+            if (status === 200) times.push(performance.now() - due);
+            else failed++;
+        }
+        if (status !== 200 && !isOver) firstFailure ??= `${status} ${answer.toString('utf8').slice(-400)}`;
+        ended();
+    });
+}
+
+function closedLoop(count: number): { stop(): void } {
+    for (let index = 0; index < count; index++) {
+        const connection = openConnection(hostname, Number(port));
+        connections.push(connection);
+        const next = () => {
+            if (!isOver) call(connection, performance.now(), () => setImmediate(next));
+        };
+        next();
+    }
+    return { stop() {} };
+}
+
+/** Evenly spaced calls. Each takes a free connection, or a new one: a slow server does not slow the arrivals down. */
+function openLoop(perSecond: number): { stop(): void } {
+    const free: Connection[] = [];
+    const start = performance.now();
+    let sent = 0;
+    const timer = setInterval(() => {
+        const due = Math.floor(((performance.now() - start) * perSecond) / 1000);
+        for (; sent < due; sent++) {
+            const connection = free.pop() ?? openAnother();
+            call(connection, start + ((sent + 1) * 1000) / perSecond, () => free.push(connection));
+        }
+    }, 1);
+    return { stop: () => clearInterval(timer) };
+}
+
+function openAnother(): Connection {
+    const connection = openConnection(hostname, Number(port));
+    connections.push(connection);
+    return connection;
+}
+
+function later(ms: number): Promise<void> {
+    return new Promise((done) => setTimeout(done, ms));
+}

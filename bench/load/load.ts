@@ -1,0 +1,57 @@
+import { busySeconds, cpuSeconds, startNode } from '../stack/processes.ts';
+import { BEGIN, END, type LoadFigures, type LoadPlan } from './plan.ts';
+
+/** A process whose CPU is counted; with `children` that of its children too. */
+export interface Watched {
+    pid: number;
+    children?: boolean;
+}
+
+export interface Loaded<Name extends string> {
+    figures: LoadFigures;
+    /** CPU seconds that each watched process used while it was measured. */
+    cpu: Record<Name, number>;
+    /** The same of the load process itself. */
+    loadCpu: number;
+    /** Cores that were busy meanwhile, whoever kept them so. */
+    busyCores: number;
+}
+
+/**
+ * Runs one load in a process of its own and reads what the watched processes used meanwhile. A failed call fails the bench: figures of
+ * refusals are worth nothing. `driver` is `bare-got` for the comparison with got alone.
+ */
+export async function runLoad<Name extends string>(
+    plan: LoadPlan,
+    watched: Record<Name, Watched>,
+    { driver = 'generate', whileLoaded }: { driver?: 'generate' | 'bare-got'; whileLoaded?: () => Promise<void> } = {},
+): Promise<Loaded<Name>> {
+    const load = startNode(`bench/load/${driver}.ts`, [JSON.stringify(plan)]);
+    const names = Object.keys(watched) as Name[];
+    const read = () => ({
+        at: performance.now(),
+        busy: busySeconds(),
+        load: cpuSeconds(load.pid),
+        watched: names.map((name) => cpuSeconds(watched[name].pid, watched[name])),
+    });
+    try {
+        await load.line(BEGIN);
+        const before = read();
+        await whileLoaded?.();
+        await load.line(END);
+        const after = read();
+        const figures = JSON.parse(await load.line('"perSecond"')) as LoadFigures;
+        if (figures.failed > 0 || figures.count === 0) {
+            throw new Error(`${figures.failed} calls failed and ${figures.count} did not; the first failure: ${figures.firstFailure}`);
+        }
+        const cpu = Object.fromEntries(names.map((name, place) => [name, (after.watched[place] ?? 0) - (before.watched[place] ?? 0)]));
+        return {
+            figures,
+            cpu: cpu as Record<Name, number>,
+            loadCpu: after.load - before.load,
+            busyCores: (after.busy - before.busy) / ((after.at - before.at) / 1000),
+        };
+    } finally {
+        await load.stop();
+    }
+}

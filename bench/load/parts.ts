@@ -1,0 +1,116 @@
+import { openApp } from '../../shared/app.ts';
+import { readConfig, requireDatabase } from '../../shared/config.ts';
+import { postFetch } from '../../shared/contracts/fetch.ts';
+import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
+import { bindParams } from '../../shared/domain/bind-params.ts';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { jsonProblems } from '../../shared/domain/json-bounds.ts';
+import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import { windowsOf } from '../../shared/domain/plans.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { openLog } from '../../shared/log.ts';
+import { judgeDial, judgeUrl } from '../../workers/egress.ts';
+import { benchPackage, fetchBodies, SITE } from '../stack/package.ts';
+
+/**
+ * What the checks of a fetch cost, each alone: `node parts.ts <key> <times>` with the settings of an API, prints microseconds as JSON.
+ * A process of its own, so that nothing else warms or cools its code.
+ */
+const [apiKey = '', rounds = '1000'] = process.argv.slice(2);
+const config = { ...requireDatabase(readConfig()), keyPrefix: '{bench-parts}' };
+const app = openApp(config, { role: 'worker', log: openLog('warn') });
+try {
+    await untilConnected();
+    const figures = {
+        limit_us: await limit(Number(rounds)),
+        key_us: await key(Number(rounds)),
+        guard_us: guard(Number(rounds)),
+        validation_us: validation(Number(rounds)),
+    };
+    process.stdout.write(`${JSON.stringify(figures)}\n`);
+} finally {
+    await app.close();
+}
+
+/** The connection to Redis is made in the background, and commands fail until it stands. */
+async function untilConnected(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+        try {
+            await app.limits.peek('nobody', [], 'nobody');
+            return;
+        } catch (error) {
+            if (tries === 100) throw error;
+            await new Promise((done) => setTimeout(done, 20));
+        }
+    }
+}
+
+/** Median of one step over three windows, an account's concurrency and a site's share, one at a time; its end is not in it. */
+async function limit(count: number): Promise<number> {
+    const windows = windowsOf({ perMinute: 1e9, perHour: 1e9, perDay: 1e9 });
+    const taken: number[] = [];
+    for (let turn = 0; turn < count; turn++) {
+        const lease = {
+            operation: `op_${turn}`,
+            account: 'wsp_bench',
+            concurrency: 1000,
+            site: SITE,
+            share: 1000,
+            expiresAt: Date.now() + 35_000,
+        };
+        const began = performance.now();
+        const verdict = await app.limits.take({ identity: 'account:wsp_bench', windows, lease });
+        taken.push((performance.now() - began) * 1000);
+        if (!verdict.ok) throw new Error(`the limits refused: ${verdict.reason}`);
+        await app.limits.end(lease);
+    }
+    return taken.toSorted((one, other) => one - other)[Math.floor(count / 2)] ?? Number.NaN;
+}
+
+async function key(count: number): Promise<number> {
+    if ((await app.keys.find(keyHash(apiKey))) === undefined) throw new Error('the key is not known');
+    const look = async () => {
+        if (!isWellFormedKey(apiKey)) throw new Error('the key is not well-formed');
+        await app.keys.find(keyHash(apiKey));
+    };
+    for (let turn = 0; turn < count; turn++) await look();
+    await app.keys.find(keyHash(apiKey));
+    const began = performance.now();
+    for (let turn = 0; turn < count; turn++) await look();
+    return ((performance.now() - began) * 1000) / count;
+}
+
+/** What the guard judges of a fetch that opens a new connection: the URL, then the address. */
+function guard(count: number): number {
+    const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: undefined };
+    return perTurn(count, (turn) => {
+        const url = new URL(`https://${SITE}/items/${turn}?sort=price`);
+        const isAllowed = judgeUrl(url, SITE, rules) === 'allowed';
+        const dial = judgeDial({ address: `93.184.${turn % 250}.34`, port: 443, scheme: 'https' }, rules);
+        if (!isAllowed || dial !== 'allowed') throw new Error(`the guard refused: ${dial}`);
+    });
+}
+
+/** Bounds and text of the body, its shape, then the params by their schemas. */
+function validation(count: number): number {
+    const [document] = benchPackage(443).endpoints;
+    if (document === undefined || postFetch.body === undefined) throw new Error('there is nothing to validate');
+    const { schema } = postFetch.body;
+    const endpoint = readEndpoint(document);
+    const bodies = fetchBodies('item').map((body) => JSON.parse(body) as JsonObject & { params: JsonObject });
+    return perTurn(count, (turn) => {
+        const body = bodies[turn % bodies.length];
+        if (body === undefined || jsonProblems(body).length > 0) throw new Error('the body is out of bounds');
+        const { error } = schema.validate(body, { abortEarly: false, convert: false });
+        const bound = bindParams(endpoint, body.params, (paramSchema, value) => compileJsonSchema(paramSchema)(value));
+        if (error !== undefined || !bound.ok) throw new Error('the body is not valid');
+    });
+}
+
+/** Mean of a turn in microseconds, once the code is warm. */
+function perTurn(count: number, act: (turn: number) => void): number {
+    for (let turn = 0; turn < count; turn++) act(turn);
+    const began = performance.now();
+    for (let turn = 0; turn < count; turn++) act(turn);
+    return ((performance.now() - began) * 1000) / count;
+}

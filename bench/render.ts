@@ -1,0 +1,101 @@
+import { type Bound, GOALS, type GoalRow, verdictOf } from './goals.ts';
+import { type BenchResults, type Figures, median, medianOf } from './results.ts';
+
+/** `bench/RESULTS.md`, from the results and from nothing else. */
+export function render(results: BenchResults): string {
+    const { machine } = results;
+    return `# What the bench measured
+
+Made by \`npm run bench\` from \`bench/results.json\`, where every repetition stands. Figures are medians; the range is that of the repetitions.
+
+| | |
+|---|---|
+| commit | ${results.commit} |
+| date | ${results.date} |
+| machine | ${machine.cores} cores, ${machine.cpu}, ${machine.memory_gb} GB, ${machine.os} |
+| Node.js | ${machine.node} |
+| run | ${results.mode} |
+| busy with other work | ${number(medianOf(results, 'fetch_64', 'others_cores'))} cores at the median while fetches were measured |
+
+Everything runs on this one machine: load generator, API, worker, Redis (append-only file, synced every second), PostgreSQL (fsync and
+synchronous_commit on) and the upstream (1 KB of JSON, kept connections).
+
+## Goals
+
+${table(
+    ['', 'what', 'measured', 'range', 'goal', 'floor', 'verdict'],
+    GOALS.map((row) => goalCells(row, results)),
+)}
+
+## Side by side
+
+${table(
+    ['', 'calls/s', 'p50 ms', 'p99 ms', 'CPU µs a call', 'of it'],
+    COMPARED.map(([name, title]) => comparedCells(results, name, title)),
+)}
+
+CPU is that of the processes named; of bare got its own. The upstream and the load generator are never counted.
+`;
+}
+
+const COMPARED: readonly (readonly [scenario: string, title: string])[] = [
+    ['got_64', 'bare got, 64 in flight'],
+    ['hapi_64', 'bare hapi route with Joi and body, 64 in flight'],
+    ['fetch_64', 'fetch, 64 in flight'],
+    ['select_64', 'fetch with select and response schema, 64 in flight'],
+    ['embedded_64', 'fetch in the embedded topology, 64 in flight'],
+    ['got_1', 'bare got, one at a time'],
+    ['fetch_1', 'fetch, one at a time'],
+    ['embedded_1', 'fetch in the embedded topology, one at a time'],
+    ['slow_128', 'fetch, 50 ms upstream, 128 in flight'],
+    ['steady_fast', 'fetch at 70 % of the greatest rate'],
+    ['steady_slow', 'fetch at 70 %, 50 ms upstream'],
+    ['workers_1', '1 worker of 16 slots, 50 ms upstream'],
+    ['workers_2', '2 workers of 16 slots, 50 ms upstream'],
+    ['workers_4', '4 workers of 16 slots, 50 ms upstream'],
+];
+
+function goalCells(row: GoalRow, results: BenchResults): string[] {
+    const values = row.values(results).filter((value) => !Number.isNaN(value));
+    const value = median(values);
+    const verdict = verdictOf(row, value);
+    const excuse = verdict === 'below goal' || verdict === 'BELOW FLOOR' ? row.excuse?.(results) : undefined;
+    return [
+        row.id,
+        row.shows,
+        withUnit(value, row.unit),
+        values.length === 0 ? '–' : `${number(Math.min(...values))} – ${number(Math.max(...values))}`,
+        bound(row.goal, row.unit),
+        bound(row.floor, row.unit),
+        excuse === undefined ? verdict : `${verdict}, but ${excuse}`,
+    ];
+}
+
+function comparedCells(results: BenchResults, name: string, title: string): string[] {
+    const figures = (results.scenarios[name] ?? []) as Figures[];
+    const of = (figure: string) => medianOf(results, name, figure);
+    const parts = Object.keys(figures[0] ?? {})
+        .filter((figure) => figure.startsWith('cpu_') && figure !== 'cpu_us')
+        .map((figure) => `${figure.slice('cpu_'.length, -'_us'.length)} ${number(of(figure))}`);
+    return [title, ...['per_second', 'p50_ms', 'p99_ms', 'cpu_us'].map((figure) => number(of(figure))), parts.join(', ')];
+}
+
+function bound(limit: Bound | undefined, unit: string): string {
+    if (limit === undefined) return '–';
+    return 'atLeast' in limit ? `≥ ${withUnit(limit.atLeast, unit)}` : `≤ ${withUnit(limit.atMost, unit)}`;
+}
+
+function withUnit(value: number, unit: string): string {
+    return unit === '/s' ? `${number(value)}/s` : `${number(value)} ${unit}`.trimEnd();
+}
+
+/** Three digits that mean something, no more. */
+export function number(value: number): string {
+    if (!Number.isFinite(value)) return '–';
+    if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
+    return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+    return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}

@@ -1,0 +1,28 @@
+/** Everything that one run measured; `bench/results.json` is one of these. Names of figures end in their unit. */
+export interface BenchResults {
+    commit: string;
+    /** ISO 8601. */
+    date: string;
+    mode: 'full' | 'quick';
+    machine: { cores: number; cpu: string; memory_gb: number; node: string; os: string };
+    /** What each scenario measured, repetition by repetition, in the order of the run. */
+    scenarios: Record<string, Figures[]>;
+}
+
+export type Figures = Record<string, number>;
+
+export function median(values: readonly number[]): number {
+    const sorted = values.toSorted((one, other) => one - other);
+    const middle = Math.floor(sorted.length / 2);
+    const upper = sorted[middle] ?? Number.NaN;
+    return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** A figure in every repetition of a scenario; empty where it was not run. */
+export function repetitionsOf(results: BenchResults, scenario: string, figure: string): number[] {
+    return (results.scenarios[scenario] ?? []).map((figures) => figures[figure] ?? Number.NaN);
+}
+
+export function medianOf(results: BenchResults, scenario: string, figure: string): number {
+    return median(repetitionsOf(results, scenario, figure));
+}

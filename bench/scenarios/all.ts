@@ -1,0 +1,6 @@
+import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
+import { MEMORY, PARTS, STARTS } from './processes.ts';
+import type { Round } from './scenario.ts';
+
+/** Everything that `npm run bench` measures, in this order: later rounds may look at the figures of earlier ones. */
+export const ROUNDS: readonly Round[] = [COMPARISON, STEADY, WORKERS, PARTS, STARTS, MEMORY];

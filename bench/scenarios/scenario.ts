@@ -1,0 +1,23 @@
+import type { Figures } from '../results.ts';
+import type { Stack } from '../stack/stack.ts';
+
+/** What a scenario works with. */
+export interface Bench {
+    stack: Stack;
+    isQuick: boolean;
+    /** Of what was measured so far in this run. */
+    median(scenario: string, figure: string): number;
+}
+
+export interface Scenario {
+    name: string;
+    /** One repetition. */
+    run(bench: Bench): Promise<Figures>;
+}
+
+/** Scenarios whose repetitions take turns: what disturbs the machine for a while disturbs all of them. */
+export interface Round {
+    scenarios: readonly Scenario[];
+    /** Puts the stack into the state that these scenarios want; the answer puts it back. */
+    open?(bench: Bench): Promise<() => Promise<void>>;
+}

@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A process of ours and the lines that it prints. */
+export interface Started {
+    readonly pid: number;
+    /** Resolves with the first line, of those printed so far and from now on, that holds this text. Rejects when the process ends before. */
+    line(text: string): Promise<string>;
+    /** SIGTERM, and SIGKILL after ten seconds; resolves when it is gone. */
+    stop(): Promise<void>;
+}
+
+/** Starts a program in the project's folder; what it writes to stderr is shown. Only this environment and PATH, HOME reach it. */
+export function start(program: string, argv: readonly string[], env: Readonly<Record<string, string>> = {}): Started {
+    const { PATH = '', HOME = '' } = process.env;
+    const child = spawn(program, argv, { cwd: ROOT, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+    const gone = once(child, 'exit');
+    gone.catch(() => undefined);
+    const lines = watchLines(child);
+    return {
+        pid: child.pid ?? 0,
+        line: lines.find,
+        async stop() {
+            if (child.exitCode !== null || child.signalCode !== null) return;
+            child.kill('SIGTERM');
+            const force = setTimeout(() => child.kill('SIGKILL'), 10_000);
+            await gone;
+            clearTimeout(force);
+        },
+    };
+}
+
+/** A Node program of the project. */
+export function startNode(file: string, argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
+    return start(process.execPath, [file, ...argv], env);
+}
+
+function watchLines(child: ChildProcess): { find(text: string): Promise<string> } {
+    const seen: string[] = [];
+    const looking = new Set<{ text: string; found: (line: string) => void; fail: (error: Error) => void }>();
+    let isGone = false;
+    const ended = (text: string) =>
+        new Error(`process ${child.pid} (${child.spawnargs.slice(1, 3).join(' ')}) ended before it said "${text}"`);
+    if (child.stdout !== null) {
+        createInterface(child.stdout).on('line', (line) => {
+            seen.push(line);
+            for (const one of looking) {
+                if (!line.includes(one.text)) continue;
+                looking.delete(one);
+                one.found(line);
+            }
+        });
+    }
+    child.once('close', () => {
+        isGone = true;
+        for (const one of looking) one.fail(ended(one.text));
+    });
+    return {
+        find(text) {
+            const known = seen.find((line) => line.includes(text));
+            if (known !== undefined) return Promise.resolve(known);
+            if (isGone) return Promise.reject(ended(text));
+            return new Promise((found, fail) => looking.add({ text, found, fail }));
+        },
+    };
+}
+
+const TICKS_PER_SECOND = 100;
+
+/** CPU time that a process and its threads used so far, in seconds; with `children` also that of every child, the ended ones included. */
+export function cpuSeconds(pid: number, { children = false } = {}): number {
+    const own = statOf(pid);
+    if (own === undefined) return 0;
+    const ticks = own.ticks + (children ? own.endedTicks + liveChildren(pid).reduce((sum, child) => sum + child.ticks, 0) : 0);
+    return ticks / TICKS_PER_SECOND;
+}
+
+/** CPU time that all processes of this machine used since it started, in seconds. */
+export function busySeconds(): number {
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = readFileSync('/proc/stat', 'utf8')
+        .split(/\s+/, 9)
+        .slice(1)
+        .map(Number);
+    return (user + nice + system + irq + softIrq) / TICKS_PER_SECOND;
+}
+
+/** Memory of a process that is in RAM now, in MB. */
+export function rssMb(pid: number): number {
+    const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return Number(kb) / 1024;
+}
+
+export function parentOf(pid: number): number {
+    return statOf(pid)?.parent ?? 0;
+}
+
+interface Stat {
+    parent: number;
+    ticks: number;
+    endedTicks: number;
+}
+
+/** See proc(5): the name of a process may hold spaces and brackets, the fields begin after its last bracket. */
+function statOf(pid: number): Stat | undefined {
+    let text: string;
+    try {
+        text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    } catch {
+        return undefined;
+    }
+    const fields = text
+        .slice(text.lastIndexOf(')') + 2)
+        .split(' ')
+        .map(Number);
+    const [, parent = 0] = fields;
+    const [user = 0, system = 0, endedUser = 0, endedSystem = 0] = fields.slice(11, 15);
+    return { parent, ticks: user + system, endedTicks: endedUser + endedSystem };
+}
+
+function liveChildren(pid: number): Stat[] {
+    return readdirSync('/proc')
+        .filter((name) => /^\d+$/.test(name))
+        .flatMap((name) => statOf(Number(name)) ?? [])
+        .filter((stat) => stat.parent === pid);
+}
+
+export async function freePort(): Promise<number> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    server.close();
+    await once(server, 'close');
+    if (typeof address !== 'object' || address === null) throw new Error('there is no free port');
+    return address.port;
+}
+
+/** Asks every five milliseconds until the answer is 200 and shows this text; the time that it took, in milliseconds. */
+export async function untilReady(url: string, { shows = '', timeoutMs = 20_000 } = {}): Promise<number> {
+    const began = performance.now();
+    while (performance.now() - began < timeoutMs) {
+        if (await isReady(url, shows)) return performance.now() - began;
+        await sleep(5);
+    }
+    throw new Error(`${url} was not ready within ${timeoutMs} ms`);
+}
+
+async function isReady(url: string, shows: string): Promise<boolean> {
+    try {
+        const response = await fetch(url);
+        const text = await response.text();
+        return response.status === 200 && text.includes(shows);
+    } catch {
+        return false;
+    }
+}

@@ -1,0 +1,149 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { benchPackage, egressSettings, SITE } from './package.ts';
+import { freePort, ROOT, type Started, startNode, untilReady } from './processes.ts';
+import { openPostgres, openRedis, type Postgres, type Redis } from './servers.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+/** A topology that serves fetches. */
+export interface Service {
+    base: string;
+    apiKey: string;
+}
+
+/** Everything that runs during the bench, each part a process of its own. */
+export interface Stack {
+    postgres: Postgres;
+    redis: Redis;
+    /** `http://127.0.0.1:<port>` of the upstream, and of the bare hapi route. */
+    upstream: string;
+    upstreamProcess: Started;
+    bareHapi: string;
+    bareHapiProcess: Started;
+    /** The production topology: one API and one worker over PostgreSQL and Redis. */
+    production: Service & { api: Started; workers: Started[] };
+    /** What `npm start` runs: everything in one process, over PostgreSQL alone. */
+    embedded: Service & { all: Started };
+    settings: { production: Settings; embedded: Settings };
+    /** Puts other workers, or another API, in the place of those that run. */
+    replaceWorkers(count: number, settings?: Settings): Promise<void>;
+    replaceApi(settings?: Settings): Promise<void>;
+    close(): Promise<void>;
+}
+
+/** Opens databases, upstream, both topologies, accounts and package. */
+export async function openStack(): Promise<Stack> {
+    const opened: Array<() => Promise<void> | void> = [];
+    const close = async () => {
+        for (const undo of opened.splice(0).reverse()) await undo();
+    };
+    try {
+        return await open(opened, close);
+    } catch (error) {
+        await close();
+        throw error;
+    }
+}
+
+async function open(opened: Array<() => Promise<void> | void>, close: () => Promise<void>): Promise<Stack> {
+    const postgres = await openPostgres();
+    opened.push(() => postgres.stop());
+    const redis = await openRedis();
+    opened.push(() => redis.stop());
+    const keep = (started: Started): Started => {
+        opened.push(() => started.stop());
+        return started;
+    };
+    const portOf = async (started: Started) => Number((await started.line('port ')).slice('port '.length));
+    const upstreamProcess = keep(startNode('bench/stack/upstream.ts'));
+    const upstreamPort = await portOf(upstreamProcess);
+    const bareHapiProcess = keep(startNode('bench/stack/bare-hapi.ts'));
+
+    const dataDir = mkdtempSync(join(tmpdir(), 'routebook-bench-start-'));
+    opened.push(() => rmSync(dataDir, { recursive: true, force: true }));
+    const shared = { NODE_ENV: 'production', HOST: '127.0.0.1', LOG_LEVEL: 'warn', ...egressSettings(upstreamPort) };
+    const settings = {
+        production: {
+            ...shared,
+            DATABASE_URL: await postgres.createDatabase('production'),
+            REDIS_URL: redis.url,
+            PORT: String(await freePort()),
+        },
+        embedded: { ...shared, DATABASE_URL: await postgres.createDatabase('embedded'), PORT: String(await freePort()), DATA_DIR: dataDir },
+    };
+
+    await runNode('bin/migrate.ts', [], settings.production);
+    const running: { api: Started; workers: Started[] } = { api: startNode('bin/api.ts', [], settings.production), workers: [] };
+    opened.push(async () => {
+        await Promise.all([running.api, ...running.workers].map((process) => process.stop()));
+    });
+    running.workers = [await startWorker(settings.production)];
+    const all = keep(startNode('bin/start.ts', [], settings.embedded));
+    const base = `http://127.0.0.1:${settings.production.PORT}`;
+    const embeddedBase = `http://127.0.0.1:${settings.embedded.PORT}`;
+    await Promise.all([untilReady(`${base}/v1/health`), untilReady(`${embeddedBase}/v1/health`)]);
+    const production: Service = { base, apiKey: await furnish(base, settings.production, upstreamPort) };
+    const embedded: Service = { base: embeddedBase, apiKey: await furnish(embeddedBase, settings.embedded, upstreamPort) };
+
+    return {
+        postgres,
+        redis,
+        upstream: `http://127.0.0.1:${upstreamPort}`,
+        upstreamProcess,
+        bareHapi: `http://127.0.0.1:${await portOf(bareHapiProcess)}`,
+        bareHapiProcess,
+        production: Object.assign(running, production),
+        embedded: { ...embedded, all },
+        settings,
+        async replaceWorkers(count, more = {}) {
+            await Promise.all(running.workers.map((worker) => worker.stop()));
+            const starting = Array.from({ length: count }, () => startWorker({ ...settings.production, ...more }));
+            running.workers = await Promise.all(starting);
+        },
+        async replaceApi(more = {}) {
+            await running.api.stop();
+            running.api = startNode('bin/api.ts', [], { ...settings.production, ...more });
+            await untilReady(`${base}/readyz`);
+        },
+        close,
+    };
+}
+
+/** A worker that takes jobs: its own metrics show its slots. */
+async function startWorker(settings: Settings): Promise<Started> {
+    const port = await freePort();
+    const worker = startNode('bin/worker.ts', [], { ...settings, METRICS_PORT: String(port) });
+    await untilReady(`http://127.0.0.1:${port}/metrics`, { shows: 'routebook_worker_slots{state="free"}' });
+    return worker;
+}
+
+/** Puts an account without limits and the bench's package into a running topology; returns the key. */
+async function furnish(base: string, settings: Settings, upstreamPort: number): Promise<string> {
+    const many = '1000000000';
+    const limits = ['per-minute', 'per-hour', 'per-day', 'allowance', 'concurrency', 'credits'].flatMap((name) => [`--${name}`, many]);
+    const account = await runNode(
+        'bin/admin.ts',
+        ['account', 'create', '--email', 'bench@bench.example', '--plan', 'pro', ...limits, '--json'],
+        settings,
+    );
+    const { api_key: apiKey } = JSON.parse(account.trim().split('\n').at(-1) ?? '') as { api_key: string };
+    const response = await fetch(`${base}/v1/schemas`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+        body: JSON.stringify(benchPackage(upstreamPort)),
+    });
+    if (response.status !== 201) throw new Error(`publishing failed: ${response.status} ${await response.text()}`);
+    // Half of all slots is a site's share; the bench has one site and wants all of them.
+    await runNode('bin/admin.ts', ['site', 'set', SITE, '--concurrency', '100000', '--json'], settings);
+    return apiKey;
+}
+
+async function runNode(file: string, argv: string[], settings: Settings): Promise<string> {
+    const { PATH = '', HOME = '' } = process.env;
+    const { stdout } = await promisify(execFile)(process.execPath, [file, ...argv], { cwd: ROOT, env: { PATH, HOME, ...settings } });
+    return stdout;
+}

@@ -1,0 +1,29 @@
+import { createServer } from 'node:http';
+
+/**
+ * The site that is called: 1 KB of JSON over kept connections, at once, or after as many milliseconds as `/slow/<ms>/…` says.
+ * A process of its own; prints its port.
+ */
+const page = JSON.stringify({
+    total: 8,
+    products: Array.from({ length: 8 }, (_, index) => ({
+        id: index + 1,
+        title: `Product number ${index + 1}`,
+        price: { amount: 19.5 + index, currency: 'EUR' },
+        text: 'comfortable, light',
+    })),
+    note: 'x'.repeat(128),
+});
+const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(page) };
+
+const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+    const delay = /^\/slow\/(\d+)\//.exec(request.url ?? '')?.[1];
+    const answer = () => void response.writeHead(200, headers).end(page);
+    if (delay === undefined) answer();
+    else setTimeout(answer, Number(delay));
+});
+server.listen(0, '127.0.0.1', () => {
+    const address = server.address();
+    process.stdout.write(`port ${typeof address === 'object' ? address?.port : ''}\n`);
+});
+process.once('SIGTERM', () => process.exit(0));
