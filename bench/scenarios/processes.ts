@@ -126,7 +126,7 @@ export const PARTS: Round = {
         {
             name: 'parts',
             async run({ stack: { settings, production }, isQuick }) {
-                const parts = startNode('bench/load/parts.ts', [production.apiKey, isQuick ? '1000' : '20000'], settings.production);
+                const parts = startNode('bench/load/parts.ts', [production.apiKey, isQuick ? '5000' : '20000'], settings.production);
                 return JSON.parse(await parts.line('limit_us')) as Figures;
             },
         },

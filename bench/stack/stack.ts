@@ -86,8 +86,10 @@ async function open(opened: Array<() => Promise<void> | void>, close: () => Prom
     const base = `http://127.0.0.1:${settings.production.PORT}`;
     const embeddedBase = `http://127.0.0.1:${settings.embedded.PORT}`;
     await Promise.all([untilReady(`${base}/v1/health`), untilReady(`${embeddedBase}/v1/health`)]);
-    const production: Service = { base, apiKey: await furnish(base, settings.production, upstreamPort) };
-    const embedded: Service = { base: embeddedBase, apiKey: await furnish(embeddedBase, settings.embedded, upstreamPort) };
+    const [apiKey, embeddedKey] = await Promise.all([
+        furnish(base, settings.production, upstreamPort),
+        furnish(embeddedBase, settings.embedded, upstreamPort),
+    ]);
 
     return {
         postgres,
@@ -96,8 +98,8 @@ async function open(opened: Array<() => Promise<void> | void>, close: () => Prom
         upstreamProcess,
         bareHapi: `http://127.0.0.1:${await portOf(bareHapiProcess)}`,
         bareHapiProcess,
-        production: Object.assign(running, production),
-        embedded: { ...embedded, all },
+        production: Object.assign(running, { base, apiKey }),
+        embedded: { base: embeddedBase, apiKey: embeddedKey, all },
         settings,
         async replaceWorkers(count, more = {}) {
             await Promise.all(running.workers.map((worker) => worker.stop()));
