@@ -8,6 +8,7 @@ import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { openQueue, type Queue } from './queue.ts';
 import { type Credits, openCredits } from './store/credits.ts';
+import { type Idempotency, openIdempotency } from './store/idempotency.ts';
 import { type Keys, openKeys } from './store/keys.ts';
 import { type Latest, openLatest, openVersions, type Versions } from './store/schemas.ts';
 import { openSessions, type Sessions } from './store/sessions.ts';
@@ -24,6 +25,8 @@ export interface App {
     readonly limits: Limits;
     readonly fleet: Fleet;
     readonly credits: Credits;
+    /** Idempotency keys and the answers kept under them. */
+    readonly idempotency: Idempotency;
     readonly keys: Keys;
     /** The latest version of a site, read anew for every call, in one query a tick. */
     readonly latest: Latest;
@@ -72,6 +75,8 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
     cleanup.add('fleet', () => fleet.close());
     const credits = openCredits(db);
     cleanup.add('credits', () => credits.close());
+    const idempotency = openIdempotency(db);
+    cleanup.add('idempotency', () => idempotency.close());
     const keys = openKeys(db, {
         onError: (error) => log.warn({ part: 'keys', err: error }, 'when keys were last used could not be written'),
     });
@@ -93,6 +98,7 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
         limits,
         fleet,
         credits,
+        idempotency,
         keys,
         latest: openLatest(db),
         versions: openVersions(db),

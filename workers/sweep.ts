@@ -1,4 +1,5 @@
 import type { App } from '../shared/app.ts';
+import { sweepAnswers } from '../shared/store/idempotency.ts';
 import * as usage from '../shared/store/usage.ts';
 
 const SWEEP_MS = 1000;
@@ -7,9 +8,9 @@ const PRUNE_MS = 3_600_000;
 const USAGE_DAYS = 90;
 
 /**
- * Once a second: releases holds whose request never ended, and resets allowances of accounts that nobody used on their
- * billing date. Once an hour: forgets old rows of the request log. Every process may run it; the store lets each row be
- * swept once.
+ * Once a second: releases holds whose request never ended, resets allowances of accounts that nobody used on their billing
+ * date, and deletes answers whose key ran out. Once an hour: forgets old rows of the request log. Every process may run it;
+ * the store lets each row be swept once.
  */
 export function startSweeper({ credits, db, log }: App): { stop(): Promise<void> } {
     let running: Promise<void> = Promise.resolve();
@@ -19,6 +20,7 @@ export function startSweeper({ credits, db, log }: App): { stop(): Promise<void>
             try {
                 const swept = await credits.sweep();
                 if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
+                await sweepAnswers(db);
                 if (performance.now() - prunedAt > PRUNE_MS) {
                     prunedAt = performance.now();
                     await usage.pruneUsage(db, { days: USAGE_DAYS });

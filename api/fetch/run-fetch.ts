@@ -45,6 +45,11 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         ...shareOf(found),
     };
     await countCall(call, leased ? lease : undefined);
+    let ending: Promise<void> | undefined;
+    const endLease = () => {
+        ending ??= leased ? app.limits.end(lease) : Promise.resolve();
+        return ending;
+    };
     try {
         if (!found.ok) throw found.refusal;
         if (values === undefined || price === undefined) throw new Error('a found endpoint has values and a price');
@@ -81,6 +86,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         };
         call.setFinal(job.effect === 'write');
         const outcome = await runJob(app, job, call.gone);
+        // Beside the movement of credits, which takes longer.
+        void endLease();
         const present = (success: FetchOutcome & { ok: true }, bill: { charged: number; available: number }) =>
             presentFetch({ call, found, outcome: success, bill, admittedAt, durationMs: performance.now() - began });
         const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : 0;
@@ -94,7 +101,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         return { answer: present(outcome, bill), ...(bill.kept === undefined ? {} : { keptText: bill.kept }) };
     } finally {
         // The windows stay taken; concurrency and share are free before the answer is sent.
-        if (leased) await app.limits.end(lease);
+        await endLease();
     }
 }
 

@@ -14,9 +14,9 @@ export interface OnceRules<Body> {
     /** A call that is not kept does not look at its key. */
     isKept?(body: Body): boolean;
     /** Milliseconds after which a call is over, whatever became of it. */
-    lastsMs?(call: Call<never, never, Body>): number;
+    lastsMs?(call: Call<unknown, unknown, Body>): number;
     /** Refuses an answer that may not be given any more. */
-    mayReplay?(call: Call<never, never, Body>): Promise<void>;
+    mayReplay?(call: Call<unknown, unknown, Body>): Promise<void>;
 }
 
 /** Visible ASCII; two headers of this name come joined by a comma and a space, which is none. */

@@ -21,6 +21,8 @@ export interface Contract<Params, Query, Body, Answer> {
     auth: 'ignored' | 'optional' | 'required';
     /** Stands in the plan's windows: rate-limit headers on every counted answer. */
     counted: boolean;
+    /** Honours `Idempotency-Key` (CONTRACT section 4): the same key gets the same answer for 24 h. Ignored without an API key. */
+    idempotent?: true;
     params?: ObjectSchema<Params>;
     query?: ObjectSchema<Query>;
     /** `guard`: bounds and text rule are judged before the schema (400); a package judges them itself (422). */

@@ -78,6 +78,7 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     description: 'Holds the greatest possible cost, runs the call, then charges the exact cost, or releases the hold where it failed.',
     auth: 'required',
     counted: true,
+    idempotent: true,
     body: { schema: request, maxBytes: BODY_BYTES, guard: true },
     headers: {
         'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
@@ -105,6 +106,8 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
         'SITE_NOT_FOUND',
         'ENDPOINT_NOT_FOUND',
         'VERSION_NOT_FOUND',
+        'IDEMPOTENCY_CONFLICT',
+        'IDEMPOTENCY_IN_PROGRESS',
         'PAYLOAD_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',
         'ENDPOINT_NOT_HOSTED',

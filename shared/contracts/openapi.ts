@@ -15,6 +15,11 @@ const HEADERS: Record<string, { name: string; description: string; schema: JsonO
     retryAfter: { name: 'Retry-After', description: 'Seconds to wait before a retry', schema: { type: 'integer' } },
     allow: { name: 'Allow', description: 'Methods that this path takes', schema: { type: 'string' } },
     authenticate: { name: 'WWW-Authenticate', description: 'Bearer', schema: { type: 'string' } },
+    replayed: {
+        name: 'Idempotent-Replayed',
+        description: 'true: the stored answer of the first call with this Idempotency-Key; it is not charged and not counted',
+        schema: { type: 'string', enum: ['true'] },
+    },
     location: { name: 'Location', description: 'Where the new resource is', schema: { type: 'string' } },
     etag: { name: 'ETag', description: 'Strong validator for If-None-Match', schema: { type: 'string' } },
     cacheControl: { name: 'Cache-Control', description: 'How long the answer may be kept', schema: { type: 'string' } },
@@ -97,6 +102,7 @@ function responses(contract: AnyContract): JsonObject {
                 'requestId',
                 'cacheControl',
                 ...(contract.counted ? COUNTED_HEADERS : []),
+                ...(contract.idempotent ? ['replayed'] : []),
                 ...(contract.cacheSeconds === undefined ? [] : ['etag']),
                 ...(status === 201 ? ['location'] : []),
             ]),
@@ -146,6 +152,8 @@ function refusalResponse(contract: AnyContract, status: number, codes: RefusalCo
             ...(status === 405 ? ['allow'] : []),
             ...(status === 429 || status === 503 ? ['retryAfter'] : []),
             ...(contract.counted && status === 429 ? COUNTED_HEADERS : []),
+            // Of a write every outcome is kept from the moment it may have been sent.
+            ...(contract.idempotent && status >= 500 ? ['replayed'] : []),
         ]),
         content: {
             'application/json': {

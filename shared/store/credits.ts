@@ -2,6 +2,7 @@ import type { Db } from '../db.ts';
 import { newId } from '../domain/ids.ts';
 import { type Batch, openBatch } from './batch.ts';
 import { type Balance, forwardBonus, readBalance } from './credits/accounts.ts';
+import { type AnsweredCharge, type AnsweredSettled, type AnswerToKeep, settleAnswered } from './credits/answered.ts';
 import { BONUSES } from './credits/bonuses.ts';
 import { type HoldOrder, type HoldVerdict, holdAll } from './credits/holds.ts';
 import { markAll } from './credits/marks.ts';
@@ -13,6 +14,7 @@ export { changePlan, openAccount, payerOf, readBalance, setLimits } from './cred
 export { BONUSES, earnContribution, grantBonus } from './credits/bonuses.ts';
 export type { HoldOrder, HoldVerdict } from './credits/holds.ts';
 export type { HoldState } from './credits/settlements.ts';
+export type { AnswerToKeep };
 
 export type ChargeVerdict =
     | {
@@ -22,6 +24,8 @@ export type ChargeVerdict =
           available: number;
           /** 50 with the user's first charged fetch, otherwise 0. */
           firstFetchBonus: number;
+          /** The answer as it is kept, where one was given to keep. */
+          kept?: string;
       }
     | { ok: false; state: HoldState | 'unknown'; marked: boolean; available: number };
 
@@ -57,8 +61,11 @@ export interface Swept {
 export interface Credits {
     /** Holds as many units as are wanted and the balance allows; refused where it is below one unit. */
     hold(order: HoldOrder): Promise<HoldVerdict>;
-    /** Charges the exact cost, at most the hold (more is cut to it), and gives back the rest. A hold that has ended stays as it is. */
-    charge(charge: { operation: string; amount: number }): Promise<ChargeVerdict>;
+    /**
+     * Charges the exact cost, at most the hold (more is cut to it), and gives back the rest. A hold that has ended stays as it is.
+     * With an `answer`, charge and answer are kept together or not at all.
+     */
+    charge(charge: { operation: string; amount: number; answer?: AnswerToKeep | undefined }): Promise<ChargeVerdict>;
     /** Gives the whole hold back. */
     release(release: { operation: string }): Promise<ReleaseVerdict>;
     /** A worker's `held → sent`; it sends only if this is true. */
@@ -83,6 +90,9 @@ export interface CreditsOptions {
     maxWaitMs?: number;
 }
 
+/** Answers with more characters are written one at a time. */
+const LARGE_ANSWER = 64 * 1024;
+
 /** Opens the credits of `db`'s accounts; close them before the pool. */
 export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
     const { patienceMs = 300, settlePatienceMs = 2000, timeoutMs = 5000, maxWaitMs = 2500 } = options;
@@ -91,14 +101,27 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         run: (orders) => holdAll(db, orders, { patienceMs, timeoutMs }),
         keyOf: (order) => order.operation,
         isCommonFate: isOutage,
+        maxInFlight: 1,
         maxWaitMs,
     });
     const settlements = openBatch<Settlement, Settled>({
         run: (items) => settleAll(db, items, BONUSES, { patienceMs: settlePatienceMs, timeoutMs }),
         keyOf: (item) => item.operation,
         isCommonFate: isOutage,
+        maxInFlight: 1,
         maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
     });
+    // Answers are large: in lanes of their own they hold up no other charge, and the largest ones travel alone.
+    const answered = (maxSize: number) =>
+        openBatch<AnsweredCharge, AnsweredSettled>({
+            run: (items) => settleAnswered(db, items, BONUSES, { patienceMs: settlePatienceMs, timeoutMs }),
+            keyOf: (item) => item.operation,
+            isCommonFate: isOutage,
+            maxSize,
+            maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
+        });
+    const smallAnswers = answered(100);
+    const largeAnswers = answered(1);
     const marks = openBatch<string, boolean>({
         run: (operations) => markAll(db, operations, me, { patienceMs, timeoutMs }),
         keyOf: (operation) => operation,
@@ -112,8 +135,18 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
             mustBePositive('maxUnits', order.maxUnits);
             return holds.add(order);
         },
-        async charge({ operation, amount }) {
+        async charge({ operation, amount, answer }) {
             if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge is a whole number of credits');
+            if (answer !== undefined) {
+                const lane = answer.head.length > LARGE_ANSWER ? largeAnswers : smallAnswers;
+                const { won, state, marked, charged, available, firstFetchBonus, kept } = await lane.add({
+                    operation,
+                    charge: amount,
+                    answer,
+                });
+                if (!won) return { ok: false, state, marked, available };
+                return { ok: true, charged, available, firstFetchBonus, kept: kept ?? `${answer.head}${available}${answer.tail}` };
+            }
             const { won, state, marked, charged, available, firstFetchBonus } = await settlements.add({ operation, charge: amount });
             return won ? { ok: true, charged, available, firstFetchBonus } : { ok: false, state, marked, available };
         },
@@ -126,7 +159,7 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         balance: (accountId) => readBalance(db, accountId),
         sweep: (limit = 500) => sweep(db, limit),
         async close() {
-            const open: Batch<never, unknown>[] = [holds, marks, settlements];
+            const open: Batch<never, unknown>[] = [holds, marks, settlements, smallAnswers, largeAnswers];
             await Promise.all(open.map((batch) => batch.close()));
         },
     };

@@ -1,0 +1,95 @@
+import type { Db } from '../../db.ts';
+import type { KeyedCall } from '../idempotency.ts';
+import type { Bonuses } from './bonuses.ts';
+import { persist } from './outages.ts';
+import type { Settled } from './settlements.ts';
+
+/** The answer of a keyed call in two parts: between them stands what the account can spend after the charge. */
+export interface AnswerToKeep {
+    call: KeyedCall;
+    head: string;
+    tail: string;
+}
+
+/** A charge and the answer that goes out with it. */
+export interface AnsweredCharge {
+    operation: string;
+    charge: number;
+    answer: AnswerToKeep;
+}
+
+export interface AnsweredSettled extends Settled {
+    /** The answer as it is kept, where an earlier try of ours had kept it. */
+    kept: string | null;
+}
+
+interface AnsweredRow extends Omit<AnsweredSettled, 'firstFetchBonus'> {
+    operation: string;
+    first_fetch: number;
+}
+
+/**
+ * `stored` works on rows that were there before, and is looked at by every row of the result, so that it runs once and always.
+ * A hold that we had charged before, in a try whose answer was lost, has its answer kept already.
+ */
+const SETTLE = `
+    with given as materialized (
+        select * from unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[])
+            as g (operation, charge, workspace, route, key, head, tail)
+    ), settled as materialized (
+        select s.* from credits_settle((select array_agg(operation) from given), (select array_agg(charge) from given), ?, ?, ?) s
+    ), stored as materialized (
+        select idempotency_store(array_agg(g.workspace), array_agg(g.route), array_agg(g.key), array_agg(g.operation),
+                                 array_agg(200::smallint), array_agg('{}'::text), array_agg(g.head || s.available || g.tail)) as answers
+        from given g join settled s using (operation) where s.won
+    )
+    select s.operation, s.won, s.state, s.marked, s.charged, s.first_fetch, s.available, i.body as kept
+    from settled s cross join stored join given g using (operation)
+    left join idempotency i on not s.won and i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
+        and i.operation = g.operation`;
+
+/**
+ * Charges all these holds and keeps the answers of those that it charged, in one statement: a process that dies has done both
+ * or neither, so that the same key never pays twice. A verdict for each, in their order.
+ */
+export async function settleAnswered(
+    db: Db,
+    charges: readonly AnsweredCharge[],
+    bonuses: Bonuses,
+    limits: { patienceMs: number; timeoutMs: number },
+): Promise<AnsweredSettled[]> {
+    const sorted = charges.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
+    const bindings = [
+        sorted.map(({ operation }) => operation),
+        sorted.map(({ charge }) => charge),
+        sorted.map(({ answer }) => answer.call.workspaceId),
+        sorted.map(({ answer }) => answer.call.route),
+        sorted.map(({ answer }) => answer.call.key),
+        sorted.map(({ answer }) => answer.head),
+        sorted.map(({ answer }) => answer.tail),
+        bonuses.firstFetch,
+        bonuses.referral,
+        bonuses.referralsAMonth,
+    ];
+    return persist(limits.patienceMs, async (mayBeDone) => {
+        const { rows } = await db.raw<{ rows: AnsweredRow[] }>(SETTLE, bindings).timeout(limits.timeoutMs);
+        const byOperation = new Map(rows.map((row) => [row.operation, row]));
+        return charges.map(({ operation }) => verdict(byOperation.get(operation), mayBeDone));
+    });
+}
+
+const UNKNOWN: AnsweredSettled = {
+    won: false,
+    state: 'unknown',
+    marked: false,
+    charged: 0,
+    firstFetchBonus: 0,
+    available: 0,
+    kept: null,
+};
+
+function verdict(row: AnsweredRow | undefined, mayBeDone: boolean): AnsweredSettled {
+    if (row === undefined) return UNKNOWN;
+    const { won, state, marked, charged, available, kept } = row;
+    return { won: won || (mayBeDone && state === 'charged'), state, marked, charged, firstFetchBonus: row.first_fetch, available, kept };
+}

@@ -1,0 +1,156 @@
+import type { Db } from '../db.ts';
+import { openBatch } from './batch.ts';
+import { isOutage, persist } from './credits/outages.ts';
+
+/** What a workspace may keep in all, in bytes (CONTRACT section 4, "Idempotency"). What is running when it is reached is still kept. */
+export const KEPT_BYTES = 256 * 1024 * 1024;
+
+/** One call under a key. Keys hold per workspace and route. */
+export interface KeyedCall {
+    workspaceId: string;
+    /** Name of the route's contract. */
+    route: string;
+    key: string;
+    /** `op_…` of the call that has the key. */
+    operation: string;
+}
+
+/** An answer as it went out, to be repeated byte for byte. */
+export interface KeptAnswer {
+    status: number;
+    /** Lower case; only those that belong to the answer and not to the call. */
+    headers: Record<string, string>;
+    body: string;
+}
+
+export interface KeyOrder extends KeyedCall {
+    /** SHA-256 of the canonical JSON of the body, in hex. */
+    bodyHash: string;
+    /** The call is over after so many milliseconds, whatever became of it. */
+    lastsMs: number;
+}
+
+export type Begun =
+    /** The key is this call's now; `store`, `forget` or a charge with an answer ends it. */
+    | { verdict: 'new' }
+    | { verdict: 'running' }
+    /** The key was used with another body. */
+    | { verdict: 'conflict' }
+    | { verdict: 'replay' }
+    /** The workspace keeps as much as it may. */
+    | { verdict: 'full' }
+    /** The time of the call that has the key is up, and nobody said how it ended; `holder` is its operation. */
+    | { verdict: 'abandoned'; holder: string };
+
+/** The keys of all workspaces. Every method rejects with the database's error where the outcome could not be learned in time. */
+export interface Idempotency {
+    /** Takes the key or says who has it. Whatever arrives in one tick is one statement, equal keys too. */
+    begin(order: KeyOrder): Promise<Begun>;
+    /** The answer under a key; undefined where it has just run out. */
+    read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | undefined>;
+    /** Keeps an answer for 24 h, if `call` still has the key. */
+    store(call: KeyedCall, answer: KeptAnswer): Promise<void>;
+    /** Gives the key back, if `call` still has it and nothing was kept under it. */
+    forget(call: KeyedCall): Promise<void>;
+    /** Milliseconds until the workspace may keep more; 0: now. */
+    room(workspaceId: string): Promise<number>;
+    /** Takes nothing more and waits for what was taken. */
+    close(): Promise<void>;
+}
+
+/** How long a statement is tried again when the database is away, and how long one may take, in milliseconds. */
+const PATIENCE = { begin: 300, end: 1000 };
+const TIMEOUT_MS = 5000;
+
+/** Opens the keys of `db`'s workspaces; close them before the pool. */
+export function openIdempotency(db: Db): Idempotency {
+    const orders = openBatch<KeyOrder, Begun>({
+        run: (batch) => persist(PATIENCE.begin, () => beginAll(db, batch)),
+        keyOf: (order) => order.operation,
+        isCommonFate: isOutage,
+    });
+    const forgotten = openBatch<KeyedCall, true>({
+        run: (batch) => persist(PATIENCE.end, () => forgetAll(db, batch)),
+        keyOf: (call) => call.operation,
+        isCommonFate: isOutage,
+    });
+    return {
+        begin: (order) => orders.add(order),
+        read: (call) => readAnswer(db, call),
+        store: (call, answer) => persist(PATIENCE.end, () => storeAnswer(db, call, answer)),
+        async forget(call) {
+            await forgotten.add(call);
+        },
+        room: (workspaceId) => readRoom(db, workspaceId),
+        async close() {
+            await Promise.all([orders.close(), forgotten.close()]);
+        },
+    };
+}
+
+/** Deletes answers that ran out; how many. Safe to run anywhere, at once. */
+export async function sweepAnswers(db: Db, limit = 2000): Promise<number> {
+    const { rows } = await db.raw<{ rows: { count: number }[] }>('select idempotency_sweep(?) as count', [limit]);
+    return rows[0]?.count ?? 0;
+}
+
+async function beginAll(db: Db, orders: readonly KeyOrder[]): Promise<Begun[]> {
+    const { rows } = await db
+        .raw<{ rows: { operation: string; verdict: Begun['verdict']; holder: string }[] }>(
+            'select * from idempotency_begin(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::integer[], ?)',
+            [
+                ...columns(orders),
+                orders.map(({ bodyHash }) => bodyHash),
+                orders.map(({ operation }) => operation),
+                orders.map(({ lastsMs }) => Math.ceil(lastsMs)),
+                KEPT_BYTES,
+            ],
+        )
+        .timeout(TIMEOUT_MS);
+    const byOperation = new Map(rows.map(({ operation, verdict, holder }) => [operation, { verdict, holder }]));
+    return orders.map(({ operation }) => byOperation.get(operation) ?? { verdict: 'running' });
+}
+
+async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
+    await db
+        .raw(
+            `delete from idempotency i using unnest(?::text[], ?::text[], ?::text[], ?::text[]) as g (workspace, route, key, operation)
+             where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
+               and i.operation = g.operation and i.status is null`,
+            [...columns(calls), calls.map(({ operation }) => operation)],
+        )
+        .timeout(TIMEOUT_MS);
+    return calls.map(() => true);
+}
+
+async function storeAnswer(db: Db, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<void> {
+    await db
+        .raw('select idempotency_store(?::text[], ?::text[], ?::text[], ?::text[], ?::smallint[], ?::text[], ?::text[])', [
+            ...columns([call]),
+            [call.operation],
+            [status],
+            [JSON.stringify(headers)],
+            [body],
+        ])
+        .timeout(TIMEOUT_MS);
+}
+
+async function readAnswer(db: Db, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | undefined> {
+    const { rows } = await db
+        .raw<{ rows: KeptAnswer[] }>(
+            `select status, headers, body from idempotency
+             where workspace_id = ? and route = ? and idempotency_key = ? and status is not null`,
+            [call.workspaceId, call.route, call.key],
+        )
+        .timeout(TIMEOUT_MS);
+    return rows[0];
+}
+
+async function readRoom(db: Db, workspaceId: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: { wait: number }[] }>('select idempotency_room(?, ?) as wait', [workspaceId, KEPT_BYTES]);
+    return rows[0]?.wait ?? 0;
+}
+
+function columns(calls: readonly Omit<KeyedCall, 'operation'>[]): [string[], string[], string[]] {
+    return [calls.map(({ workspaceId }) => workspaceId), calls.map(({ route }) => route), calls.map(({ key }) => key)];
+}
