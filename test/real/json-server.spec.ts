@@ -16,7 +16,8 @@ for (const topology of TOPOLOGIES) {
         let world: World;
         let ada: Person;
 
-        before(async () => {
+        before(async function () {
+            this.timeout(40_000);
             [server, world] = await Promise.all([
                 startJsonServer(postsDatabase()),
                 openWorld({ topology, config: { egressHosts: new Map([[POSTS, ['127.0.0.1']]]) } }),
@@ -202,7 +203,8 @@ for (const topology of TOPOLOGIES) {
 }
 
 describe('a server that is gone', () => {
-    it('cannot be reached, for reads and writes, unbilled', async () => {
+    it('cannot be reached, for reads and writes, unbilled', async function () {
+        this.timeout(40_000);
         const server = await startJsonServer(postsDatabase());
         const world = await openWorld({ config: { egressHosts: new Map([[POSTS, ['127.0.0.1']]]) } });
         const ada = await join(world);

@@ -51,7 +51,8 @@ describe('the starter registry, published and fetched', () => {
     let world: World;
     let ada: Person;
 
-    before(async () => {
+    before(async function () {
+        this.timeout(40_000);
         internet = await openInternet();
         world = await openWorld({ config: { egressAllow: [], egressProxyUrl: internet.proxyUrl } });
         await loadStarterRegistry(world.app);
