@@ -41,8 +41,12 @@ function readBytes(source: IncomingMessage, maxBytes: number): Promise<Buffer> {
             else reject(new Refusal('PAYLOAD_TOO_LARGE'));
         });
         source.once('end', () => resolve(Buffer.concat(chunks)));
-        source.once('error', (cause) => reject(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.', {}, { cause })));
-        source.once('close', () => reject(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.')));
+        // Every request closes in the end: an error is only made, with its stack, where the body had not ended before.
+        const cut = (cause?: unknown) => {
+            if (!source.readableEnded) reject(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.', {}, { cause }));
+        };
+        source.once('error', cut);
+        source.once('close', cut);
     });
 }
 

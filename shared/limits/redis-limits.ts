@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { OutageLog } from '../outage.ts';
 import { hashTag, openRedis } from '../redis.ts';
 import { createSilenceGuard } from '../silence.ts';
-import { PEEK_SCRIPT, TAKE_SCRIPT } from './redis-scripts.ts';
+import { END_SCRIPT, PEEK_SCRIPT, TAKE_SCRIPT } from './redis-scripts.ts';
 import type { LimitStore } from './store.ts';
 import type { LimitWindow, StoreAnswer } from './types.ts';
 
@@ -11,6 +11,7 @@ declare module 'ioredis' {
     interface RedisCommander<Context> {
         limitsTake(...args: (string | number)[]): Result<number[], Context>;
         limitsPeek(...args: (string | number)[]): Result<number[], Context>;
+        limitsEnd(...args: string[]): Result<number, Context>;
     }
 }
 
@@ -25,6 +26,7 @@ export function openRedisLimits(options: {
     const redis = openRedis(options.redisUrl, 'producer', 'redis limits', options.log);
     const { ask } = createSilenceGuard('redis limits');
     redis.defineCommand('limitsTake', { numberOfKeys: 4, lua: TAKE_SCRIPT });
+    redis.defineCommand('limitsEnd', { numberOfKeys: 2, lua: END_SCRIPT });
     redis.defineCommand('limitsPeek', { numberOfKeys: 2, lua: PEEK_SCRIPT });
     const keys = {
         windows: (identity: string) => `${prefix}:limit:${identity}`,
@@ -52,9 +54,7 @@ export function openRedisLimits(options: {
             return fromFlat(windows, flat);
         },
         async end({ operation, account, site }) {
-            const removals = redis.pipeline().zrem(keys.account(account), operation);
-            if (site !== undefined) removals.zrem(keys.site(site), operation);
-            await ask(removals.exec());
+            await ask(redis.limitsEnd(keys.account(account), keys.site(site ?? ''), operation));
         },
         async peek(identity, windows, account) {
             const flat = await ask(

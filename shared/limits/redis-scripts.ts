@@ -73,6 +73,11 @@ end
 return reply
 `;
 
+/** KEYS: leases of the account, leases of the site. ARGV: operation. One command instead of two. */
+export const END_SCRIPT = `
+return redis.call('ZREM', KEYS[1], ARGV[1]) + redis.call('ZREM', KEYS[2], ARGV[1])
+`;
+
 /** KEYS: windows of the identity, leases of the account. ARGV: offset, names. Returns {in flight, used, left ms, …}. */
 export const PEEK_SCRIPT = `
 ${TIME}

@@ -1,5 +1,5 @@
 /** Batches under way at once; what arrives meanwhile waits for the next one, so that batches grow under load. */
-const MAX_RUNNING = 4;
+const MAX_RUNNING = 2;
 /** Orders in one batch: bounds the size of a statement. */
 const MAX_BATCH = 1000;
 

@@ -1,5 +1,6 @@
 import type { Db } from '../db.ts';
 import { perTick } from './per-tick.ts';
+import { run, type Statement } from './statement.ts';
 import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
 
 export interface SiteQuestion {
@@ -34,9 +35,21 @@ export interface Latest {
     find(question: SiteQuestion): Promise<Standing>;
 }
 
-/** Looks sites up, all questions of one tick in one query. */
+/** Looks sites up, all questions of one tick in one query, and equal ones once. */
 export function openLatest(db: Db): Latest {
-    return { find: perTick((questions: readonly SiteQuestion[]) => findStandings(db, questions)) };
+    const look = perTick(async (questions: readonly SiteQuestion[]) => {
+        const places = new Map<string, number>();
+        const different: SiteQuestion[] = [];
+        const asked = questions.map((question) => {
+            const key = `${question.site} ${question.version ?? LATEST}`;
+            const place = places.get(key) ?? different.push(question) - 1;
+            places.set(key, place);
+            return place;
+        });
+        const answers = await findStandings(db, different);
+        return asked.map((place) => answers[place] as Standing);
+    });
+    return { find: look };
 }
 
 /** One look-up outside the hot path; within a transaction too. */
@@ -46,29 +59,38 @@ export async function findLatest(db: Db, question: SiteQuestion): Promise<Standi
     return standing;
 }
 
+async function findStandings(db: Db, questions: readonly SiteQuestion[]): Promise<Standing[]> {
+    const rows = await run<StandingColumns>(db, STANDINGS, columns(questions), TIMEOUT_MS);
+    return rows.map(toStanding);
+}
+
 /** Stands for "no version named": numbers begin at 1. */
 const LATEST = 0;
+const TIMEOUT_MS = 5000;
 
-async function findStandings(db: Db, questions: readonly SiteQuestion[]): Promise<Standing[]> {
-    const { rows } = await db.raw<{ rows: StandingColumns[] }>(
-        `select wanted.site, wanted.registrable, coalesce(d.credits, 1) as credits, d.concurrency, d.rate,
+const STANDINGS: Statement = {
+    name: 'standings',
+    text: `with clock as materialized (select app_now() as moment)
+        select wanted.site, wanted.registrable, coalesce(d.credits, 1) as credits, d.concurrency, d.rate,
                 d.blocked_at is not null as is_blocked, s.versions is not null as is_known, ${VERSION_COLUMNS},
                 array(select distinct spell.version_id from latest_spells spell
-                      where spell.site = s.site and (spell.ended_at is null or spell.ended_at > app_now() - interval '24 hours')
+                      where spell.site = s.site and (spell.ended_at is null
+                            or spell.ended_at > (select moment from clock) - interval '24 hours')
                      )::double precision[] as latest_of_day
-         from unnest(?::text[], ?::text[], ?::integer[]) with ordinality as wanted (site, registrable, version, place)
+         from unnest($1::text[], $2::text[], $3::integer[]) with ordinality as wanted (site, registrable, version, place)
          left join domains d on d.registrable = wanted.registrable
          left join sites s on s.site = wanted.site
          left join versions v on v.id = case when wanted.version = ${LATEST} then s.latest_version_id
              else (select named.id from versions named where named.site = wanted.site and named.version = wanted.version) end
          order by wanted.place`,
-        [
-            questions.map(({ site }) => site),
-            questions.map(({ registrable }) => registrable),
-            questions.map(({ version }) => version ?? LATEST),
-        ],
-    );
-    return rows.map(toStanding);
+};
+
+function columns(questions: readonly SiteQuestion[]): (string[] | number[])[] {
+    return [
+        questions.map(({ site }) => site),
+        questions.map(({ registrable }) => registrable),
+        questions.map(({ version }) => version ?? LATEST),
+    ];
 }
 
 interface StandingColumns extends Omit<VersionColumns, 'version_id'> {

@@ -1,5 +1,6 @@
 import type { Db } from '../../db.ts';
 import type { Effect } from '../../domain/types.ts';
+import { run, type Statement } from '../statement.ts';
 import { persist } from './outages.ts';
 
 /** What a call may cost at the most, and who pays. */
@@ -41,11 +42,16 @@ interface HoldRow {
     available: number;
 }
 
-const HOLD = `select operation, amount, units, available from credits_hold(
-    ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::text[], ?::bigint[], ?::integer[], ?::bigint[])`;
+const HOLD: Statement = {
+    name: 'credits_hold',
+    text: 'select operation, amount, units, available from credits_hold($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+};
 
-const FIND = `select h.operation, h.amount, h.units, c.allowance_available + c.bonus_available as available
-    from holds h join credit_accounts c on c.id = h.account_id where h.operation = any (?::text[])`;
+const FIND: Statement = {
+    name: 'credits_find_holds',
+    text: `select h.operation, h.amount, h.units, c.allowance_available + c.bonus_available as available
+        from holds h join credit_accounts c on c.id = h.account_id where h.operation = any ($1::text[])`,
+};
 
 /** Holds for all orders in one statement; a verdict for each, in their order. An account that is not there has nothing available. */
 export async function holdAll(
@@ -56,10 +62,10 @@ export async function holdAll(
     // Byte order, as `collate "C"` has it: the function takes each account's orders together.
     const sorted = orders.toSorted((one, other) => (one.accountId < other.accountId ? -1 : one.accountId > other.accountId ? 1 : 0));
     const rows = await persist(limits.patienceMs, async (mayBeDone) => {
-        const found = mayBeDone ? await query(db, FIND, [sorted.map((order) => order.operation)], limits.timeoutMs) : [];
+        const found = mayBeDone ? await run<HoldRow>(db, FIND, [sorted.map((order) => order.operation)], limits.timeoutMs) : [];
         const done = new Set(found.map((row) => row.operation));
         const open = sorted.filter((order) => !done.has(order.operation));
-        return open.length === 0 ? found : [...found, ...(await query(db, HOLD, columns(open), limits.timeoutMs))];
+        return open.length === 0 ? found : [...found, ...(await run<HoldRow>(db, HOLD, columns(open), limits.timeoutMs))];
     });
     const byOperation = new Map(rows.map((row) => [row.operation, row]));
     return orders.map((order) => verdict(byOperation.get(order.operation)));
@@ -80,11 +86,6 @@ function columns(orders: readonly HoldOrder[]): (string[] | number[])[] {
         orders.map((order) => order.maxUnits),
         orders.map((order) => Math.ceil(order.expiresInMs)),
     ];
-}
-
-async function query(db: Db, sql: string, bindings: (string[] | number[])[], timeoutMs: number): Promise<HoldRow[]> {
-    const { rows } = await db.raw<{ rows: HoldRow[] }>(sql, bindings).timeout(timeoutMs);
-    return rows;
 }
 
 function verdict(row: HoldRow | undefined): HoldVerdict {

@@ -1,8 +1,12 @@
 import type { Db } from '../../db.ts';
+import { run, type Statement } from '../statement.ts';
 import { persist } from './outages.ts';
 
-const MARK = 'select operation from credits_mark_sent(?::text[], ?)';
-const FIND = `select operation from holds where operation = any (?::text[]) and sent_by = ?`;
+const MARK: Statement = { name: 'credits_mark_sent', text: 'select operation from credits_mark_sent($1, $2)' };
+const FIND: Statement = {
+    name: 'credits_find_marks',
+    text: 'select operation from holds where operation = any ($1::text[]) and sent_by = $2',
+};
 
 /**
  * Marks writes as sent, `held → sent`, in one statement; true for those that this call marked. `by` names the marking process,
@@ -22,7 +26,7 @@ export async function markAll(
     return operations.map((operation) => ours.has(operation));
 }
 
-async function query(db: Db, sql: string, operations: readonly string[], by: string, timeoutMs: number): Promise<string[]> {
-    const { rows } = await db.raw<{ rows: { operation: string }[] }>(sql, [[...operations], by]).timeout(timeoutMs);
+async function query(db: Db, statement: Statement, operations: readonly string[], by: string, timeoutMs: number): Promise<string[]> {
+    const rows = await run<{ operation: string }>(db, statement, [[...operations], by], timeoutMs);
     return rows.map((row) => row.operation);
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../../db.ts';
+import { run, type Statement } from '../statement.ts';
 import type { Bonuses } from './bonuses.ts';
 import { persist } from './outages.ts';
 
@@ -30,8 +31,10 @@ interface SettledRow extends Omit<Settled, 'firstFetchBonus'> {
     first_fetch: number;
 }
 
-const SETTLE = `select operation, won, state, marked, charged, first_fetch, available
-    from credits_settle(?::text[], ?::bigint[], ?::integer, ?::integer, ?::integer)`;
+const SETTLE: Statement = {
+    name: 'credits_settle',
+    text: 'select operation, won, state, marked, charged, first_fetch, available from credits_settle($1, $2, $3, $4, $5)',
+};
 
 const UNKNOWN: Settled = { won: false, state: 'unknown', marked: false, charged: 0, firstFetchBonus: 0, available: 0 };
 
@@ -45,14 +48,13 @@ export async function settleAll(
     const sorted = settlements.toSorted((one, other) => (one.operation < other.operation ? -1 : 1));
     const bindings = [
         sorted.map((settlement) => settlement.operation),
-        // An array of the database's own spelling, since knex knows none with nulls.
-        `{${sorted.map((settlement) => settlement.charge ?? 'null').join(',')}}`,
+        sorted.map((settlement) => settlement.charge),
         bonuses.firstFetch,
         bonuses.referral,
         bonuses.referralsAMonth,
     ];
     return persist(limits.patienceMs, async (mayBeDone) => {
-        const { rows } = await db.raw<{ rows: SettledRow[] }>(SETTLE, bindings).timeout(limits.timeoutMs);
+        const rows = await run<SettledRow>(db, SETTLE, bindings, limits.timeoutMs);
         const byOperation = new Map(rows.map((row) => [row.operation, row]));
         return settlements.map((settlement) => verdict(settlement, byOperation.get(settlement.operation), mayBeDone));
     });
