@@ -115,5 +115,6 @@ function refuseRaw(app: App, error: NodeJS.ErrnoException, socket: Socket): void
         'connection: close',
     ];
     app.metrics.httpRequests.inc({ method: 'other', route: 'other', status });
+    app.log.info({ request_id: requestId, method: 'other', route: 'other', status, code: refusal.code }, 'answered');
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -8,8 +8,8 @@ import { textProblem } from '../../shared/domain/text-rule.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import * as usage from '../../shared/store/usage.ts';
-import { presentHealth } from '../health/present-health.ts';
 import { countCall } from '../plugins/count-call.ts';
+import { presentHealth } from '../present-health.ts';
 import type { Call } from '../serve.ts';
 import { readSite, siteBlocked, siteNotFound } from '../site.ts';
 

@@ -1,7 +1,7 @@
 import type { Card, SiteParams } from '../../shared/contracts/schemas.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import * as usage from '../../shared/store/usage.ts';
-import { presentHealth } from '../health/present-health.ts';
+import { presentHealth } from '../present-health.ts';
 import type { Call } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';
 

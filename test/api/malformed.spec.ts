@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { checkEnvelope } from '../support/answers.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';
 import { sendRaw } from '../support/raw.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
@@ -12,6 +13,8 @@ for (const topology of TOPOLOGIES) {
         let world: World;
         let person: Person;
         let corpus: Malformed[];
+        /** Request ids of what was answered. */
+        const answered: string[] = [];
 
         before(async () => {
             // Every name leads to a closed port here: what is fetched by a request that turns out to be fine ends there.
@@ -30,6 +33,8 @@ for (const topology of TOPOLOGIES) {
 
         async function judge({ name, bytes, mayBeCut = false }: Malformed): Promise<void> {
             const answer = await sendRaw(world.base, bytes);
+            const id = answer?.headers.get('x-request-id');
+            if (id) answered.push(id);
             if (answer === undefined) expect(mayBeCut, 'cut off without an answer').to.equal(true);
             else if (answer.status >= 400) checkEnvelope(name, answer);
             // The one 5xx that is right: the request turned out to be fine, and its address may not be reached.
@@ -51,6 +56,23 @@ for (const topology of TOPOLOGIES) {
             const bugs = world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
             expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
         }).timeout(60_000);
+
+        it('leave one line in the log for each that was answered', async () => {
+            const linesOf = (id: string) =>
+                world.logged.filter((line) => line['request_id'] === id && line['message'] === 'answered').length;
+            await eventually(
+                async () => answered.filter((id) => linesOf(id) !== 1),
+                (odd) => odd.length === 0,
+            );
+        });
+
+        it('leave fewer than 2,000 series in the metrics', async () => {
+            const { body } = await stranger(world).call('GET', '/metrics');
+            const series = String(body['text'])
+                .split('\n')
+                .filter((line) => line !== '' && !line.startsWith('#'));
+            expect(series.length).to.be.within(50, 2000);
+        });
 
         it('leave nothing behind but the one package that was there', async () => {
             const { rows } = await world.app.db.raw<{ rows: { site: string; versions: number }[] }>('select site, versions from sites');

@@ -1,5 +1,5 @@
-import type { Health } from '../../shared/contracts/vocabulary.ts';
-import type { TrafficHealth } from '../../shared/store/usage.ts';
+import type { Health } from '../shared/contracts/vocabulary.ts';
+import type { TrafficHealth } from '../shared/store/usage.ts';
 
 /** Traffic's word on an endpoint or site; nulls before there is any. */
 export function presentHealth(traffic: TrafficHealth | undefined): Health {

@@ -1,0 +1,211 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { ROUTES } from '../api/routes.ts';
+import { CONTRACTS } from '../shared/contracts/index.ts';
+import { REFUSALS } from '../shared/refusals.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PRODUCT = ['api', 'bin', 'cli', 'migrations', 'shared', 'workers'];
+
+interface SourceFile {
+    /** From the root, with forward slashes. */
+    path: string;
+    text: string;
+    /** What it imports: files by their path from the root, packages by their specifier. */
+    imports: string[];
+}
+
+const files = [...PRODUCT, 'bench', 'test'].flatMap(sourcesBelow);
+const product = files.filter(({ path }) => PRODUCT.includes(path.split('/')[0] ?? ''));
+const below = (folder: string) => files.filter(({ path }) => path.startsWith(`${folder}/`));
+
+/** Imports of `from` that no pattern allows, as `file imports what`. */
+function strays(from: readonly SourceFile[], allowed: RegExp): string[] {
+    return from.flatMap(({ path, imports }) => imports.filter((name) => !allowed.test(name)).map((name) => `${path} imports ${name}`));
+}
+
+/** Imports of `from` that some pattern forbids. */
+function forbidden(from: readonly SourceFile[], pattern: RegExp): string[] {
+    return from.flatMap(({ path, imports }) => imports.filter((name) => pattern.test(name)).map((name) => `${path} imports ${name}`));
+}
+
+describe('the architecture', () => {
+    it('is read from real files', () => {
+        expect(product.length).to.be.greaterThan(150);
+        expect(product.flatMap(({ imports }) => imports).length).to.be.greaterThan(400);
+    });
+
+    describe('lets imports go downward only:', () => {
+        it('the domain is pure: rules, the table of refusals and libraries without I/O', () => {
+            // Of Node only what computes: hashes and random bytes, IDNA, CRC-32. lru-cache bounds what is kept compiled.
+            const pure =
+                /^(shared\/domain\/|shared\/refusals\.ts$|(ajv|ajv-formats|re2js|jmespath|cheerio|tldts|canonicalize|ipaddr\.js|lru-cache)(\/|$)|node:(crypto|url|zlib)$)/;
+            expect(strays(below('shared/domain'), pure)).to.deep.equal([]);
+        });
+
+        it('the domain has no clock, no timer and no environment', () => {
+            const impure = /\b(Date\.now|performance\.now|new Date\(\)|Math\.random|setTimeout|setInterval|process\.|fetch\()/;
+            expect(
+                below('shared/domain')
+                    .filter(({ text }) => impure.test(code(text)))
+                    .map(({ path }) => path),
+            ).to.deep.equal([]);
+        });
+
+        it('contracts know the domain, the refusals and Joi', () => {
+            expect(strays(below('shared/contracts'), /^(shared\/(domain|contracts)\/|shared\/refusals\.ts$|joi$)/)).to.deep.equal([]);
+        });
+
+        it('stores know the database and the domain, never the wire', () => {
+            expect(forbidden(below('shared/store'), /^(shared\/contracts\/|@hapi\/|joi$|api\/|workers\/|bullmq|ioredis)/)).to.deep.equal(
+                [],
+            );
+        });
+
+        it('what is shared imports neither the API nor the workers', () => {
+            expect(forbidden(below('shared'), /^(api|workers|bin|cli|bench|test)\//)).to.deep.equal([]);
+        });
+
+        it('a feature of the API imports neither another feature nor the workers', () => {
+            const features = readdirSync(join(ROOT, 'api'), { withFileTypes: true }).filter(
+                (entry) => entry.isDirectory() && entry.name !== 'plugins',
+            );
+            for (const { name } of features) {
+                const others = features.filter((feature) => feature.name !== name).map((feature) => feature.name);
+                expect(forbidden(below(`api/${name}`), new RegExp(`^(workers/|api/(${others.join('|')})/)`))).to.deep.equal([]);
+            }
+            expect(forbidden(below('api/plugins'), new RegExp(`^api/(${features.map(({ name }) => name).join('|')})/`))).to.deep.equal([]);
+            expect(forbidden(below('api'), /^workers\//)).to.deep.equal([]);
+        });
+
+        it('workers never import the API, nor hapi or Joi', () => {
+            expect(forbidden(below('workers'), /^(api\/|@hapi\/|joi$|shared\/contracts\/)/)).to.deep.equal([]);
+        });
+
+        it('kinds of endpoints know rules and selections only, so that none can do I/O', () => {
+            expect(strays(below('workers/kinds'), /^(shared\/domain\/|shared\/refusals\.ts$|workers\/(kinds|select)\/)/)).to.deep.equal([]);
+        });
+
+        it('the command line never imports a store', () => {
+            expect(forbidden(below('cli'), /^shared\/(store\/|db\.ts)/)).to.deep.equal([]);
+        });
+
+        it('the product imports neither tests nor the bench', () => {
+            expect(forbidden(product, /^(test|bench)\//)).to.deep.equal([]);
+        });
+    });
+
+    describe('has one home for each fact:', () => {
+        it('the environment is read in shared/config.ts alone', () => {
+            // A child of ours gets an environment of its own making; that passes PATH on, and decides nothing.
+            const homes = ['shared/config.ts', 'shared/embedded-postgres/processes.ts', 'shared/embedded-postgres/server.ts'];
+            const readers = product.filter(({ text }) => /process\s*\.\s*env\b|process\[['"]env/.test(code(text))).map(({ path }) => path);
+            expect(readers.filter((path) => !homes.includes(path))).to.deep.equal([]);
+        });
+
+        it('the time of SQL is app_now(), which tests can move', () => {
+            const clock =
+                /(?<![\w.])(now\(\)|current_timestamp|current_date|localtimestamp|clock_timestamp\(\)|statement_timestamp\(\)|transaction_timestamp\(\))/i;
+            const homes = ['migrations/0001_clock.ts'];
+            const users = product.filter(({ text }) => templatesOf(text).some((sql) => clock.test(sql))).map(({ path }) => path);
+            expect(users).to.deep.equal(homes);
+        });
+
+        it('outbound HTTP is in workers/upstream alone', () => {
+            const clients = forbidden(product, /^(got|undici|axios|node-fetch|hpagent|node:https)(\/|$)/).filter(
+                (line) => !/^workers\/(upstream|egress)/.test(line),
+            );
+            expect(clients).to.deep.equal([]);
+            expect(product.filter(({ text }) => /(?<![\w.])fetch\(/.test(code(text))).map(({ path }) => path)).to.deep.equal([]);
+        });
+
+        it('only tests pass a worker another connector than the guarded one', () => {
+            const passing = product.filter(({ text }) => /openWorker\(/.test(text) && !/function openWorker/.test(text));
+            expect(passing.length).to.be.greaterThan(0);
+            for (const { path, text } of passing) expect(text, path).not.to.match(/connector/);
+        });
+    });
+
+    it('serves every contract exactly once', () => {
+        const served = ROUTES.map(({ contract }) => `${contract.method} ${contract.path}`);
+        expect(served).to.have.members(CONTRACTS.map(({ method, path }) => `${method} ${path}`));
+        expect(new Set(served).size).to.equal(served.length);
+        expect(new Set(CONTRACTS.map(({ name }) => name)).size).to.equal(CONTRACTS.length);
+    });
+
+    describe('has a test that provokes every refusal:', () => {
+        /** Not built yet; whoever builds the feature takes its line out. */
+        const later: Readonly<Record<string, string>> = {
+            INVALID_CURSOR: 'lists with cursors',
+            EMAIL_NOT_VERIFIED: 'sign-up by mail',
+            SPENDING_LIMIT: 'caps that an account sets itself',
+            REQUEST_NOT_FOUND: 'schema requests',
+            UPSTREAM_BLOCKED: 'recognising bot walls',
+            SITE_UNAVAILABLE: 'circuits, rates and quarantine',
+            OVERLOADED: 'shedding load',
+        };
+        /** These name codes without provoking them. */
+        const lists = ['test/architecture.spec.ts', 'test/api/discovery.spec.ts', 'test/support/answers.ts'];
+        const specs = files.filter(({ path }) => path.startsWith('test/') && !lists.includes(path));
+        const isProvoked = (refusal: string) => specs.some(({ text }) => new RegExp(`['"\`]${refusal}['"\`]`).test(text));
+
+        for (const refusal of REFUSALS.keys()) {
+            if (refusal in later) continue;
+            it(refusal, () => expect(isProvoked(refusal)).to.equal(true));
+        }
+
+        it('and knows which of them cannot be provoked yet', () => {
+            const known = new Set<string>(REFUSALS.keys());
+            for (const refusal of Object.keys(later)) {
+                expect(known.has(refusal), refusal).to.equal(true);
+                expect(isProvoked(refusal), `${refusal} is provoked by now: take it out of the list`).to.equal(false);
+            }
+        });
+    });
+
+    it('leaves no test out: none is skipped by name or runs alone', () => {
+        const left = files.filter(
+            ({ path, text }) => path.startsWith('test/') && /\b(describe|it|context)\.(only|skip)\(|\bx(it|describe)\(/.test(code(text)),
+        );
+        expect(left.map(({ path }) => path)).to.deep.equal([]);
+    });
+});
+
+function sourcesBelow(folder: string): SourceFile[] {
+    return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && /\.(ts|mts|mjs|js)$/.test(entry.name) && !/node_modules/.test(entry.parentPath))
+        .map((entry) => {
+            const file = join(entry.parentPath, entry.name);
+            const text = readFileSync(file, 'utf8');
+            return { path: relative(ROOT, file), text, imports: importsOf(file, text) };
+        });
+}
+
+function importsOf(file: string, text: string): string[] {
+    const statements = text.matchAll(
+        /^(?:import|export)\b[^;'"`]*?\bfrom\s+['"]([^'"]+)['"]|^import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]|new URL\(\s*['"](\.[^'"]+\.[jt]s)['"]/gm,
+    );
+    return [...statements].map(([, from, bare, dynamic, url]) => {
+        const specifier = from ?? bare ?? dynamic ?? url ?? '';
+        return specifier.startsWith('.') ? relative(ROOT, resolve(dirname(file), specifier)) : specifier;
+    });
+}
+
+/** The text without comments and without what stands in quotes. */
+function code(text: string): string {
+    return text
+        .replaceAll(/\/\*[\s\S]*?\*\//g, '')
+        .replaceAll(/(?<!:)\/\/.*$/gm, '')
+        .replaceAll(/'(?:[^'\\\n]|\\.)*'/g, "''");
+}
+
+/** What stands between backquotes: that is where SQL is written, and single-quoted statements beside it. */
+function templatesOf(text: string): string[] {
+    const stripped = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '');
+    const statements = [...stripped.matchAll(/`(?:[^`\\]|\\.)*`|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g)].map(([quoted]) =>
+        quoted.replaceAll(/\$\{[^}]*\}/g, ''),
+    );
+    return statements.filter((quoted) => /\b(select|insert|update|delete|create|values|set)\b/i.test(quoted));
+}

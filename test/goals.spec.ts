@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { ROUNDS } from '../bench/scenarios/all.ts';
+import GOALS from './goals.json' with { type: 'json' };
+
+/** Every row of the goals, part by part: performance, faults, egress, input, limits. */
+const ROWS = [
+    ...ids('P', '1-12'),
+    ...ids('R', '1-17 19 20'),
+    ...ids('E', '1 2 4-10'),
+    ...ids('I', '1-3 5 7 8 10 12-14'),
+    ...ids('L', '1-3 6-11 13-15'),
+];
+
+describe('the goals', () => {
+    const shownBy: ReadonlyMap<string, string> = new Map(Object.entries(GOALS));
+
+    it('are all there, and no others', () => {
+        expect([...shownBy.keys()]).to.deep.equal(ROWS);
+    });
+
+    for (const row of ROWS) {
+        it(`${row} is shown by something that exists`, () => {
+            const shown = shownBy.get(row) ?? '';
+            if (shown === 'planned') return;
+            if (shown === 'quoted') return expect(row, 'only the comparison with n8n is quoted').to.equal('P6');
+            const [, home = '', title = ''] = /^(bench|test\/\S+\.spec\.ts): (.+)$/.exec(shown) ?? [];
+            if (home === 'bench') {
+                const scenarios = ROUNDS.flatMap((round) => round.scenarios.map(({ name }) => name));
+                return expect(scenarios, row).to.include(title);
+            }
+            expect(home !== '' && existsSync(new URL(`../${home}`, import.meta.url)), `${row}: ${shown}`).to.equal(true);
+            const text = readFileSync(new URL(`../${home}`, import.meta.url), 'utf8').replaceAll(/\(\s+/g, '(');
+            const starts = ['it', 'describe'].flatMap((call) => ["'", '"', '`'].map((quote) => `${call}(${quote}${title}`));
+            expect(
+                starts.some((start) => text.includes(start)),
+                `${home} has no test named "${title}"`,
+            ).to.equal(true);
+        });
+    }
+});
+
+/** `('R', '1-3 5')` → R1, R2, R3, R5. */
+function ids(part: string, numbers: string): string[] {
+    return numbers.split(' ').flatMap((span) => {
+        const [first = 0, last = first] = span.split('-').map(Number);
+        return Array.from({ length: last - first + 1 }, (_, index) => `${part}${first + index}`);
+    });
+}
