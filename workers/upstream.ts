@@ -5,9 +5,10 @@ import { createConnector, type EgressConnector, type EgressRules, GuardedAgent, 
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
 import { type Body, readBody } from './upstream/body.ts';
 import { type CallTime, openCallTime } from './upstream/call.ts';
+import type { CookieJar } from './upstream/cookies.ts';
 import { type Exchange, startExchange } from './upstream/exchange.ts';
 import { type Fault, faultOf, UpstreamFault } from './upstream/failures.ts';
-import { followRedirect, isRedirect, MAX_REDIRECTS } from './upstream/redirects.ts';
+import { followRedirect, isRedirect, MAX_REDIRECTS, refusalOf } from './upstream/redirects.ts';
 import { isRetriedStatus, pauseBefore, readRetryAfter } from './upstream/retries.ts';
 import { snippetOf } from './upstream/snippet.ts';
 
@@ -24,6 +25,10 @@ export interface SendOptions {
     signal?: AbortSignal;
     /** For writes: asked once, when the connection stands and nothing is written yet; `false` and nothing is sent. */
     beforeFirstByte?: () => Promise<boolean>;
+    /** What the site sets goes back to it, on every hop; without a jar no cookie is kept or sent. */
+    cookies?: CookieJar;
+    /** Who named the URL, where it was the site and not the package: it is judged like a redirect. Begins a sentence. */
+    namedBy?: string;
 }
 
 export interface Upstream {
@@ -70,6 +75,8 @@ export function createUpstream({
         decompress: false,
         throwHttpErrors: false,
         http2: false,
+        // The body is counted where it is read; got counts what passes through its own stream, finds nothing, and makes an error a call.
+        strictContentLength: false,
         enableUnixSockets: false,
         maxHeaderSize: caps.headerBytes,
     });
@@ -115,10 +122,8 @@ class Call {
     }
 
     async run(first: UpstreamRequest): Promise<UpstreamAnswer | UpstreamFailure> {
-        const url = URL.parse(first.url);
-        if (url === null || judgeUrl(url, this.#options.registrable, this.#tools.rules) !== 'allowed') {
-            return this.#failed({ code: 'EGRESS_DENIED', isTransient: false });
-        }
+        const refused = this.#judgeFirst(first);
+        if (refused !== undefined) return this.#failed(refused);
         let request = first;
         for (let redirects = 0; ; ) {
             const step = await this.#tryOnce(request);
@@ -134,6 +139,14 @@ class Call {
         }
     }
 
+    #judgeFirst({ url: text }: UpstreamRequest): Fault | undefined {
+        const { registrable, namedBy } = this.#options;
+        const url = URL.parse(text);
+        if (url !== null && namedBy !== undefined) return refusalOf(url, registrable, this.#tools.rules, namedBy);
+        const isAllowed = url !== null && judgeUrl(url, registrable, this.#tools.rules) === 'allowed';
+        return isAllowed ? undefined : { code: 'EGRESS_DENIED', isTransient: false };
+    }
+
     /** One request and what it led to. */
     async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
         if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
@@ -143,9 +156,10 @@ class Call {
         let result = 'success';
         try {
             this.#attempts++;
-            exchange = startExchange(this.#tools.client, request, this.#agentFor(request), this.#time);
+            exchange = startExchange(this.#tools.client, this.#withCookies(request), this.#agentFor(request), this.#time);
             const response = await exchange.head;
             this.#checkHeaders(response, request.method);
+            this.#options.cookies?.store(new URL(request.url), response.headers['set-cookie'], Date.now());
             const status = response.statusCode ?? 0;
             if (isRedirect(status, response.headers.location)) {
                 exchange.abandon();
@@ -170,6 +184,12 @@ class Call {
             const seconds = (performance.now() - began) / 1000;
             this.#tools.onRequest({ site: this.#options.site, result, seconds, bytesIn: body?.received ?? 0, bytesOut });
         }
+    }
+
+    /** For this one request: what follows a redirect asks anew, since it may go to another host. */
+    #withCookies(request: UpstreamRequest): UpstreamRequest {
+        const cookie = this.#options.cookies?.header(new URL(request.url), Date.now());
+        return cookie === undefined ? request : { ...request, headers: { ...request.headers, cookie } };
     }
 
     /** A write that is to be marked goes over a connection of its own, so that the mark falls between "connected" and the first byte. */
