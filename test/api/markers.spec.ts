@@ -22,6 +22,7 @@ const MARK = {
     body: 'mrkBodyField7f3a',
     header: 'mrkHeader7f3a',
     cookie: 'mrkCookie7f3a',
+    replayKey: 'mrkReplayKey7f3a',
     intent: 'mrkIntent7f3a',
     queryText: 'mrkQuery7f3a',
     upstream: 'mrkUpstream7f3a',
@@ -94,18 +95,21 @@ for (const topology of TOPOLOGIES) {
             const secretHeaders = {
                 cookie: `session=${MARK.cookie}`,
                 'x-anything': MARK.header,
-                'idempotency-key': MARK.header,
                 referer: `https://x.test/${MARK.header}`,
                 'user-agent': MARK.header,
             };
             const fetchOf = (endpoint: string, params: object, more: object = {}) =>
                 caller.call('POST', '/v1/fetch', { body: { site: SITE, endpoint, params, ...more }, headers: secretHeaders });
+            // A keyed success is kept for a day, by contract; a keyed failure of a read is not.
+            const keyed = { ...secretHeaders, 'idempotency-key': MARK.replayKey };
             const good = await fetchOf('good', { q: MARK.param });
             expect(dataOf(good)).to.deep.equal({ text: MARK.upstream });
             expect(site.seen.at(-1)?.path).to.include(MARK.param);
             dataOf(await fetchOf('write', { text: MARK.body }));
             const calls = [
                 () => fetchOf('fail', { q: MARK.param }),
+                () =>
+                    caller.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'fail', params: { q: MARK.param } }, headers: keyed }),
                 () => fetchOf('broken', { q: MARK.param }),
                 () => fetchOf('strict', { q: MARK.param }),
                 () => fetchOf('good', { q: `${MARK.badParam} !` }),
