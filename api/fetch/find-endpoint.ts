@@ -1,6 +1,5 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { isExecutable } from '../../shared/domain/executable.ts';
 import { didYouMean } from '../../shared/domain/suggestions.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -48,7 +47,7 @@ export async function findEndpoint(app: App, { site: written, endpoint: name, ve
     if (loaded === undefined || endpoint === undefined) {
         return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]) }));
     }
-    if (!endpoint.hosted || !isExecutable(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
+    if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     const { siteCredits, siteConcurrency, latestOfDay } = standing;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {

@@ -1,8 +1,9 @@
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
-import { buildRequest } from '../../shared/domain/build-request.ts';
+import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch.ts';
+import { atFirstPage } from '../../shared/domain/pages.ts';
 import type { Price } from '../../shared/domain/pricing.ts';
-import type { Values } from '../../shared/domain/types.ts';
+import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { userAgent } from '../../shared/user-agent.ts';
 import type { Call, Reply } from '../serve.ts';
 import type { Found } from './find-endpoint.ts';
@@ -50,16 +51,45 @@ export function aroundBalance({ data, meta }: FetchAnswer): { head: string; tail
     };
 }
 
-/** What would be sent and what it would cost at the most; nothing is sent or charged. */
-export async function presentDryRun(call: FetchCall, found: Found, values: Values, price: Price): Promise<Reply<FetchAnswer>> {
-    const began = performance.now();
+/** A result that the account was charged for before; no call of the site stands behind this one. */
+export async function presentKept(
+    call: FetchCall,
+    found: Found,
+    { data, results }: { data: JsonObject; results: number },
+    began: number,
+): Promise<Reply<FetchAnswer>> {
     const { app, caller } = call;
-    const { method, url, headers, bodyShown } = buildRequest(found.endpoint, values, { userAgent: userAgent(app.publicUrl()) });
     const balance = caller === undefined ? undefined : await app.credits.balance(caller.accountId);
     return {
         answer: {
             success: true,
-            data: { request: { method, url, headers, body: bodyShown }, credits_max: price.unit * price.maxUnits },
+            data,
+            meta: {
+                credits_used: 0,
+                credits_remaining: balance?.available ?? 0,
+                request_id: call.requestId,
+                site: found.site,
+                endpoint: found.endpoint.name,
+                version: found.version,
+                results,
+                truncated: false,
+                cached: true,
+                duration_ms: Math.round(performance.now() - began),
+            },
+        },
+    };
+}
+
+/** What would be sent and what it would cost at the most; nothing is sent or charged. */
+export async function presentDryRun(call: FetchCall, found: Found, values: Values, price: Price): Promise<Reply<FetchAnswer>> {
+    const began = performance.now();
+    const { app, caller } = call;
+    const planned = planOf(found.endpoint, values, { userAgent: userAgent(app.publicUrl()) });
+    const balance = caller === undefined ? undefined : await app.credits.balance(caller.accountId);
+    return {
+        answer: {
+            success: true,
+            data: { ...planned, credits_max: price.unit * price.maxUnits },
             meta: {
                 credits_used: 0,
                 credits_remaining: balance?.available ?? 0,
@@ -71,4 +101,15 @@ export async function presentDryRun(call: FetchCall, found: Found, values: Value
             },
         },
     };
+}
+
+/** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the first page. */
+function planOf(endpoint: Endpoint, values: Values, identity: Identity): JsonObject {
+    const first = atFirstPage(endpoint, values);
+    const { prepare } = endpoint;
+    const { method, url, headers, bodyShown } =
+        prepare === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(prepare.url, identity);
+    const request = { method, url, headers, body: bodyShown };
+    // biome-ignore lint/suspicious/noThenProperty: the contract's name; it holds no function, so nothing waits for it.
+    return prepare === undefined ? { request } : { request, then: { params: { ...first.values } } };
 }

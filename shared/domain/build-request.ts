@@ -17,16 +17,27 @@ const ACCEPT: Readonly<Record<ResponseType, string>> = {
 
 const CONTENT_TYPE = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const;
 
+/** A form that a page of the site held (CONTRACT 3.1, `prepare`). */
+export interface PreparedForm {
+    /** Absolute, without fragment; judged before anything is sent there. */
+    action: string;
+    /** Hidden inputs in the order of the page; names may repeat. */
+    hidden: readonly (readonly [name: string, value: string])[];
+}
+
 /**
  * The whole request of one call (CONTRACT 3.1, "Building the request"), from an endpoint and values that `bindParams` let
- * through. Scheme, host, port and the number of path segments are the template's, whatever the values are.
+ * through. Scheme, host, port and the number of path segments are the template's, or those of the form's action, whatever the
+ * values are.
+ * @param form its action stands for the endpoint's `url`, and its hidden inputs stand before the params, which win over them
  * @throws Error where a value could not have come out of `bindParams`: a bug, not a caller's fault.
  */
-export function buildRequest(endpoint: Endpoint, values: Values, identity: Identity): UpstreamRequest {
-    const body = bodyOf(endpoint, values);
+export function buildRequest(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm): UpstreamRequest {
+    const own = bodyOf(endpoint, values);
+    const body = form === undefined || isBodyless(endpoint) ? own : withHidden(form, own);
     const request: UpstreamRequest = {
         method: endpoint.method,
-        url: buildUrl(endpoint, values),
+        url: form === undefined ? buildUrl(endpoint, values) : formUrl(form, endpoint, values),
         headers: headersOf(endpoint, identity, body !== undefined),
         bodyShown: null,
     };
@@ -53,6 +64,28 @@ export function buildUrl(endpoint: Endpoint, values: Values): string {
 /** Percent-encodes everything but the unreserved characters of RFC 3986. */
 export function encodeSegment(text: string): string {
     return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** As a browser does: a form sent by GET puts its fields in place of the action's query, any other leaves that query as it is. */
+function formUrl({ action, hidden }: PreparedForm, endpoint: Endpoint, values: Values): string {
+    const [path, query] = splitOnce(action, '?');
+    const names = new Set(endpoint.params.filter(({ name }) => Object.hasOwn(values, name)).map(({ name }) => name));
+    const fields = hidden.filter(([name]) => !names.has(name)).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
+    const first = isBodyless(endpoint) ? fields : query === undefined || query === '' ? [] : [query];
+    const pairs = [...first, ...queryPairs(endpoint, values)];
+    return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
+}
+
+/** A body that is no object, as a template may be, has no place for the hidden inputs. */
+function withHidden({ hidden }: PreparedForm, own: Json | undefined): Json | undefined {
+    if (own !== undefined && (typeof own !== 'object' || own === null || Array.isArray(own))) return own;
+    const fields = new Map<string, Json>();
+    for (const [name, value] of hidden) {
+        const before = fields.get(name);
+        fields.set(name, before === undefined ? value : [before, value].flat());
+    }
+    for (const [name, value] of Object.entries(own ?? {})) fields.set(name, value);
+    return fields.size === 0 ? own : Object.fromEntries(fields);
 }
 
 /** A pair of the template's own query goes when a placeholder in it has no value. */
@@ -99,10 +132,14 @@ function textOf(name: string, value: Json): string {
 
 /** `undefined`: no body is sent. A body template is sent even when no param fills it: that is what it was written for. */
 function bodyOf(endpoint: Endpoint, values: Values): Json | undefined {
-    if (endpoint.method === 'GET' || endpoint.method === 'HEAD') return undefined;
+    if (isBodyless(endpoint)) return undefined;
     const names = new Set(endpoint.params.filter(({ source }) => source === 'body').map(({ name }) => name));
     if (endpoint.body !== undefined) return fillTemplate(endpoint.body, names, values) ?? {};
     return names.size === 0 ? undefined : flatBody(names, values);
+}
+
+function isBodyless({ method }: Endpoint): boolean {
+    return method === 'GET' || method === 'HEAD';
 }
 
 function headersOf(endpoint: Endpoint, identity: Identity, hasBody: boolean): Record<string, string> {

@@ -61,8 +61,9 @@ export function limitsFor(
 ): { maxResults: number; maxPages: number } {
     const paid = units >= price.maxUnits ? price.workUnits : units;
     const results = resultLimit(endpoint, maxResults);
-    const pages = pageLimit(endpoint);
+    const pages = endpoint.pagination?.maxPages ?? 1;
     if (endpoint.billing.unit === 'result') return { maxResults: Math.min(results, paid), maxPages: pages };
+    if (endpoint.kind !== 'paginate') return { maxResults: results, maxPages: pages };
     // Each billed page brings a result, so where the results are the tighter bound the walk may still pass over empty pages.
     return { maxResults: results, maxPages: paid >= Math.min(pages, results) ? pages : paid };
 }
@@ -80,6 +81,7 @@ export function costOf(
     return Math.min(siteCredits * (endpoint.billing.unit === 'result' ? done.results : done.requests), held);
 }
 
+/** Pages that may be billed: those of any other kind are one request to its caller. */
 function pageLimit(endpoint: Endpoint): number {
     return endpoint.kind === 'paginate' ? (endpoint.pagination?.maxPages ?? 1) : 1;
 }

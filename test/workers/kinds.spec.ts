@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import { isExecutable } from '../../shared/domain/executable.ts';
 import { KINDS, type PackageEndpoint } from '../../shared/domain/types.ts';
 import { KIND_EXECUTORS } from '../../workers/kinds/kinds.ts';
 
@@ -9,18 +8,21 @@ const plain: PackageEndpoint = { name: 'one', method: 'GET', url: 'https://shop.
 
 describe('the kinds of endpoints', () => {
     for (const kind of KINDS) {
-        it(`either plans a ${kind} or turns it away before a job is made`, () => {
-            const endpoint = readEndpoint({ ...plain, kind });
-            const plan = () => KIND_EXECUTORS[kind].plan(endpoint, {}, { userAgent: 'Routebook/test' });
-            if (isExecutable(endpoint)) expect(plan()).to.include({ method: 'GET', url: 'https://shop.test/a' });
-            else expect(plan).to.throw(kind);
+        it(`plan the request of a ${kind}`, () => {
+            const request = KIND_EXECUTORS[kind].plan(readEndpoint({ ...plain, kind }), {}, { userAgent: 'Routebook/test' });
+            expect(request).to.include({ method: 'GET', url: 'https://shop.test/a' });
         });
     }
 
-    it('turns away what asks for pages or for a prepared form, whatever its kind', () => {
-        expect(isExecutable(readEndpoint(plain))).to.equal(true);
-        expect(isExecutable(readEndpoint({ ...plain, pagination: { style: 'page', param: 'page' } }))).to.equal(false);
-        expect(isExecutable(readEndpoint({ ...plain, prepare: { url: 'https://shop.test/form' } }))).to.equal(false);
+    it('are one request to their caller, but for the pages of paginate', () => {
+        const billed = KINDS.map((kind) => KIND_EXECUTORS[kind].requests(3));
+        expect(Object.fromEntries(KINDS.map((kind, place) => [kind, billed[place]]))).to.deep.equal({
+            api_call: 1,
+            navigate: 1,
+            search: 1,
+            paginate: 3,
+            submit_form: 1,
+        });
     });
 });
 

@@ -45,7 +45,6 @@ describe('a fetch job', () => {
             billing: { unit: 'result', results: 'items', max_results: 50 },
         });
         add({ name: 'no_results', method: 'GET', url: `${url}/none`, billing: { unit: 'result' } });
-        add({ name: 'pages', kind: 'paginate', method: 'GET', url: `${url}/list/all` });
         add({ name: 'bad', method: 'GET', url: `${url}/none`, response: { schema: { required: ['items'] } } });
     });
 
@@ -133,8 +132,7 @@ describe('a fetch job', () => {
         expect(!outcome.ok && outcome.details).to.have.length(1);
     });
 
-    it('turns away what the workers cannot run yet, and what is not there', async () => {
-        expect(await run(job('pages'))).to.include({ ok: false, code: 'ENDPOINT_NOT_HOSTED' });
+    it('turns away what is not there', async () => {
         expect(await run(job('gone'))).to.include({ ok: false, code: 'ENDPOINT_NOT_FOUND' });
         expect(site.seen).to.have.length(0);
     });

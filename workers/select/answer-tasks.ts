@@ -1,32 +1,62 @@
 import { parentPort } from 'node:worker_threads';
+import type { JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import { type RawPage, type ReadBody, type ResponseRules, readPage } from './read-page.ts';
+import { judge, type NextFound, type ParseBody, type RawPage, type ResponseRules, readPage, readPart } from './read-page.ts';
 
-export interface ReadingTask {
-    page: RawPage;
-    rules: ResponseRules;
+/** What a thread is asked: an answer, one page of several, data that several pages made, or the form of a page. */
+export type Task =
+    | { what: 'page'; page: RawPage; rules: ResponseRules }
+    | { what: 'part'; page: RawPage; rules: ResponseRules; next: string | undefined }
+    | { what: 'judge'; data: JsonObject; schema: JsonSchema }
+    | { what: 'form'; page: RawPage; selector: string; method: Method };
+
+export interface Refused {
+    ok: false;
+    code: InvalidResponse['code'];
+    message: string;
+    details: InvalidResponse['details'];
 }
 
 /** What a thread answers. `data` is JSON text: it crosses as one string, and its length is the size of the output. */
-export type ReadingAnswer =
-    | { ok: true; data: string }
-    | { ok: false; code: InvalidResponse['code']; message: string; details: InvalidResponse['details'] };
+export type TaskAnswer = { ok: true; data: string; next?: NextFound | undefined } | Refused;
 
 export const TOO_MUCH = 'The answer takes too much work to select and validate.';
 
+/** What threads for HTML can do beyond the others. */
+export interface HtmlSkills {
+    parse: ParseBody;
+    readForm(page: RawPage, wanted: { selector: string; method: Method }): object;
+}
+
 /** Says `ready` to the pool, then answers one task after the other. For the files that are threads. */
-export function answerTasks(readBody?: ReadBody): void {
-    parentPort?.on('message', ({ page, rules }: ReadingTask) => parentPort?.postMessage(answer(page, rules, readBody)));
+export function answerTasks(html?: HtmlSkills): void {
+    parentPort?.on('message', (task: Task) => parentPort?.postMessage(answer(task, html)));
     parentPort?.postMessage('ready');
 }
 
-function answer(page: RawPage, rules: ResponseRules, readBody: ReadBody | undefined): ReadingAnswer {
+/** What a failed reading is to its caller; anything but a fault of the page is thrown again. */
+export function refusedBy(error: unknown): Refused {
+    if (error instanceof InvalidResponse) return { ok: false, code: error.code, message: error.message, details: error.details };
+    throw error;
+}
+
+function answer(task: Task, html: HtmlSkills | undefined): TaskAnswer {
     try {
-        return { ok: true, data: JSON.stringify(readPage(page, rules, readBody)) };
+        return perform(task, html);
     } catch (error) {
-        if (error instanceof InvalidResponse) return { ok: false, code: error.code, message: error.message, details: error.details };
         // A stack that overflows, a string past V8's limit: the page asks for more than a result may cost.
         if (error instanceof RangeError) return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: TOO_MUCH, details: [] };
-        throw error;
+        return refusedBy(error);
     }
+}
+
+function perform(task: Task, html: HtmlSkills | undefined): TaskAnswer {
+    if (task.what === 'page') return { ok: true, data: JSON.stringify(readPage(task.page, task.rules, html?.parse)) };
+    if (task.what === 'part') {
+        const { data, next } = readPart(task.page, task.rules, task.next, html?.parse);
+        return { ok: true, data: JSON.stringify(data), next };
+    }
+    if (task.what === 'form') return { ok: true, data: JSON.stringify(html?.readForm(task.page, task)) };
+    judge(task.data, task.schema);
+    return { ok: true, data: '' };
 }

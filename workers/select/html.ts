@@ -1,29 +1,62 @@
-import { load } from 'cheerio';
+import { type CheerioAPI, load } from 'cheerio';
 import TurndownService from 'turndown';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import type { ReadBody } from './read-page.ts';
+import type { NextFound, ParseBody } from './read-page.ts';
 
 /**
  * A page of HTML: what `select` takes from it, or the whole page.
  * @throws InvalidResponse
  */
-export const readHtmlBody: ReadBody = (text, { url }, { select }) => {
-    if (text.trim() === '') throw new InvalidResponse('The answer is an empty page.');
-    return typeof select === 'object' ? selectHtml(text, select) : readWholePage(text, url);
+export const parseHtml: ParseBody = (text, { url }) => {
+    const $ = loadHtml(text);
+    return {
+        next: (selector) => findNext($, selector, url),
+        value: ({ select }) => (typeof select === 'object' ? selectHtml($, select) : readWholePage($, url)),
+    };
 };
+
+/** @throws InvalidResponse for an empty page */
+export function loadHtml(text: string): CheerioAPI {
+    if (text.trim() === '') throw new InvalidResponse('The answer is an empty page.');
+    return load(text);
+}
+
+/** Where relative addresses of a page begin. */
+export function baseOf($: CheerioAPI, url: string): string {
+    return absolute($('base[href]').attr('href'), url) ?? url;
+}
 
 /**
  * Runs `select` over HTML in the form of cheerio's `extract`; what is not there becomes null.
  * @throws InvalidResponse where a selector fails
  */
-function selectHtml(html: string, select: JsonObject): JsonObject {
-    try {
-        const found: object = load(html).extract(select as Parameters<ReturnType<typeof load>['extract']>[0]);
+function selectHtml($: CheerioAPI, select: JsonObject): JsonObject {
+    return runSelector('/select', () => {
+        const found: object = $.extract(select as Parameters<CheerioAPI['extract']>[0]);
         return JSON.parse(JSON.stringify(found, (_key, value: unknown) => (value === undefined ? null : value))) as JsonObject;
+    });
+}
+
+/** The first match: where it leads, if it is a link, else the value that a form or `meta` gives it, else its text. */
+function findNext($: CheerioAPI, selector: string, url: string): NextFound | undefined {
+    const element = runSelector('/pagination/next', () => $(selector).first());
+    if (element.length === 0) return undefined;
+    const href = element.attr('href');
+    if (href !== undefined) {
+        const target = absolute(href, baseOf($, url));
+        return target === undefined ? undefined : { href: target };
+    }
+    return { value: element.attr('value') ?? element.attr('content') ?? element.text().trim() };
+}
+
+/** @throws InvalidResponse with a pointer to the selector that failed */
+export function runSelector<T>(path: string, run: () => T): T {
+    try {
+        return run();
     } catch {
-        throw new InvalidResponse('The select expression does not fit the answer.', [
-            { path: '/select', code: 'INVALID_VALUE', message: 'A selector cannot be run over this page.' },
+        throw new InvalidResponse('A selector of this endpoint does not fit the answer.', [
+            { path, code: 'INVALID_VALUE', message: 'A selector cannot be run over this page.' },
         ]);
     }
 }
@@ -32,9 +65,8 @@ function selectHtml(html: string, select: JsonObject): JsonObject {
 const UNSEEN = 'script,style,noscript,template,iframe,object,embed,svg,canvas,head,link,meta,dialog:not([open]),[hidden]';
 
 /** A page without `select`: `{url, title, description, markdown, links}` (CONTRACT 3.1), links absolute, null for what is missing. */
-function readWholePage(html: string, url: string): JsonObject {
-    const $ = load(html);
-    const base = absolute($('base[href]').attr('href'), url) ?? url;
+function readWholePage($: CheerioAPI, url: string): JsonObject {
+    const base = baseOf($, url);
     const title = textOrNull($('title').first().text());
     const description = textOrNull($('meta[name="description" i], meta[property="og:description" i]').first().attr('content'));
     $(UNSEEN).remove();

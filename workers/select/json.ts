@@ -26,21 +26,28 @@ export function parseJson(text: string): Json {
  * @throws InvalidResponse with a pointer to the expression that failed
  */
 export function selectJson(page: Json, select: Select): Json {
-    if (typeof select === 'string') return run(page, select, '/select');
+    if (typeof select === 'string') return searchJson(page, select, '/select');
     const entries = Object.entries(select).map(([name, expression]): [string, Json] => [
         name,
-        run(page, String(expression), `/select/${escapePointer(name)}`),
+        searchJson(page, String(expression), `/select/${escapePointer(name)}`),
     ]);
     return Object.fromEntries(entries);
 }
 
-function run(page: Json, expression: string, path: string): Json {
+/**
+ * What one expression finds; null where it finds nothing.
+ * @param path pointer to the expression, for the message
+ * @throws InvalidResponse where it fails
+ */
+export function searchJson(page: Json, expression: string, path: string): Json {
     try {
         const found: unknown = search(page, expression);
         // Fields are looked up on plain objects: what is found on their prototype is nothing that the site sent.
         return found === undefined || typeof found === 'function' ? null : (found as Json);
     } catch (error) {
         const reason = error instanceof Error ? error.message.slice(0, 200) : 'it failed';
-        throw new InvalidResponse('The select expression does not fit the answer.', [{ path, code: 'INVALID_VALUE', message: reason }]);
+        throw new InvalidResponse('An expression of this endpoint does not fit the answer.', [
+            { path, code: 'INVALID_VALUE', message: reason },
+        ]);
     }
 }

@@ -41,6 +41,16 @@ const LIGHT_KEYWORDS = new Set([
     ],
 ]);
 
+/** Whether data of this size may be held against a schema where it stands. @param bytes of the bodies that it came from */
+export function isLightToJudge(schema: JsonSchema, bytes: number): boolean {
+    return bytes <= LIGHT_BODY && isLightSchema(schema);
+}
+
+/** Whether an expression costs no more than the page that it is run over. */
+export function isLightExpression(expression: string | undefined): boolean {
+    return expression === undefined || LIGHT_EXPRESSION.test(expression);
+}
+
 function isLightSchema(schema: JsonSchema | undefined): boolean {
     const waiting: (Json | undefined)[] = [schema];
     for (let seen = 0; waiting.length > 0; ) {

@@ -4,7 +4,7 @@ import { wrapResult } from '../../shared/domain/wrap-result.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { decode } from './decode.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import { parseJson, selectJson } from './json.ts';
+import { parseJson, searchJson, selectJson } from './json.ts';
 
 /** What came from the site; plain enough to cross to a thread. */
 export interface RawPage {
@@ -19,17 +19,54 @@ export interface RawPage {
 
 export type ResponseRules = Endpoint['response'];
 
-/** What a body says, before it is wrapped and judged. */
-export type ReadBody = (text: string, page: RawPage, rules: ResponseRules) => Json;
+/** What `pagination.next` finds in a page: a value, or in HTML the address of a link. */
+export type NextFound = { value: Json } | { href: string };
+
+/** A body that is parsed. Whoever asks for `next` asks first: reading a page of HTML whole takes it apart. */
+export interface Parsed {
+    next(expression: string): NextFound | undefined;
+    /** What `select` takes from it, or all of it; not wrapped or judged yet. */
+    value(rules: ResponseRules): Json;
+}
+
+export type ParseBody = (text: string, page: RawPage) => Parsed;
 
 /**
  * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, and judged by `response.schema`.
  * @throws InvalidResponse
  */
-export function readPage(page: RawPage, rules: ResponseRules, readBody: ReadBody = readPlainBody): JsonObject {
-    const data = isBodyless(page) ? {} : wrapResult(readBody(decode(page), page, rules));
-    if (rules.schema !== undefined) validate(data, rules.schema);
+export function readPage(page: RawPage, rules: ResponseRules, parse: ParseBody = parsePlain): JsonObject {
+    const data = isBodyless(page) ? {} : wrapResult(parse(decode(page), page).value(rules));
+    judge(data, rules.schema);
     return data;
+}
+
+/**
+ * One page of several: like `readPage`, but nothing is judged before all pages are joined, and `next` is looked for.
+ * @throws InvalidResponse
+ */
+export function readPart(
+    page: RawPage,
+    rules: ResponseRules,
+    next: string | undefined,
+    parse: ParseBody = parsePlain,
+): { data: JsonObject; next: NextFound | undefined } {
+    if (isBodyless(page)) return { data: {}, next: undefined };
+    const parsed = parse(decode(page), page);
+    const found = next === undefined ? undefined : parsed.next(next);
+    return { data: wrapResult(parsed.value(rules)), next: found };
+}
+
+/**
+ * Holds `data` against `response.schema`.
+ * @throws InvalidResponse
+ */
+export function judge(data: JsonObject, schema: JsonSchema | undefined): void {
+    if (schema === undefined) return;
+    const verdict = compileJsonSchema(schema)(data);
+    if (verdict.ok) return;
+    const details = verdict.errors.map(({ path, message, keyword }) => ({ path, message, code: codeOf(keyword) }));
+    throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
 }
 
 /** 204, 205 and the answer to HEAD have no body by definition; an empty 200 is another matter. */
@@ -38,17 +75,13 @@ export function isBodyless(page: Pick<RawPage, 'status' | 'method'>): boolean {
 }
 
 /** JSON and text. HTML is read by `html.ts`, whose libraries are heavy, in threads of its own. */
-function readPlainBody(text: string, { type }: RawPage, { select }: ResponseRules): Json {
-    if (type === 'text') return text;
+function parsePlain(text: string, { type }: RawPage): Parsed {
+    if (type === 'text') return { next: () => undefined, value: () => text };
     const parsed = parseJson(text);
-    return select === undefined ? parsed : selectJson(parsed, select);
-}
-
-function validate(data: JsonObject, schema: JsonSchema): void {
-    const verdict = compileJsonSchema(schema)(data);
-    if (verdict.ok) return;
-    const details = verdict.errors.map(({ path, message, keyword }) => ({ path, message, code: codeOf(keyword) }));
-    throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
+    return {
+        next: (expression) => ({ value: searchJson(parsed, expression, '/pagination/next') }),
+        value: ({ select }) => (select === undefined ? parsed : selectJson(parsed, select)),
+    };
 }
 
 function codeOf(keyword: string): DetailCode {

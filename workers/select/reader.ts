@@ -1,21 +1,32 @@
 import { availableParallelism } from 'node:os';
-import type { Endpoint, JsonObject } from '../../shared/domain/types.ts';
-import type { Detail } from '../../shared/refusals.ts';
+import type { PreparedForm } from '../../shared/domain/build-request.ts';
+import type { Endpoint, JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
 import type { Page } from '../upstream/answers.ts';
-import { type ReadingAnswer, type ReadingTask, TOO_MUCH } from './answer-tasks.ts';
+import { type Refused, refusedBy, type Task, type TaskAnswer, TOO_MUCH } from './answer-tasks.ts';
 import { typeOfBody } from './decode.ts';
-import { InvalidResponse } from './invalid-response.ts';
-import { isLight } from './light.ts';
-import { openThreadPool } from './pool.ts';
-import { type RawPage, type ResponseRules, readPage } from './read-page.ts';
+import { isLight, isLightExpression, isLightToJudge } from './light.ts';
+import { openThreadPool, type ThreadPool } from './pool.ts';
+import { judge, type NextFound, type RawPage, type ResponseRules, readPage, readPart } from './read-page.ts';
 
-export type Reading =
-    | { ok: true; data: JsonObject }
-    | { ok: false; code: 'UPSTREAM_INVALID_RESPONSE' | 'UPSTREAM_TOO_LARGE'; message: string; details: Detail[] };
+export type { NextFound };
 
+export type Reading = { ok: true; data: JsonObject } | Refused;
+
+/** One page of several: what it says, where it says the next one is, and how large it is, in bytes. */
+export type PartReading = { ok: true; data: JsonObject; next: NextFound | undefined; bytes: number } | Refused;
+
+type ReadAs = Pick<Endpoint, 'response'>;
+
+/** Never rejects for anything that a site or a package can bring. */
 export interface Reader {
-    /** What a page says, by the endpoint's rules. Never rejects for anything that a site or a package can bring. */
-    read(page: Page, endpoint: Pick<Endpoint, 'response'>): Promise<Reading>;
+    /** What an answer says, by the endpoint's rules. */
+    read(page: Page, endpoint: ReadAs): Promise<Reading>;
+    /** One page of several, not held against `response.schema` yet. @param next `pagination.next`, where the page itself says it */
+    readPart(page: Page, endpoint: ReadAs, next: string | undefined): Promise<PartReading>;
+    /** Holds what pages of so many bytes said together against `response.schema`. */
+    judge(data: JsonObject, schema: JsonSchema | undefined, bytes: number): Promise<Reading>;
+    /** The form of a page that `prepare.form` matches and `method` sends. */
+    readForm(page: Page, wanted: { selector: string; method: Method }): Promise<{ ok: true; form: PreparedForm } | Refused>;
     close(): Promise<void>;
 }
 
@@ -30,18 +41,42 @@ const MAX_OUTPUT = 10 * 1024 * 1024;
  */
 export function createReader({ threads = Math.min(2, availableParallelism()) }: { threads?: number } = {}): Reader {
     const limits = { threads, taskMs: TASK_MS, heapMb: 128 };
-    const plain = openThreadPool<ReadingTask, ReadingAnswer>(new URL('./thread-plain.ts', import.meta.url), limits);
-    const html = openThreadPool<ReadingTask, ReadingAnswer>(new URL('./thread-html.ts', import.meta.url), limits);
+    const plain = openThreadPool<Task, TaskAnswer>(new URL('./thread-plain.ts', import.meta.url), limits);
+    const html = openThreadPool<Task, TaskAnswer>(new URL('./thread-html.ts', import.meta.url), limits);
+    const poolFor = ({ type }: RawPage) => (type === 'html' ? html : plain);
     return {
-        async read({ status, headers, body, url, method }, { response: rules }) {
-            const contentType = headers['content-type'];
-            const page: RawPage = { status, contentType, body, url, method, type: typeOfBody(body, contentType, rules.type) };
-            if (isLight(page, rules)) return readHere(page, rules);
-            const answer = await (page.type === 'html' ? html : plain).run({ page, rules });
-            if (answer === 'overrun') return refused(TOO_MUCH);
+        async read(answered, { response: rules }) {
+            const page = rawPage(answered, rules);
+            if (isLight(page, rules)) return here(() => ({ ok: true, data: readPage(page, rules) }));
+            const answer = await ask(poolFor(page), { what: 'page', page, rules });
+            return answer.ok ? { ok: true, data: JSON.parse(answer.data) as JsonObject } : answer;
+        },
+        async readPart(answered, { response }, next) {
+            const rules = { ...response, schema: undefined };
+            const page = rawPage(answered, rules);
+            if (isLight(page, rules) && isLightExpression(next)) {
+                return here(() => ({ ok: true, ...readPart(page, rules, next), bytes: page.body.length }));
+            }
+            const answer = await ask(poolFor(page), { what: 'part', page, rules, next });
             if (!answer.ok) return answer;
-            if (Buffer.byteLength(answer.data) > MAX_OUTPUT) return refused('What is selected from the answer has more than 10 MiB.');
-            return { ok: true, data: JSON.parse(answer.data) as JsonObject };
+            const { data, next: found } = answer;
+            return { ok: true, data: JSON.parse(data) as JsonObject, next: found, bytes: Buffer.byteLength(data) };
+        },
+        async judge(data, schema, bytes) {
+            if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
+            if (schema === undefined) return { ok: true, data };
+            if (isLightToJudge(schema, bytes)) {
+                return here(() => {
+                    judge(data, schema);
+                    return { ok: true, data };
+                });
+            }
+            const answer = await ask(plain, { what: 'judge', data, schema });
+            return answer.ok ? { ok: true, data } : answer;
+        },
+        async readForm(answered, { selector, method }) {
+            const answer = await ask(html, { what: 'form', page: { ...rawPage(answered, {}), type: 'html' }, selector, method });
+            return answer.ok ? { ok: true, form: JSON.parse(answer.data) as PreparedForm } : answer;
         },
         async close() {
             await Promise.all([plain.close(), html.close()]);
@@ -49,15 +84,27 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
     };
 }
 
-function readHere(page: RawPage, rules: ResponseRules): Reading {
+const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
+
+function rawPage({ status, headers, body, url, method }: Page, { type }: Partial<ResponseRules>): RawPage {
+    const contentType = headers['content-type'];
+    return { status, contentType, body, url, method, type: typeOfBody(body, contentType, type) };
+}
+
+async function ask(pool: ThreadPool<Task, TaskAnswer>, task: Task): Promise<TaskAnswer> {
+    const answer = await pool.run(task);
+    if (answer === 'overrun') return refused(TOO_MUCH);
+    return answer.ok && Buffer.byteLength(answer.data) > MAX_OUTPUT ? refused(TOO_LONG) : answer;
+}
+
+function here<T extends { ok: true }>(read: () => T): T | Refused {
     try {
-        return { ok: true, data: readPage(page, rules) };
+        return read();
     } catch (error) {
-        if (error instanceof InvalidResponse) return { ok: false, code: error.code, message: error.message, details: error.details };
-        throw error;
+        return refusedBy(error);
     }
 }
 
-function refused(message: string): Reading {
+function refused(message: string): Refused {
     return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message, details: [] };
 }

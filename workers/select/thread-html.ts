@@ -1,4 +1,5 @@
 import { answerTasks } from './answer-tasks.ts';
-import { readHtmlBody } from './html.ts';
+import { parseHtml } from './html.ts';
+import { readForm } from './read-form.ts';
 
-answerTasks(readHtmlBody);
+answerTasks({ parse: parseHtml, readForm });

@@ -1,6 +1,6 @@
 import type { Effect, UpstreamRequest } from '../../shared/domain/types.ts';
-import { type EgressRules, judgeUrl } from '../egress.ts';
-import { UpstreamFault } from './failures.ts';
+import { type EgressRules, judgeUrl, type UrlVerdict } from '../egress.ts';
+import { type Fault, UpstreamFault } from './failures.ts';
 
 /** Redirects followed in one call (CONTRACT 4). */
 export const MAX_REDIRECTS = 5;
@@ -29,7 +29,8 @@ export function followRedirect(
     }
     const url = targetOf(location, sent.url);
     if (url === undefined) throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to something that is no URL.');
-    admit(url, registrable, rules);
+    const refused = refusalOf(url, registrable, rules, 'The site redirected');
+    if (refused !== undefined) throw new UpstreamFault(refused.code, refused.message);
     if (KEEPS_METHOD.has(status)) return { ...sent, url: url.href };
     const { 'content-type': _, ...headers } = sent.headers;
     return { method: sent.method === 'HEAD' ? 'HEAD' : 'GET', url: url.href, headers, bodyShown: null };
@@ -42,10 +43,20 @@ function targetOf(location: string, base: string): URL | undefined {
     return url ?? undefined;
 }
 
-function admit(url: URL, registrable: string, rules: EgressRules): void {
+/**
+ * Why a URL that the site named may not be called, the name first, then scheme and port (CONTRACT 1.2); `undefined`: it may.
+ * @param namedBy the beginning of the sentence that says so
+ */
+export function refusalOf(url: URL, registrable: string, rules: EgressRules, namedBy: string): Fault | undefined {
     const verdict = judgeUrl(url, registrable, rules);
-    if (verdict === 'allowed') return;
-    if (verdict === 'name') throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to another site.');
-    if (verdict === 'user-info') throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site redirected to a URL with user info.');
-    throw new UpstreamFault('EGRESS_DENIED', 'The site redirected to a scheme or port that may not be reached from here.');
+    if (verdict === 'allowed') return undefined;
+    const isElsewhere = verdict === 'name' || verdict === 'user-info';
+    return { code: isElsewhere ? 'UPSTREAM_REDIRECT' : 'EGRESS_DENIED', message: `${namedBy} ${WHERE[verdict]}.`, isTransient: false };
 }
+
+const WHERE: Readonly<Record<Exclude<UrlVerdict, 'allowed'>, string>> = {
+    name: 'to another site',
+    'user-info': 'to a URL with user info',
+    scheme: 'to a scheme or port that may not be reached from here',
+    port: 'to a scheme or port that may not be reached from here',
+};

@@ -1,0 +1,125 @@
+import type { Identity, PreparedForm } from '../shared/domain/build-request.ts';
+import type { FetchFailure, FetchJob } from '../shared/domain/fetch.ts';
+import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
+import type { Endpoint, Json, JsonObject } from '../shared/domain/types.ts';
+import { resultsAt, withResults } from '../shared/domain/wrap-result.ts';
+import { KIND_EXECUTORS } from './kinds/kinds.ts';
+import type { Reader } from './select/reader.ts';
+import type { SiteCall } from './site-call.ts';
+
+/** What a call brought together, valid by `response.schema` and not cut yet. */
+export interface Collected {
+    ok: true;
+    data: JsonObject;
+    /** Pages that had results. */
+    pagesWithItems: number;
+    /** The site has more, which nobody asked for or paid for. */
+    isMoreLeft: boolean;
+}
+
+export interface Collecting {
+    call: SiteCall;
+    reader: Reader;
+    endpoint: Endpoint;
+    job: FetchJob;
+    identity: Identity;
+    form: PreparedForm | undefined;
+}
+
+/** Past this sum of pages `Reader.judge` refuses: nothing more is asked for. */
+const MAX_BYTES = 10 * 1024 * 1024;
+
+/** One request and its answer. */
+export async function collectOne({ call, reader, endpoint, job, identity, form }: Collecting): Promise<Collected | FetchFailure> {
+    const request = KIND_EXECUTORS[endpoint.kind].plan(endpoint, job.values, identity, form);
+    const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
+    if (!answer.ok) return answer;
+    const reading = await reader.read(answer.page, endpoint);
+    if (!reading.ok) return reading;
+    const results = resultsAt(reading.data, endpoint.billing.results);
+    if (endpoint.billing.unit === 'result' && results === undefined) return withoutResults(endpoint);
+    return { ok: true, data: reading.data, pagesWithItems: results?.length === 0 ? 0 : 1, isMoreLeft: false };
+}
+
+/**
+ * Page after page (CONTRACT 3.1, `pagination`), until there is no next one, the same next comes again, the pages or the results that
+ * are wanted and paid for are there. Their arrays are joined into what the first page said; a page that fails fails the whole.
+ */
+export async function collectPages({ call, reader, endpoint, job, identity, form }: Collecting): Promise<Collected | FetchFailure> {
+    const { plan, read, next } = KIND_EXECUTORS[endpoint.kind];
+    const items: Json[] = [];
+    let first: JsonObject | undefined;
+    let bytes = 0;
+    let pagesWithItems = 0;
+    let isMoreLeft = false;
+    let place: PagePlace = startOf(endpoint, job);
+    const known = new Set<string>();
+    for (let pages = 1; ; pages++) {
+        const request = plan(endpoint, job.values, identity, form, pages === 1 ? undefined : place);
+        // The first page of links has no place but its URL.
+        for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
+        const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
+        if (!answer.ok) return pages === 1 ? answer : inMidWalk(answer);
+        const { page } = answer;
+        const part = await reader.readPart(page, endpoint, read(endpoint));
+        if (!part.ok) return part;
+        const found = resultsAt(part.data, endpoint.billing.results);
+        if (found === undefined) return withoutResults(endpoint);
+        for (const item of found) items.push(item);
+        first ??= part.data;
+        bytes += part.bytes;
+        if (found.length > 0) pagesWithItems++;
+        if (bytes > MAX_BYTES) break;
+
+        const link = page.headers['link'];
+        const after = next(endpoint, place, {
+            url: page.url,
+            link: Array.isArray(link) ? link.join(', ') : link,
+            found: part.next,
+            items: found.length,
+        });
+        if (after === 'unusable') return unusableNext();
+        if (after === 'none' || known.has(JSON.stringify(after))) break;
+        isMoreLeft = pages >= job.maxPages || items.length >= job.maxResults;
+        if (isMoreLeft) break;
+        place = after;
+    }
+    const joined = withResults(first, endpoint.billing.results, items);
+    const judged = await reader.judge(joined, endpoint.response.schema, bytes);
+    return judged.ok ? { ok: true, data: judged.data, pagesWithItems, isMoreLeft } : judged;
+}
+
+const NEXT_PAGE = 'The next page leads';
+
+function namedBy(form: PreparedForm | undefined): string | undefined {
+    return form === undefined ? undefined : 'The form of the page leads';
+}
+
+function startOf({ pagination }: Endpoint, { values }: FetchJob): PagePlace {
+    return { value: pagination === undefined ? undefined : firstValue(pagination, values) };
+}
+
+/** Of a walk something was sent, so that its time is up there and not before it began. */
+function inMidWalk(failure: FetchFailure): FetchFailure {
+    return failure.code === 'DEADLINE_EXCEEDED' ? { ...failure, code: 'UPSTREAM_TIMEOUT' } : failure;
+}
+
+/** What is billed by the result, or joined, has to have results. */
+function withoutResults({ billing: { results } }: Endpoint): FetchFailure {
+    return {
+        ok: false,
+        code: 'UPSTREAM_INVALID_RESPONSE',
+        message: 'The answer has no list of results where the schema says.',
+        details: [{ path: `/${results.replaceAll('.', '/')}`, code: 'INVALID_TYPE', message: 'There is no array here.' }],
+    };
+}
+
+function unusableNext(): FetchFailure {
+    const message = 'What is found for the next page is no text or number that a URL or a form can hold.';
+    return {
+        ok: false,
+        code: 'UPSTREAM_INVALID_RESPONSE',
+        message,
+        details: [{ path: '/pagination/next', code: 'INVALID_TYPE', message }],
+    };
+}

@@ -1,0 +1,54 @@
+import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import { type PagePlace, stepFrom } from '../../shared/domain/pages.ts';
+import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
+import type { NextFound } from '../select/reader.ts';
+import type { NextPlace, SeenPage } from './executor.ts';
+import { nextLink } from './next-link.ts';
+
+/** Where the page after the one at `place` stands, by the four styles of CONTRACT 3.1. Whether it was seen before is not asked here. */
+export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage): NextPlace {
+    const { pagination } = endpoint;
+    if (pagination === undefined) return 'none';
+    const { style, step } = pagination;
+    if (style === 'link') {
+        const url = nextLink(seen.link, seen.url);
+        return url === undefined ? 'none' : { url };
+    }
+    if (style === 'cursor') return byCursor(endpoint, pagination, seen.found);
+    // Counted pages name no last one: it is the first without results.
+    if (seen.items === 0 || !('value' in place)) return 'none';
+    return byNumber(endpoint, pagination, stepFrom(place.value, step ?? (style === 'offset' ? seen.items : 1)));
+}
+
+/** A number that the param itself does not take is past what the site serves. */
+function byNumber({ params }: Endpoint, { param }: Pagination, value: Json | undefined): NextPlace {
+    if (value === undefined) return 'none';
+    const schema = params.find(({ name }) => name === param)?.schema;
+    return schema === undefined || compileJsonSchema(schema)(value).ok ? { value } : 'none';
+}
+
+function byCursor(endpoint: Endpoint, { param = '' }: Pagination, found: NextFound | undefined): NextPlace {
+    if (found === undefined) return 'none';
+    if ('href' in found) {
+        const value = carriedBy(found.href, param);
+        return value === undefined ? { url: found.href } : { value };
+    }
+    const { value } = found;
+    if (isNothing(value)) return 'none';
+    if (typeof value === 'string') return { value: carriedBy(value, param) ?? value };
+    const isSentAsJson = endpoint.bodyFormat === 'json' && endpoint.params.some(({ name, source }) => name === param && source === 'body');
+    return typeof value !== 'object' || isSentAsJson ? { value } : 'unusable';
+}
+
+/** Many sites name the next page by its whole URL, and mean the cursor in it. */
+function carriedBy(text: string, param: string): string | undefined {
+    if (!/^https?:\/\//i.test(text)) return undefined;
+    const value = URL.parse(text)?.searchParams.get(param) ?? '';
+    return value === '' ? undefined : value;
+}
+
+/** How sites say that there is no next page. */
+function isNothing(value: Json): boolean {
+    if (value === null || value === false || value === '') return true;
+    return typeof value === 'object' && Object.keys(value).length === 0;
+}

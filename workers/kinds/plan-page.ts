@@ -1,0 +1,10 @@
+import { buildRequest, type Identity, type PreparedForm } from '../../shared/domain/build-request.ts';
+import { atFirstPage, atPage, type PagePlace } from '../../shared/domain/pages.ts';
+import type { Endpoint, UpstreamRequest, Values } from '../../shared/domain/types.ts';
+
+/** The request of one page. A URL that the site named stands for the whole of ours; method, headers and body stay the endpoint's. */
+export function planPage(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm, place?: PagePlace): UpstreamRequest {
+    const at = place !== undefined && 'value' in place ? atPage(endpoint, values, place.value) : atFirstPage(endpoint, values);
+    const request = buildRequest(at.endpoint, at.values, identity, form);
+    return place !== undefined && 'url' in place ? { ...request, url: place.url } : request;
+}

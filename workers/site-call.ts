@@ -1,0 +1,56 @@
+import type { FetchJob, UpstreamFigures } from '../shared/domain/fetch.ts';
+import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
+import { type CookieJar, createCookieJar } from './upstream/cookies.ts';
+import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
+
+/** Everything that one job sends to its site, up to its one deadline. */
+export interface SiteCall {
+    /** @param namedBy who named the URL, where the site did; see `SendOptions` */
+    send(
+        request: UpstreamRequest,
+        options: { effect: Effect; namedBy?: string | undefined },
+    ): Promise<{ ok: true; page: Page } | UpstreamFailure>;
+    /** Of all requests so far: attempts, bytes and durations summed, and the status of the last. */
+    figures(): UpstreamFigures;
+    /** The headers of every page so far. */
+    heads(): readonly Page['headers'][];
+}
+
+export interface CallTools {
+    upstream: Upstream;
+    /** `held → sent`; false where the API has already let go of the hold, and then nothing may be sent. */
+    markSent(operation: string): Promise<boolean>;
+}
+
+/** @param keepsCookies only a prepared call hands back what the site sets, and only while it runs */
+export function openSiteCall(
+    { upstream, markSent }: CallTools,
+    job: FetchJob,
+    { registrable, signal, keepsCookies }: { registrable: string; signal: AbortSignal; keepsCookies: boolean },
+): SiteCall {
+    const { site, deadlineAt } = job;
+    const cookies: CookieJar | undefined = keepsCookies ? createCookieJar() : undefined;
+    const heads: Page['headers'][] = [];
+    let sum: UpstreamFigures = { status: 0, attempts: 0, durationMs: 0, bytes: 0 };
+    return {
+        async send(request, { effect, namedBy }) {
+            const options: SendOptions = { site, registrable, effect, deadlineAt, signal };
+            if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
+            if (cookies !== undefined) options.cookies = cookies;
+            if (namedBy !== undefined) options.namedBy = namedBy;
+            const answer = await upstream.send(request, options);
+            if (!answer.ok) return { ...answer, attempts: sum.attempts + answer.attempts };
+            const { status, attempts, durationMs, bytes } = answer.figures;
+            sum = {
+                status,
+                attempts: sum.attempts + attempts,
+                durationMs: sum.durationMs + durationMs,
+                bytes: sum.bytes + bytes,
+            };
+            heads.push(answer.page.headers);
+            return { ok: true, page: answer.page };
+        },
+        figures: () => sum,
+        heads: () => heads,
+    };
+}
