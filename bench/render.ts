@@ -30,7 +30,7 @@ ${table(
 ## Side by side
 
 ${table(
-    ['', 'calls/s', 'p50 ms', 'p99 ms', 'CPU µs a call', 'of it'],
+    ['', 'calls/s', 'p50 ms', 'p99 ms', 'failed of 1,000', 'CPU µs a call', 'of it'],
     COMPARED.map(([name, title]) => comparedCells(results, name, title)),
 )}
 
@@ -77,7 +77,11 @@ function comparedCells(results: BenchResults, name: string, title: string): stri
     const parts = Object.keys(figures[0] ?? {})
         .filter((figure) => figure.startsWith('cpu_') && figure !== 'cpu_us')
         .map((figure) => `${figure.slice('cpu_'.length, -'_us'.length)} ${number(of(figure))}`);
-    return [title, ...['per_second', 'p50_ms', 'p99_ms', 'cpu_us'].map((figure) => number(of(figure))), parts.join(', ')];
+    return [
+        title,
+        ...['per_second', 'p50_ms', 'p99_ms', 'failed_per_1000', 'cpu_us'].map((figure) => number(of(figure))),
+        parts.join(', '),
+    ];
 }
 
 function bound(limit: Bound | undefined, unit: string): string {
@@ -92,6 +96,7 @@ function withUnit(value: number, unit: string): string {
 /** Three digits that mean something, no more. */
 export function number(value: number): string {
     if (!Number.isFinite(value)) return '–';
+    if (value === 0) return '0';
     if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US');
     return Math.abs(value) >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

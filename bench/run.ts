@@ -6,7 +6,7 @@ import { number, render } from './render.ts';
 import { type BenchResults, medianOf } from './results.ts';
 import { ROUNDS } from './scenarios/all.ts';
 import type { Bench } from './scenarios/scenario.ts';
-import { ROOT } from './stack/processes.ts';
+import { ROOT, untilQuiet } from './stack/processes.ts';
 import { openStack } from './stack/stack.ts';
 
 /**
@@ -16,6 +16,8 @@ import { openStack } from './stack/stack.ts';
  */
 const isQuick = process.argv.includes('--quick');
 const REPETITIONS = isQuick ? 1 : 3;
+/** Longest wait for a quiet machine before each measurement. */
+const PATIENCE_MS = isQuick ? 0 : 6000;
 
 const results = describeRun();
 const began = performance.now();
@@ -38,6 +40,7 @@ async function measure(bench: Bench): Promise<void> {
         const close = await open?.(bench);
         for (let repetition = 1; repetition <= REPETITIONS; repetition++) {
             for (const scenario of scenarios) {
+                await untilQuiet(PATIENCE_MS);
                 const figures = await scenario.run(bench);
                 results.scenarios[scenario.name] = [...(results.scenarios[scenario.name] ?? []), figures];
                 const shown = Object.entries(figures).map(([name, value]) => `${name} ${number(value)}`);

@@ -47,6 +47,7 @@ export function figuresOf({ figures, cpu, loadCpu, busyCores }: Loaded<string>):
         p90_ms: figures.p90,
         p99_ms: figures.p99,
         max_ms: figures.max,
+        failed_per_1000: (1000 * figures.failed) / (figures.failed + figures.count),
         cpu_us: perCall(whole),
         ...Object.fromEntries(Object.entries(product).map(([name, value]) => [`cpu_${name}_us`, perCall(value)])),
         busy_cores: busyCores,

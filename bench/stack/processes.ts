@@ -91,6 +91,18 @@ export function busySeconds(): number {
     return (user + nice + system + irq + softIrq) / TICKS_PER_SECOND;
 }
 
+/** Waits for a moment in which other work leaves this machine alone, but not for longer than so many milliseconds. */
+export async function untilQuiet(patienceMs: number): Promise<void> {
+    for (const end = performance.now() + patienceMs; performance.now() < end; ) {
+        const before = { at: performance.now(), busy: busySeconds() };
+        await sleep(300);
+        const cores = (busySeconds() - before.busy) / ((performance.now() - before.at) / 1000);
+        if (cores < QUIET_CORES) return;
+    }
+}
+
+const QUIET_CORES = 0.25;
+
 /** Memory of a process that is in RAM now, in MB. */
 export function rssMb(pid: number): number {
     const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
