@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { type CommonRedisOptions, Redis } from 'ioredis';
 import { type OutageLog, watchOutage } from './outage.ts';
 
@@ -34,10 +35,32 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
     redis.on('error', outage.down);
     redis.on('reconnecting', () => outage.down(new Error('the connection was closed')));
     redis.on('ready', outage.up);
+    if (profile !== 'reader') redis.on('connect', () => writeOncePerTurn(redis.stream));
     return redis;
 }
 
 /** All keys of one installation share a hash tag, so that scripts over several of them also run on a cluster. */
 export function hashTag(keyPrefix: string): string {
     return keyPrefix.startsWith('{') ? keyPrefix : `{${keyPrefix}}`;
+}
+
+/**
+ * Commands of one turn of the event loop leave in one write: a system call each was a tenth of the API's CPU under load. An idle
+ * loop turns at once, so that a lone command does not wait.
+ */
+function writeOncePerTurn(stream: Writable): void {
+    const write = stream.write.bind(stream) as Writable['write'];
+    let isCorked = false;
+    const corkedWrite = (...args: Parameters<Writable['write']>) => {
+        if (!isCorked) {
+            isCorked = true;
+            stream.cork();
+            setImmediate(() => {
+                isCorked = false;
+                stream.uncork();
+            });
+        }
+        return write(...args);
+    };
+    stream.write = corkedWrite as Writable['write'];
 }
