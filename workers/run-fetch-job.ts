@@ -4,6 +4,7 @@ import type { Endpoint } from '../shared/domain/types.ts';
 import { cutResults } from '../shared/domain/wrap-result.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
+import { mayKeep } from './may-keep.ts';
 import { prepareCall } from './prepare-call.ts';
 import type { Reader } from './select/reader.ts';
 import { type CallTools, openSiteCall, type SiteCall } from './site-call.ts';
@@ -47,6 +48,7 @@ function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, job
         results,
         requests: KIND_EXECUTORS[endpoint.kind].requests(collected.pagesWithItems),
         truncated: truncated || collected.isMoreLeft,
+        mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
         upstream: call.figures(),
         startedAt,
     };

@@ -11,8 +11,9 @@ import { countCall } from '../plugins/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { type Found, findEndpoint } from './find-endpoint.ts';
 import { insufficientCredits } from './insufficient-credits.ts';
-import { aroundBalance, presentDryRun, presentFetch } from './present-fetch.ts';
-import { recordFetch } from './record-fetch.ts';
+import { findKept, keepResult } from './kept-results.ts';
+import { aroundBalance, presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
+import { recordFetch, recordKept } from './record-fetch.ts';
 
 /** Leases outlive the deadline by so much, for the answer of a process that died. */
 const LEASE_GRACE_MS = 5000;
@@ -54,6 +55,11 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         if (!found.ok) throw found.refusal;
         if (values === undefined || price === undefined) throw new Error('a found endpoint has values and a price');
         if (body.dry_run) return await presentDryRun(call, found, values, price);
+        const kept = await findKept(call, found, values);
+        if (kept !== undefined) {
+            recordKept(call, { found, results: kept.results, durationMs: performance.now() - began });
+            return await presentKept(call, found, kept, began);
+        }
         const hold = await app.credits.hold({
             operation,
             accountId: caller.accountId,
@@ -98,6 +104,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             throw refusal;
         }
         recordFetch(call, { job, found, code: 'success', credits: bill.charged, outcome, durationMs: performance.now() - began });
+        await keepResult(call, found, values, outcome, bill.charged);
         return { answer: present(outcome, bill), ...(bill.kept === undefined ? {} : { keptText: bill.kept }) };
     } finally {
         // The windows stay taken; concurrency and share are free before the answer is sent.

@@ -57,7 +57,9 @@ const meta = Joi.object<FetchMeta, true>({
     version: v.versionNumber().required(),
     results: v.count(),
     truncated: Joi.boolean(),
-    cached: Joi.boolean(),
+    cached: Joi.boolean().description(
+        'true: a result that this account was charged for before, served by max_age; queue_ms and upstream are absent then',
+    ),
     duration_ms: v.count().required(),
     queue_ms: v.count(),
     upstream: Joi.object({

@@ -47,6 +47,8 @@ export type FetchOutcome =
           /** Pages that are billed: 1, or for `paginate` the pages fetched that had items. */
           requests: number;
           truncated: boolean;
+          /** Whether the site allows that it is served again to the account that paid for it (`max_age`). */
+          mayKeep: boolean;
           upstream: UpstreamFigures;
           /** When a worker picked the job up, milliseconds since the epoch. */
           startedAt: number;

@@ -32,7 +32,7 @@ export function aJob(changes: Partial<FetchJob> = {}, timeoutMs = 10_000): Fetch
 /** What a worker answers to a call that went well. */
 export function success(data: Record<string, string> = {}): FetchOutcome {
     const upstream = { status: 200, attempts: 1, durationMs: 1, bytes: 2 };
-    return { ok: true, data, results: 1, requests: 1, truncated: false, upstream, startedAt: Date.now() };
+    return { ok: true, data, results: 1, requests: 1, truncated: false, mayKeep: false, upstream, startedAt: Date.now() };
 }
 
 /** Asks again until it is so, or fails after `limitMs`. */
