@@ -8,7 +8,7 @@ import { nextPlace } from '../../workers/kinds/next-place.ts';
 const PAGE = 'https://shop.test/list?page=1';
 
 function next(
-    pagination: PackageEndpoint['pagination'],
+    pagination: NonNullable<PackageEndpoint['pagination']>,
     at: number | string,
     seen: Partial<SeenPage>,
     more: Partial<PackageEndpoint> = {},

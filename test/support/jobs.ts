@@ -1,0 +1,71 @@
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import type { EgressRules } from '../../workers/egress.ts';
+import { runFetchJob } from '../../workers/run-fetch-job.ts';
+import { createReader } from '../../workers/select/reader.ts';
+import { createUpstream } from '../../workers/upstream.ts';
+
+export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
+
+/** A worker without a queue: it runs one job after the other against endpoints that a test made up. */
+export interface JobRunner {
+    /** Limits are as if everything had been held. */
+    run(endpoint: string, values?: FetchJob['values'], more?: Partial<FetchJob>): Promise<FetchOutcome>;
+    /** Operations that were marked as sent. */
+    marks: string[];
+    close(): Promise<void>;
+}
+
+export function openJobRunner(site: string, rules: EgressRules, documents: readonly PackageEndpoint[]): JobRunner {
+    const endpoints = new Map(documents.map((document) => [document.name, readEndpoint(document)]));
+    const upstream = createUpstream({ rules });
+    const reader = createReader({ threads: 1 });
+    const marks: string[] = [];
+    const tools = {
+        loadEndpoint: async (_versionId: number, name: string) => {
+            const endpoint = endpoints.get(name);
+            return endpoint === undefined ? undefined : { endpoint, registrable: site };
+        },
+        markSent: async (operation: string) => {
+            marks.push(operation);
+            return true;
+        },
+        upstream,
+        reader,
+        userAgent: () => USER_AGENT,
+    };
+    return {
+        marks,
+        async run(name, values = {}, more = {}) {
+            const endpoint = endpoints.get(name);
+            const now = Date.now();
+            const job: FetchJob = {
+                operation: 'op_1',
+                requestId: 'req_1',
+                site,
+                versionId: 1,
+                endpoint: name,
+                effect: endpoint?.effect ?? 'read',
+                values,
+                deadlineAt: now + 5000,
+                admittedAt: now,
+                maxResults: endpoint?.billing.maxResults ?? 100,
+                maxPages: endpoint?.pagination?.maxPages ?? 1,
+                run: 1,
+                ...more,
+            };
+            return runFetchJob(tools, job, new AbortController().signal);
+        },
+        async close() {
+            upstream.close();
+            await reader.close();
+        },
+    };
+}
+
+/** An outcome that is expected to be a success. */
+export function done(outcome: FetchOutcome): FetchOutcome & { ok: true } {
+    if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message ?? ''} ${JSON.stringify(outcome.details ?? '')}`);
+    return outcome;
+}
