@@ -35,6 +35,10 @@ export async function down(knex: Knex): Promise<void> {
     `);
 }
 
+/** Pinned, since the functions keep plans from the time when the tables were empty. */
+const PLANNER =
+    'set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan set jit = off';
+
 const COUNT = `
     create function idempotency_count(p_workspace text[], p_bytes bigint[]) returns void language sql as $$
         insert into idempotency_bytes as kept (workspace_id, bytes)
@@ -48,7 +52,7 @@ const COUNT = `
 const STORE = `
     create function idempotency_store(
         p_workspace text[], p_route text[], p_key text[], p_operation text[], p_status smallint[], p_headers text[], p_body text[]
-    ) returns integer language plpgsql as $$
+    ) returns integer language plpgsql ${PLANNER} as $$
     declare
         workspaces text[];
         sizes bigint[];
@@ -77,7 +81,7 @@ const STORE = `
 const BEGIN = `
     create function idempotency_begin(
         p_workspace text[], p_route text[], p_key text[], p_hash text[], p_operation text[], p_lasts_ms integer[], p_max_bytes bigint
-    ) returns table (operation text, verdict text, holder text) language plpgsql as $$
+    ) returns table (operation text, verdict text, holder text) language plpgsql ${PLANNER} as $$
     #variable_conflict use_column
     declare
         moment timestamptz := app_now();
@@ -119,7 +123,7 @@ const BEGIN = `
 
 /** Milliseconds until a workspace keeps less than p_max_bytes, by what runs out first; 0: it does now. */
 const ROOM = `
-    create function idempotency_room(p_workspace text, p_max_bytes bigint) returns bigint language plpgsql as $$
+    create function idempotency_room(p_workspace text, p_max_bytes bigint) returns bigint language plpgsql ${PLANNER} as $$
     declare
         moment timestamptz := app_now();
         kept bigint;
@@ -143,7 +147,7 @@ const ROOM = `
 `;
 
 const SWEEP = `
-    create function idempotency_sweep(p_limit integer) returns integer language plpgsql as $$
+    create function idempotency_sweep(p_limit integer) returns integer language plpgsql ${PLANNER} as $$
     declare
         swept integer;
     begin

@@ -35,10 +35,14 @@ export async function down(knex: Knex): Promise<void> {
     `);
 }
 
+/** Pinned, since the functions keep plans from the time when the tables were empty. */
+const PLANNER =
+    'set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_generic_plan set jit = off';
+
 /** Keeps one result in the place of an earlier one; the account's oldest go until it keeps at most p_max_bytes. */
 const KEEP = `
     create function kept_results_keep(p_account text, p_question text, p_result text, p_results integer, p_max_bytes bigint)
-    returns void language plpgsql as $$
+    returns void language plpgsql ${PLANNER} as $$
     declare
         kept bigint;
         earlier integer;
@@ -64,7 +68,7 @@ const KEEP = `
 
 /** Accounts that somebody else works on are left to the next sweep. */
 const SWEEP = `
-    create function kept_results_sweep(p_max_age integer, p_limit integer) returns integer language plpgsql as $$
+    create function kept_results_sweep(p_max_age integer, p_limit integer) returns integer language plpgsql ${PLANNER} as $$
     declare
         swept integer;
         late timestamptz := app_now() - p_max_age * interval '1 second';

@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts';
 import { openBatch } from './batch.ts';
 import { isOutage, persist } from './credits/outages.ts';
+import { run, type Statement } from './statement.ts';
 
 /** What a workspace may keep in all, in bytes (CONTRACT section 4, "Idempotency"). What is running when it is reached is still kept. */
 export const KEPT_BYTES = 256 * 1024 * 1024;
@@ -94,32 +95,37 @@ export async function sweepAnswers(db: Db, limit = 2000): Promise<number> {
     return rows[0]?.count ?? 0;
 }
 
+const BEGIN: Statement = {
+    name: 'idempotency_begin',
+    text: 'select operation, verdict, holder from idempotency_begin($1, $2, $3, $4, $5, $6, $7)',
+};
+
+const FORGET: Statement = {
+    name: 'idempotency_forget',
+    text: `delete from idempotency i using unnest($1::text[], $2::text[], $3::text[], $4::text[]) as g (workspace, route, key, operation)
+        where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
+          and i.operation = g.operation and i.status is null`,
+};
+
 async function beginAll(db: Db, orders: readonly KeyOrder[]): Promise<Begun[]> {
-    const { rows } = await db
-        .raw<{ rows: { operation: string; verdict: Begun['verdict']; holder: string }[] }>(
-            'select * from idempotency_begin(?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::integer[], ?)',
-            [
-                ...columns(orders),
-                orders.map(({ bodyHash }) => bodyHash),
-                orders.map(({ operation }) => operation),
-                orders.map(({ lastsMs }) => Math.ceil(lastsMs)),
-                KEPT_BYTES,
-            ],
-        )
-        .timeout(TIMEOUT_MS);
+    const rows = await run<{ operation: string; verdict: Begun['verdict']; holder: string }>(
+        db,
+        BEGIN,
+        [
+            ...columns(orders),
+            orders.map(({ bodyHash }) => bodyHash),
+            orders.map(({ operation }) => operation),
+            orders.map(({ lastsMs }) => Math.ceil(lastsMs)),
+            KEPT_BYTES,
+        ],
+        TIMEOUT_MS,
+    );
     const byOperation = new Map(rows.map(({ operation, verdict, holder }) => [operation, { verdict, holder }]));
     return orders.map(({ operation }) => byOperation.get(operation) ?? { verdict: 'running' });
 }
 
 async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
-    await db
-        .raw(
-            `delete from idempotency i using unnest(?::text[], ?::text[], ?::text[], ?::text[]) as g (workspace, route, key, operation)
-             where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
-               and i.operation = g.operation and i.status is null`,
-            [...columns(calls), calls.map(({ operation }) => operation)],
-        )
-        .timeout(TIMEOUT_MS);
+    await run(db, FORGET, [...columns(calls), calls.map(({ operation }) => operation)], TIMEOUT_MS);
     return calls.map(() => true);
 }
 

@@ -1,5 +1,6 @@
 import type { Db } from '../../db.ts';
 import type { KeyedCall } from '../idempotency.ts';
+import { run, type Statement } from '../statement.ts';
 import type { Bonuses } from './bonuses.ts';
 import { persist } from './outages.ts';
 import type { Settled } from './settlements.ts';
@@ -32,21 +33,26 @@ interface AnsweredRow extends Omit<AnsweredSettled, 'firstFetchBonus'> {
  * `stored` works on rows that were there before, and is looked at by every row of the result, so that it runs once and always.
  * A hold that we had charged before, in a try whose answer was lost, has its answer kept already.
  */
-const SETTLE = `
-    with given as materialized (
-        select * from unnest(?::text[], ?::bigint[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[])
-            as g (operation, charge, workspace, route, key, head, tail)
-    ), settled as materialized (
-        select s.* from credits_settle((select array_agg(operation) from given), (select array_agg(charge) from given), ?, ?, ?) s
-    ), stored as materialized (
-        select idempotency_store(array_agg(g.workspace), array_agg(g.route), array_agg(g.key), array_agg(g.operation),
-                                 array_agg(200::smallint), array_agg('{}'::text), array_agg(g.head || s.available || g.tail)) as answers
-        from given g join settled s using (operation) where s.won
-    )
-    select s.operation, s.won, s.state, s.marked, s.charged, s.first_fetch, s.available, i.body as kept
-    from settled s cross join stored join given g using (operation)
-    left join idempotency i on not s.won and i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
-        and i.operation = g.operation`;
+const SETTLE: Statement = {
+    name: 'credits_settle_answered',
+    text: `
+        with given as materialized (
+            select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
+                as g (operation, charge, workspace, route, key, head, tail)
+        ), settled as materialized (
+            select s.* from credits_settle($1, $2, $8, $9, $10) s
+        ), stored as materialized (
+            select idempotency_store(array_agg(g.workspace), array_agg(g.route), array_agg(g.key), array_agg(g.operation),
+                                     array_agg(200::smallint), array_agg('{}'::text), array_agg(g.head || s.available || g.tail)) as answers
+            from given g join settled s using (operation) where s.won
+        )
+        select s.operation, s.won, s.state, s.marked, s.charged, s.first_fetch, s.available,
+               case when not s.won then (
+                   select i.body from idempotency i
+                   where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key and i.operation = g.operation
+               ) end as kept
+        from settled s cross join stored join given g using (operation)`,
+};
 
 /**
  * Charges all these holds and keeps the answers of those that it charged, in one statement: a process that dies has done both
@@ -72,7 +78,7 @@ export async function settleAnswered(
         bonuses.referralsAMonth,
     ];
     return persist(limits.patienceMs, async (mayBeDone) => {
-        const { rows } = await db.raw<{ rows: AnsweredRow[] }>(SETTLE, bindings).timeout(limits.timeoutMs);
+        const rows = await run<AnsweredRow>(db, SETTLE, bindings, limits.timeoutMs);
         const byOperation = new Map(rows.map((row) => [row.operation, row]));
         return charges.map(({ operation }) => verdict(byOperation.get(operation), mayBeDone));
     });
