@@ -1,0 +1,173 @@
+import { expect } from 'chai';
+import type { Db } from '../../shared/db.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { openCredits } from '../../shared/store/credits.ts';
+import { type Idempotency, type KeyOrder, openIdempotency, sweepAnswers } from '../../shared/store/idempotency.ts';
+import { type Books, openBooks, orderFor } from './books.ts';
+
+const HOUR = 3600;
+
+describe('the keys of a workspace', () => {
+    let books: Books;
+    let keys: Idempotency;
+    before(async () => {
+        books = await openBooks();
+        keys = openIdempotency(books.db);
+    });
+    afterEach(async () => {
+        expect(await bytesOff(books.db), 'what is kept is counted exactly').to.deep.equal([]);
+        await books.expectRightBooks();
+    });
+    after(async () => {
+        await keys.close();
+        await books.close();
+    });
+
+    const orderOf = (more: Partial<KeyOrder> = {}): KeyOrder => ({
+        workspaceId: 'wsp_one',
+        route: 'postFetch',
+        key: newId('op'),
+        operation: newId('op'),
+        bodyHash: 'aa',
+        lastsMs: 30_000,
+        ...more,
+    });
+    const again = (order: KeyOrder, more: Partial<KeyOrder> = {}) => keys.begin({ ...order, operation: newId('op'), ...more });
+    const answer = (body = '{"answer":1}') => ({ status: 200, headers: { 'retry-after': '7' }, body });
+
+    it('give a key to one of those who ask at once', async () => {
+        const order = orderOf();
+        const verdicts = (await Promise.all(Array.from({ length: 300 }, () => again(order)))).map(({ verdict }) => verdict);
+        expect(verdicts.filter((verdict) => verdict === 'new')).to.have.lengthOf(1);
+        expect(verdicts.filter((verdict) => verdict === 'running')).to.have.lengthOf(299);
+    });
+
+    it('give it to the same call a second time, whose first answer was lost', async () => {
+        const order = orderOf();
+        expect([(await keys.begin(order)).verdict, (await keys.begin(order)).verdict]).to.deep.equal(['new', 'new']);
+    });
+
+    it('tell another body from the same, and one route and workspace from the others', async () => {
+        const order = orderOf();
+        await keys.begin(order);
+        expect((await again(order, { bodyHash: 'bb' })).verdict).to.equal('conflict');
+        expect((await again(order, { route: 'postSchemaRequest' })).verdict).to.equal('new');
+        expect((await again(order, { workspaceId: 'wsp_two' })).verdict).to.equal('new');
+    });
+
+    it('give back what was stored, byte for byte, until it runs out', async () => {
+        const order = orderOf();
+        await keys.begin(order);
+        const kept = answer(`{"text":"ü \\u0000 \\"${'x'.repeat(100_000)}"}`);
+        await keys.store(order, kept);
+        expect((await again(order)).verdict).to.equal('replay');
+        expect(await keys.read(order)).to.deep.equal(kept);
+        await keys.store(order, answer('another'));
+        await keys.forget(order);
+        expect(await keys.read(order), 'the first answer stays').to.deep.equal(kept);
+        await books.advance(24 * HOUR + 1);
+        expect((await again(order)).verdict).to.equal('new');
+        expect(await keys.read(order)).to.equal(undefined);
+    });
+
+    it('are free again when their call forgets them, and only then', async () => {
+        const order = orderOf();
+        await keys.begin(order);
+        await keys.forget({ ...order, operation: newId('op') });
+        expect((await again(order)).verdict).to.equal('running');
+        await keys.forget(order);
+        expect((await again(order)).verdict).to.equal('new');
+    });
+
+    it('say whose they are when their time is up', async () => {
+        const order = orderOf();
+        await keys.begin(order);
+        await books.advance(31);
+        expect(await again(order, { bodyHash: 'bb' })).to.deep.equal({ verdict: 'abandoned', holder: order.operation });
+    });
+
+    it('keep the answer of a charge with the charge, also where the database could not say so', async () => {
+        const account = await books.user({ allowance: 10 });
+        const hold = orderFor(account, { maxUnits: 4 });
+        const call = orderOf({ operation: hold.operation });
+        await keys.begin(call);
+        await books.credits.hold(hold);
+        const credits = openCredits(losingItsFirstAnswer(books.db));
+        const charged = await credits.charge({ operation: hold.operation, amount: 3, answer: { call, head: '{"left":', tail: '}' } });
+        expect(charged).to.include({ ok: true, charged: 3, available: 57, kept: '{"left":57}' });
+        expect(await keys.read(call)).to.deep.equal({ status: 200, headers: {}, body: '{"left":57}' });
+        expect((await books.story(account)).filter((entry) => entry.startsWith('charge'))).to.have.lengthOf(1);
+        await credits.close();
+    });
+
+    it('keep nothing of a charge whose hold was released before', async () => {
+        const account = await books.user({ allowance: 10 });
+        const hold = orderFor(account);
+        const call = orderOf({ operation: hold.operation });
+        await keys.begin(call);
+        await books.credits.hold(hold);
+        await books.credits.release(hold);
+        const charged = await books.credits.charge({ operation: hold.operation, amount: 1, answer: { call, head: '', tail: '' } });
+        expect(charged).to.include({ ok: false, state: 'released' });
+        expect(await keys.read(call)).to.equal(undefined);
+    });
+
+    it('count what they keep exactly while calls begin, end and run out, and sweepers sweep', async () => {
+        const names = Array.from({ length: 12 }, (_, index) => `key-${index}`);
+        const life = async (turn: number) => {
+            const order = orderOf({ workspaceId: `wsp_${turn % 3}`, key: names[(turn * 7) % names.length] ?? '' });
+            const { verdict } = await keys.begin(order);
+            if (verdict !== 'new') return;
+            if (turn % 3 === 0) await keys.forget(order);
+            else await keys.store(order, answer('x'.repeat(turn)));
+        };
+        for (let round = 0; round < 6; round++) {
+            await Promise.all([
+                ...Array.from({ length: 60 }, (_, turn) => life(round * 60 + turn)),
+                sweepAnswers(books.db, 5),
+                sweepAnswers(books.db),
+            ]);
+            await books.advance(13 * HOUR);
+        }
+        await books.advance(25 * HOUR);
+        while ((await sweepAnswers(books.db)) > 0);
+        const { rows } = await books.db.raw('select count(*)::integer as rows from idempotency');
+        expect(rows[0].rows).to.equal(0);
+    });
+});
+
+/** Workspaces whose sum is not the sum of their rows. */
+async function bytesOff(db: Db): Promise<unknown[]> {
+    const { rows } = await db.raw(
+        `select workspace_id, coalesce(sum(i.size), 0) as kept, coalesce(max(b.bytes), 0) as counted
+         from idempotency i full join idempotency_bytes b using (workspace_id)
+         group by workspace_id having coalesce(sum(i.size), 0) <> coalesce(max(b.bytes), 0)`,
+    );
+    return rows;
+}
+
+/** A pool whose first statement is committed, and its answer lost on the way. */
+function losingItsFirstAnswer(db: Db): Db {
+    let isLost = false;
+    const pool = db.client as {
+        acquireConnection(): Promise<{ query(...given: unknown[]): Promise<unknown> }>;
+        releaseConnection(one: object): Promise<void>;
+    };
+    const client = {
+        emit: () => true,
+        releaseConnection: (one: { real: object }) => pool.releaseConnection(one.real),
+        async acquireConnection() {
+            const real = await pool.acquireConnection();
+            return {
+                real,
+                async query(...given: unknown[]) {
+                    const answer = await real.query(...given);
+                    if (isLost) return answer;
+                    isLost = true;
+                    throw Object.assign(new Error('the connection was lost'), { code: 'ECONNRESET' });
+                },
+            };
+        },
+    };
+    return { client } as unknown as Db;
+}
