@@ -35,11 +35,12 @@ const CONNECT_TIMEOUT = 10_000;
  * The guard (CONTRACT 4, address guard): resolves itself, refuses the whole answer if one address in it is not allowed, dials the very
  * address that was judged and looks at the peer's address again. Neither setting nor environment switches any of it off; with
  * EGRESS_PROXY_URL the proxy resolves and decides on addresses.
+ * @param timeoutMs of DNS, TCP and TLS together; only tests pass another one
  */
-export function createConnector(rules: EgressRules): EgressConnector {
+export function createConnector(rules: EgressRules, { timeoutMs = CONNECT_TIMEOUT }: { timeoutMs?: number } = {}): EgressConnector {
     const open = rules.proxyUrl === undefined ? (target: Target) => dialChecked(target, rules) : throughProxy(rules.proxyUrl);
     return {
-        connect: (target) => withinTime(CONNECT_TIMEOUT, async () => finish(await open(target), target)),
+        connect: (target) => withinTime(timeoutMs, async (late) => finish(await open(target), target, late)),
     };
 }
 
@@ -64,7 +65,7 @@ async function dialInTurn(addresses: readonly string[], port: number): Promise<S
     let failure: unknown = Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' });
     for (const address of addresses.slice(0, 4)) {
         try {
-            return await withinTime(CONNECT_TIMEOUT / Math.min(4, addresses.length), () => dial(address, port));
+            return await withinTime(CONNECT_TIMEOUT / Math.min(4, addresses.length), (late) => dial(address, port, late));
         } catch (error) {
             if (error instanceof EgressDenied) throw error;
             failure = error;
@@ -73,9 +74,9 @@ async function dialInTurn(addresses: readonly string[], port: number): Promise<S
     throw failure;
 }
 
-async function dial(address: string, port: number): Promise<Socket> {
+async function dial(address: string, port: number, late: AbortSignal): Promise<Socket> {
     const socket = dialTcp({ host: address, port, autoSelectFamily: false, noDelay: true });
-    await opened(socket, 'connect');
+    await opened(socket, 'connect', late);
     if (socket.remoteAddress === undefined || !isSameAddress(socket.remoteAddress, address)) {
         socket.destroy();
         throw new EgressDenied('peer');
@@ -98,38 +99,42 @@ function throughProxy(proxyUrl: string): (target: Target) => Promise<Socket> {
 }
 
 /** Puts TLS on top where the scheme asks for it: the certificate has to be of the name in the URL. */
-async function finish(socket: Socket, { host, scheme }: Target): Promise<Socket> {
+async function finish(socket: Socket, { host, scheme }: Target, late: AbortSignal): Promise<Socket> {
     if (scheme === 'http') return socket;
     const servername = isIP(host) === 0 ? host : '';
     const secure = startTls({ socket, host, servername, ALPNProtocols: ['http/1.1'], rejectUnauthorized: true, minVersion: 'TLSv1.2' });
-    await opened(secure, 'secureConnect');
+    await opened(secure, 'secureConnect', late);
     return secure;
 }
 
-/** Resolves with the event; an error or an end before it rejects and leaves no socket open. */
-function opened(socket: Socket, event: 'connect' | 'secureConnect'): Promise<void> {
+/** Resolves with the event; an error or an end before it rejects and leaves no socket open, and so does `late`. */
+function opened(socket: Socket, event: 'connect' | 'secureConnect', late: AbortSignal): Promise<void> {
     return new Promise((done, fail) => {
         const ended = () => fail(Object.assign(new Error('the connection was closed before it was ready'), { code: 'ECONNRESET' }));
+        const giveUp = () => void socket.destroy();
         socket.once('error', fail);
         socket.once('close', ended);
+        late.addEventListener('abort', giveUp);
+        if (late.aborted) giveUp();
         socket.once(event, () => {
             socket.off('error', fail);
             socket.off('close', ended);
+            late.removeEventListener('abort', giveUp);
             done();
         });
     });
 }
 
-/** A socket that comes too late is closed. */
-function withinTime(ms: number, open: () => Promise<Socket>): Promise<Socket> {
+/** Tells `open` when its time is up, since a site that never finishes a handshake would keep the socket for ever; one that comes too late is closed. */
+function withinTime(ms: number, open: (late: AbortSignal) => Promise<Socket>): Promise<Socket> {
     return new Promise((done, fail) => {
-        let isLate = false;
+        const late = new AbortController();
         const timer = setTimeout(() => {
-            isLate = true;
             fail(Object.assign(new Error('the connection was not ready in time'), { code: 'ETIMEDOUT' }));
+            late.abort();
         }, ms);
-        open()
-            .then((socket) => (isLate ? void socket.destroy() : done(socket)), fail)
+        open(late.signal)
+            .then((socket) => (late.signal.aborted ? void socket.destroy() : done(socket)), fail)
             .finally(() => clearTimeout(timer));
     });
 }
