@@ -7,7 +7,7 @@ import { toStates, toVerdict } from './limits/verdict.ts';
 import type { OutageLog } from './outage.ts';
 import { Refusal } from './refusals.ts';
 
-export type { Lease, Limits, LimitWindow, TakeOrder, TakeVerdict, WindowName, WindowState } from './limits/types.ts';
+export type { Lease, Limits, LimitWindow, SiteStanding, TakeOrder, TakeVerdict, WindowName, WindowState } from './limits/types.ts';
 
 export interface LimitsOptions {
     databaseUrl: string;

@@ -1,3 +1,4 @@
+import { CIRCUIT } from '../circuit/figures.ts';
 import type { OutageLog } from '../outage.ts';
 import { openPool } from '../postgres-pool.ts';
 import type { LimitStore } from './store.ts';
@@ -10,7 +11,20 @@ interface TakeRow {
     verdict: number;
     used: number[];
     left_ms: number[];
+    circuit_ms?: number | null;
+    backlog_ms?: number | null;
+    quarantine_ms?: number | null;
 }
+
+const TAKE = { name: 'limits-take', text: 'select verdict, used, left_ms from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)' };
+
+/** Looks at the site when the step is done, in the same statement. */
+const TAKE_AND_LOOK = {
+    name: 'limits-take-and-look',
+    text: `select verdict, used, left_ms, circuit_ms, backlog_ms, quarantine_ms
+           from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as taken,
+                lateral site_standing(taken.verdict, $8, $11, $12, $13)`,
+};
 
 /** The counters in PostgreSQL: UNLOGGED tables and one function, see migrations/0011_limits.ts. The clock is `app_now()`. */
 export function openPostgresLimits({ databaseUrl, log }: { databaseUrl: string; log: OutageLog }): LimitStore {
@@ -25,22 +39,23 @@ export function openPostgresLimits({ databaseUrl, log }: { databaseUrl: string; 
     const sweep = setInterval(() => void pool.query('select limits_sweep()').catch(() => undefined), SWEEP_MS).unref();
     return {
         async take({ identity, windows, lease }) {
-            const { rows } = await pool.query<TakeRow>({
-                name: 'limits-take',
-                text: 'select verdict, used, left_ms from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
-                values: [
-                    identity,
-                    windows.map(({ name }) => name),
-                    windows.map(({ limit }) => limit),
-                    windows.map(({ seconds }) => seconds),
-                    lease?.operation ?? null,
-                    lease?.account ?? null,
-                    lease?.concurrency ?? null,
-                    lease?.site ?? null,
-                    lease?.share ?? null,
-                    lease === undefined ? null : Math.max(1, Math.round(lease.expiresAt - Date.now())),
-                ],
-            });
+            const counted = [
+                identity,
+                windows.map(({ name }) => name),
+                windows.map(({ limit }) => limit),
+                windows.map(({ seconds }) => seconds),
+                lease?.operation ?? null,
+                lease?.account ?? null,
+                lease?.concurrency ?? null,
+                lease?.site ?? null,
+                lease?.share ?? null,
+                lease === undefined ? null : Math.max(1, Math.round(lease.expiresAt - Date.now())),
+            ];
+            const target = [lease?.target?.versionId ?? null, lease?.target?.endpoint ?? null, CIRCUIT.probePatienceMs];
+            const isSiteAsked = lease?.site !== undefined;
+            const { rows } = await pool.query<TakeRow>(
+                isSiteAsked ? { ...TAKE_AND_LOOK, values: [...counted, ...target] } : { ...TAKE, values: counted },
+            );
             return fromRow(rows[0]);
         },
         async end({ operation }) {
@@ -63,5 +78,7 @@ export function openPostgresLimits({ databaseUrl, log }: { databaseUrl: string; 
 
 function fromRow(row: TakeRow | undefined): StoreAnswer {
     if (row === undefined) throw new Error('the limits function answered nothing');
-    return { verdict: row.verdict, used: row.used, leftMs: row.left_ms };
+    const { verdict, used, left_ms: leftMs, circuit_ms, backlog_ms, quarantine_ms } = row;
+    const circuit = typeof circuit_ms === 'number' ? { circuitMs: circuit_ms } : {};
+    return { verdict, used, leftMs, standing: { ...circuit, backlogMs: backlog_ms ?? 0, quarantineMs: quarantine_ms ?? 0 } };
 }

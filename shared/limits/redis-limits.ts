@@ -1,11 +1,13 @@
 import type { Result } from 'ioredis';
+import { CIRCUIT } from '../circuit/figures.ts';
+import { circuitKeys } from '../circuit/redis-store.ts';
 import type { Clock } from '../clock.ts';
 import type { OutageLog } from '../outage.ts';
 import { hashTag, openRedis } from '../redis.ts';
 import { createSilenceGuard } from '../silence.ts';
 import { END_SCRIPT, PEEK_SCRIPT, TAKE_SCRIPT } from './redis-scripts.ts';
 import type { LimitStore } from './store.ts';
-import type { LimitWindow, StoreAnswer } from './types.ts';
+import type { LimitWindow, SiteStanding, StoreAnswer } from './types.ts';
 
 declare module 'ioredis' {
     interface RedisCommander<Context> {
@@ -25,10 +27,11 @@ export function openRedisLimits(options: {
     const prefix = hashTag(options.keyPrefix);
     const redis = openRedis(options.redisUrl, 'producer', 'redis limits', options.log);
     const { ask } = createSilenceGuard('redis limits');
-    redis.defineCommand('limitsTake', { numberOfKeys: 4, lua: TAKE_SCRIPT });
+    redis.defineCommand('limitsTake', { numberOfKeys: 7, lua: TAKE_SCRIPT });
     redis.defineCommand('limitsEnd', { numberOfKeys: 2, lua: END_SCRIPT });
     redis.defineCommand('limitsPeek', { numberOfKeys: 2, lua: PEEK_SCRIPT });
     const keys = {
+        ...circuitKeys(prefix),
         windows: (identity: string) => `${prefix}:limit:${identity}`,
         account: (account: string) => `${prefix}:leases:account:${account}`,
         site: (site: string) => `${prefix}:leases:site:${site}`,
@@ -42,16 +45,21 @@ export function openRedisLimits(options: {
                     keys.account(lease?.account ?? ''),
                     keys.site(lease?.site ?? ''),
                     keys.slots,
+                    keys.circuit(lease?.site ?? ''),
+                    keys.turns(lease?.site ?? ''),
+                    keys.quarantine(lease?.target?.versionId ?? 0, lease?.target?.endpoint ?? ''),
                     options.clock.offsetMs,
                     lease?.operation ?? '',
                     lease?.concurrency ?? 0,
                     lease === undefined ? 0 : Math.max(1, Math.round(lease.expiresAt - Date.now())),
                     lease?.site === undefined ? 0 : 1,
                     lease?.share ?? '',
+                    CIRCUIT.probePatienceMs,
+                    CIRCUIT.forgetMs,
                     ...windows.flatMap(({ name, limit, seconds }) => [name, limit, seconds * 1000]),
                 ),
             );
-            return fromFlat(windows, flat);
+            return { ...fromFlat(windows, flat), standing: standingOf(flat.slice(1 + 2 * windows.length)) };
         },
         async end({ operation, account, site }) {
             await ask(redis.limitsEnd(keys.account(account), keys.site(site ?? ''), operation));
@@ -74,4 +82,9 @@ function fromFlat(windows: readonly LimitWindow[], [verdict = 0, ...states]: num
         used: windows.map((_, index) => states[2 * index] ?? 0),
         leftMs: windows.map((_, index) => states[2 * index + 1] ?? 0),
     };
+}
+
+/** `[circuit or -1, backlog, quarantine]`; nothing where no lease was taken. */
+function standingOf([circuitMs = -1, backlogMs = 0, quarantineMs = 0]: number[]): SiteStanding {
+    return { ...(circuitMs < 0 ? {} : { circuitMs }), backlogMs, quarantineMs };
 }

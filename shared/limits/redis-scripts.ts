@@ -8,20 +8,23 @@ local real = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
 /**
- * KEYS: windows of the identity, leases of the account, leases of the site, slots of all living workers.
- * ARGV: offset, operation ('' without a lease), concurrency, lease ms, whether a site's share is taken, its own figure or '',
- * then name, limit and length in ms of each window. Looks at everything first and writes only when all of it is free.
- * Returns {verdict, used, left ms, used, left ms, …} as it is afterwards; verdict 0 taken, 1 window, 2 concurrency, 3 share.
+ * KEYS: windows of the identity, leases of the account, leases of the site, slots of all living workers; the site's circuit, its turns,
+ * the endpoint's quarantine.
+ * ARGV: offset, operation ('' without a lease), concurrency, lease ms, whether a site's share is taken, its own figure or '', patience
+ * while a probe runs, how long a circuit is remembered, then name, limit and length in ms of each window. Looks at everything first and
+ * writes only when all of it is free.
+ * Returns {verdict, used, left ms, used, left ms, …} as it is afterwards; verdict 0 taken, 1 window, 2 concurrency, 3 share. Where a
+ * site's share was taken follow circuit (-1 closed, 0 wants a probe, ms to wait), backlog and quarantine in ms.
  */
 export const TAKE_SCRIPT = `
 ${TIME}
 local now = real + tonumber(ARGV[1])
 local operation, concurrency, ttl = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local reply, ends, verdict = {0}, {}, 0
-local count = (#ARGV - 6) / 3
+local count = (#ARGV - 8) / 3
 local fields = {}
 for i = 1, count do
-    local name = ARGV[4 + 3 * i]
+    local name = ARGV[6 + 3 * i]
     fields[2 * i - 1] = name .. ':end'
     fields[2 * i] = name .. ':used'
 end
@@ -29,7 +32,7 @@ local stored = count > 0 and redis.call('HMGET', KEYS[1], unpack(fields)) or {}
 for i = 1, count do
     local finish, used = tonumber(stored[2 * i - 1] or 0), tonumber(stored[2 * i] or 0)
     if finish <= now then finish, used = 0, 0 end
-    if used >= tonumber(ARGV[5 + 3 * i]) then verdict = 1 end
+    if used >= tonumber(ARGV[7 + 3 * i]) then verdict = 1 end
     ends[i] = finish
     reply[2 * i] = used
     reply[2 * i + 1] = finish == 0 and 0 or finish - now
@@ -50,7 +53,7 @@ reply[1] = verdict
 if verdict ~= 0 then return reply end
 local begun = 0
 for i = 1, count do
-    local name, length = ARGV[4 + 3 * i], tonumber(ARGV[6 + 3 * i])
+    local name, length = ARGV[6 + 3 * i], tonumber(ARGV[8 + 3 * i])
     if ends[i] == 0 then
         ends[i] = now + length
         redis.call('HSET', KEYS[1], name .. ':end', ends[i], name .. ':used', 1)
@@ -68,6 +71,16 @@ if operation ~= '' then
     if ARGV[5] == '1' then
         redis.call('ZADD', KEYS[3], now + ttl, operation)
         if redis.call('PTTL', KEYS[3]) < ttl then redis.call('PEXPIRE', KEYS[3], ttl) end
+        local circuit = redis.call('HMGET', KEYS[5], 'until', 'probe_until')
+        local opens, wait = tonumber(circuit[1] or 0), -1
+        if opens > now then
+            wait = opens - now
+        elseif opens + tonumber(ARGV[8]) > now then
+            wait = tonumber(circuit[2] or 0) > now and tonumber(ARGV[7]) or 0
+        end
+        reply[2 * count + 2] = wait
+        reply[2 * count + 3] = math.ceil(math.max(0, tonumber(redis.call('HGET', KEYS[6], 'next') or 0) - now))
+        reply[2 * count + 4] = math.max(0, tonumber(redis.call('GET', KEYS[7]) or 0) - now)
     end
 end
 return reply

@@ -19,8 +19,20 @@ export interface Lease {
     site?: string | undefined;
     /** An operator's own figure for the site; absent: half of all slots of the living workers, at least 2. */
     share?: number | undefined;
+    /** What is to be called, so that a quarantine is seen. */
+    target?: { versionId: number; endpoint: string } | undefined;
     /** Milliseconds since the epoch, real time like `FetchJob.deadlineAt`: the deadline + 5 s. */
     expiresAt: number;
+}
+
+/** How the site of a lease stood in the moment of the step. */
+export interface SiteStanding {
+    /** Absent: its circuit is closed. 0: it wants a probe. Otherwise milliseconds to wait. */
+    circuitMs?: number;
+    /** Milliseconds until a request may be sent there; 0: at once. */
+    backlogMs: number;
+    /** Milliseconds that the endpoint stays quarantined; 0: it is not. */
+    quarantineMs: number;
 }
 
 export interface TakeOrder {
@@ -41,7 +53,7 @@ export interface WindowState {
 }
 
 export type TakeVerdict =
-    | { ok: true; windows: WindowState[] }
+    | { ok: true; windows: WindowState[]; standing: SiteStanding }
     /** `window`: of the full ones that which ends last; sleeping `retryAfter` seconds lets a caller in who is alone. */
     | { ok: false; reason: 'window'; window: WindowName; retryAfter: number; windows: WindowState[] }
     | { ok: false; reason: 'concurrency' | 'share'; retryAfter: number; windows: WindowState[] };
@@ -64,4 +76,5 @@ export interface StoreAnswer {
     verdict: number;
     used: number[];
     leftMs: number[];
+    standing?: SiteStanding;
 }

@@ -6,7 +6,7 @@ const LEASE_RETRY_S = 1;
 /** Turns what a store answered into the verdict; both stores share it, so that they cannot differ in rounding. */
 export function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVerdict {
     const states = toStates(windows, answer);
-    if (answer.verdict === 0) return { ok: true, windows: states };
+    if (answer.verdict === 0) return { ok: true, windows: states, standing: answer.standing ?? { backlogMs: 0, quarantineMs: 0 } };
     if (answer.verdict === 1) {
         const [last] = states.filter(({ remaining }) => remaining === 0).sort((a, b) => b.resetsIn - a.resetsIn);
         if (last === undefined) throw new Error('a window was called full and none is');

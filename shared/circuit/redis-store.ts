@@ -1,0 +1,98 @@
+import type { Result } from 'ioredis';
+import type { Clock } from '../clock.ts';
+import type { OutageLog } from '../outage.ts';
+import { hashTag, openRedis } from '../redis.ts';
+import { createSilenceGuard } from '../silence.ts';
+import { CIRCUIT, DEATHS, PAUSE_DISTANCE_MS } from './figures.ts';
+import * as scripts from './redis-scripts.ts';
+import type { CircuitStore, ProbeChange } from './store.ts';
+
+type Arguments = (string | number)[];
+
+declare module 'ioredis' {
+    interface RedisCommander<Context> {
+        circuitReport(...args: Arguments): Result<number, Context>;
+        circuitTakeProbe(...args: Arguments): Result<number, Context>;
+        circuitEndProbe(...args: Arguments): Result<[number, number], Context>;
+        circuitOpen(...args: Arguments): Result<string[], Context>;
+        siteTurn(...args: Arguments): Result<[number, number], Context>;
+        sitePause(...args: Arguments): Result<number, Context>;
+        workerDeath(...args: Arguments): Result<number, Context>;
+    }
+}
+
+/** Keys that the step at admission (shared/limits) reads as well. */
+export function circuitKeys(prefix: string) {
+    return {
+        circuit: (site: string) => `${prefix}:circuit:${site}`,
+        tallies: (site: string) => `${prefix}:circuit:${site}:ended`,
+        index: `${prefix}:circuits`,
+        turns: (site: string) => `${prefix}:turns:${site}`,
+        death: (versionId: number, endpoint: string) => `${prefix}:death:${versionId}:${endpoint}`,
+        quarantine: (versionId: number, endpoint: string) => `${prefix}:quarantine:${versionId}:${endpoint}`,
+    };
+}
+
+const CHANGES: readonly ProbeChange[] = ['unchanged', 'closed', 'reopened'];
+
+/** Circuits, turns and deaths in Redis; everything in it expires by itself. */
+export function openRedisCircuits({
+    redisUrl,
+    keyPrefix,
+    clock,
+    log,
+}: {
+    redisUrl: string;
+    keyPrefix: string;
+    clock: Pick<Clock, 'offsetMs'>;
+    log: OutageLog;
+}): CircuitStore {
+    const keys = circuitKeys(hashTag(keyPrefix));
+    const redis = openRedis(redisUrl, 'producer', 'redis circuits', log);
+    const { ask } = createSilenceGuard('redis circuits');
+    redis.defineCommand('circuitReport', { numberOfKeys: 3, lua: scripts.REPORT_SCRIPT });
+    redis.defineCommand('circuitTakeProbe', { numberOfKeys: 1, lua: scripts.TAKE_PROBE_SCRIPT });
+    redis.defineCommand('circuitEndProbe', { numberOfKeys: 3, lua: scripts.END_PROBE_SCRIPT });
+    redis.defineCommand('circuitOpen', { numberOfKeys: 1, lua: scripts.OPEN_SCRIPT });
+    redis.defineCommand('siteTurn', { numberOfKeys: 1, lua: scripts.TURN_SCRIPT });
+    redis.defineCommand('sitePause', { numberOfKeys: 1, lua: scripts.PAUSE_SCRIPT });
+    redis.defineCommand('workerDeath', { numberOfKeys: 2, lua: scripts.DEATH_SCRIPT });
+    const { windowS, least, periodMs, longestMs, forgetMs, probePatienceMs } = CIRCUIT;
+    const stateOf = (site: string) => [keys.circuit(site), keys.tallies(site), keys.index];
+    return {
+        async report(tallies) {
+            const opened = await ask(
+                Promise.all(
+                    tallies.map(({ site, passed, failed }) =>
+                        redis.circuitReport(...stateOf(site), clock.offsetMs, site, passed, failed, windowS, least, periodMs, forgetMs),
+                    ),
+                ),
+            );
+            return tallies.filter((_, index) => opened[index] === 1).map(({ site }) => site);
+        },
+        takeProbe: (site, operation, lifeMs) =>
+            ask(redis.circuitTakeProbe(keys.circuit(site), clock.offsetMs, operation, lifeMs, probePatienceMs, forgetMs)),
+        async endProbe(site, operation, verdict) {
+            const [change, period] = await ask(
+                redis.circuitEndProbe(...stateOf(site), clock.offsetMs, site, operation, verdict, longestMs, forgetMs),
+            );
+            return { change: CHANGES[change] ?? 'unchanged', periodMs: period };
+        },
+        open: () => ask(redis.circuitOpen(keys.index, clock.offsetMs, forgetMs)),
+        async takeTurn(site, intervalMs, patienceMs) {
+            const [granted, waitMs] = await ask(
+                redis.siteTurn(keys.turns(site), clock.offsetMs, intervalMs ?? '', PAUSE_DISTANCE_MS, patienceMs),
+            );
+            return { granted: granted === 1, waitMs };
+        },
+        pause: async (site, pauseMs, ageMs) => (await ask(redis.sitePause(keys.turns(site), clock.offsetMs, pauseMs, ageMs))) === 1,
+        async recordDeath({ versionId, endpoint, isSecondRun, ageMs, lastSuccessAt }) {
+            const own = [keys.death(versionId, endpoint), keys.quarantine(versionId, endpoint)];
+            const success = lastSuccessAt?.getTime() ?? '';
+            const { rememberMs, quarantineMs } = DEATHS;
+            const args = [...own, clock.offsetMs, isSecondRun ? 1 : 0, ageMs, success, rememberMs, quarantineMs];
+            return (await ask(redis.workerDeath(...args))) === 1;
+        },
+        close: async () => redis.disconnect(),
+    };
+}
