@@ -3,11 +3,9 @@ import type { Card, DownloadedPackage, PublishAnswer } from '../../shared/contra
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { versionHash } from '../../shared/domain/version-hash.ts';
 import { createKey } from '../../shared/store/keys.ts';
-import { yank } from '../../shared/store/schemas.ts';
 import * as sites from '../../shared/store/sites.ts';
-import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
-import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
@@ -235,95 +233,6 @@ describe('publishing a schema', () => {
         expect((await maker.publish(aPackage(newSite()))).status).to.equal(201);
     });
 
-    describe('a bad package', () => {
-        const site = 'good.test';
-        const good = aPackage(site, {
-            endpoints: [
-                anEndpoint(site, {
-                    headers: { accept: 'application/json' },
-                    hosted: true,
-                    effect: 'read',
-                    response: { type: 'json', select: { id: 'id' }, schema: { type: 'object' } },
-                    billing: { unit: 'request' },
-                    examples: [{ params: { id: 1 } }],
-                }),
-                anEndpoint(site, {
-                    name: 'list',
-                    kind: 'paginate',
-                    url: `https://${site}/list`,
-                    params: [{ name: 'page', source: 'query', required: false, default: 1, example: 2 }],
-                    response: { select: { items: 'rows' } },
-                    pagination: { style: 'page', param: 'page', start: 1, step: 1, max_pages: 3 },
-                }),
-            ],
-        });
-
-        it('is refused in every way in which one value can have the wrong type, with a pointer to it, and nothing is stored', async () => {
-            const stored = published(await maker.publish(good));
-            let tried = 0;
-            for (const { pointer, mutant } of mutantsOf(good)) {
-                const refused = await maker.publish(mutant);
-                tried++;
-                expect([refused.status, codeOf(refused)], `${pointer} ${JSON.stringify(mutant)}`).to.deep.equal([422, 'SCHEMA_INVALID']);
-                const paths = detailsOf(refused).map((detail) => detail.split(' ')[0] ?? '');
-                expect(
-                    paths.some((path) => path.startsWith(pointer) || pointer.startsWith(path)),
-                    `${pointer}: ${paths}`,
-                ).to.equal(true);
-            }
-            expect(tried).to.be.greaterThan(100);
-            expect((await cardOf(site)).version).to.equal(stored.version);
-            expect(published(await maker.publish({ ...good, title: 'Still fine' })).version).to.equal(stored.version + 1);
-        }).timeout(20_000);
-
-        it('is refused with every problem at once', async () => {
-            const refused = await maker.publish({
-                ...aPackage('localhost'),
-                title: 7,
-                intent_category: 'commerce/nothing',
-                surprise: true,
-                cookies: 'a=b',
-                endpoints: [
-                    anEndpoint('elsewhere.test', { name: 'Bad Name' }),
-                    anEndpoint(site, { headers: { cookie: 'a=b', accept: 'Bearer 0123456789abcdefghij' } }),
-                    anEndpoint(site),
-                ],
-            });
-            expect(detailsOf(refused)).to.include.members([
-                '/site INVALID_DOMAIN',
-                '/title INVALID_TYPE',
-                '/intent_category UNKNOWN_CATEGORY',
-                '/surprise UNKNOWN_FIELD',
-                '/cookies FORBIDDEN_FIELD',
-                '/endpoints/0/name INVALID_VALUE',
-                '/endpoints/1/headers/cookie FORBIDDEN_FIELD',
-                '/endpoints/1/headers/accept SECRET_DETECTED',
-                '/endpoints/2/name DUPLICATE_NAME',
-            ]);
-            expect(JSON.stringify(refused.body)).not.to.include('0123456789abcdefghij');
-        });
-
-        it('of text that breaks storage, of keys of prototypes, too deep or too large is refused inside the package with 422', async () => {
-            const text = JSON.stringify(good);
-            const bad = [
-                text.replace('Example Shop', 'a\\u0000b'),
-                text.replace('Example Shop', '\\ud800'),
-                text.replace('Example Shop', '\\u0085'),
-                text.replace('"title"', '"__proto__":{"a":1},"title"'),
-                text.replace('"title"', '"constructor":{"prototype":{}},"title"'),
-                text.replace('{"type":"object"}', `${'{"not":'.repeat(40)}{}${'}'.repeat(40)}`),
-                text.replace('{"type":"object"}', '{"$ref":"https://elsewhere.test/schema.json"}'),
-                text.replace('{"type":"object"}', '{"type":"string","pattern":"("}'),
-                JSON.stringify({ ...good, endpoints: Array.from({ length: 501 }, (_, index) => anEndpoint(site, { name: `e${index}` })) }),
-            ];
-            for (const body of bad) {
-                const refused = await maker.publish(body as unknown as object);
-                expect([refused.status, codeOf(refused)], body.slice(0, 200)).to.deep.equal([422, 'SCHEMA_INVALID']);
-            }
-            expect(({} as { a?: number }).a).to.equal(undefined);
-        });
-    });
-
     describe('by many at once', () => {
         it('with 16 keys of one workspace gives 16 packages the versions 1 to 16', async () => {
             const site = newSite();
@@ -376,115 +285,6 @@ describe('publishing a schema', () => {
             expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, ...Array(7).fill(409)]);
         });
     });
-
-    describe('makes a card and a package', () => {
-        const site = 'read.test';
-        let hashes: string[];
-
-        before(async () => {
-            hashes = [];
-            for (const title of ['One', 'Two', 'Three']) {
-                const search = anEndpoint(site, {
-                    name: 'search',
-                    kind: 'search',
-                    url: `https://${site}/search`,
-                    params: [],
-                    hosted: false,
-                });
-                hashes.push(
-                    published(
-                        await maker.publish(
-                            aPackage(site, { title, endpoints: [anEndpoint(site, { headers: { 'x-app': 'web' } }), search] }),
-                        ),
-                    ).version_hash,
-                );
-            }
-        });
-
-        it('of which the card shows neither URLs nor headers, and no address of a person', async () => {
-            const card = await cardOf(site);
-            expect(card).to.deep.include({
-                site,
-                title: 'Three',
-                version: 3,
-                version_hash: hashes[2],
-                verified: false,
-                verified_at: null,
-                fetches_7d: 0,
-            });
-            expect(card.endpoints).to.deep.equal([
-                { name: 'product', kind: 'api_call', method: 'GET', description: 'One product with its price.', hosted: true, credits: 1 },
-                { name: 'search', kind: 'search', method: 'GET', description: 'One product with its price.', hosted: false, credits: 1 },
-            ]);
-            expect(JSON.stringify(card)).not.to.match(/https?:|x-app|@/);
-        });
-
-        it('of which the package is found by number, by hash and as the latest', async () => {
-            for (const [query, title] of [
-                ['', 'Three'],
-                ['?version=1', 'One'],
-                ['?version=2', 'Two'],
-                [`?version=${hashes[0]}`, 'One'],
-                [`?version=${hashes[2]}`, 'Three'],
-            ]) {
-                expect((await packageOf(site, query)).title, query).to.equal(title);
-            }
-        });
-
-        it('and answers for what is not there', async () => {
-            const ask = async (path: string) => codeOf(await stranger(world).call('GET', path));
-            for (const version of ['4', '999999999', 'f'.repeat(64)])
-                expect(await ask(`/v1/schemas/${site}/package?version=${version}`), version).to.equal('VERSION_NOT_FOUND');
-            for (const version of ['0', '-1', '1.0', '1e1', '01', 'latest', '', '9999999999', 'F'.repeat(64), `${hashes[0]}0`]) {
-                expect(await ask(`/v1/schemas/${site}/package?version=${version}`), version).to.equal('VALIDATION_ERROR');
-            }
-            const unlike = await stranger(world).call('GET', `/v1/schemas/${site}/package?version=latest`);
-            expect(detailsOf(unlike)).to.deep.equal(['/version INVALID_VALUE']);
-            for (const path of [
-                '/v1/schemas/nowhere.test',
-                '/v1/schemas/nowhere.test/package',
-                '/v1/schemas/nowhere.test/package?version=1',
-            ]) {
-                expect(await ask(path), path).to.equal('SITE_NOT_FOUND');
-            }
-            for (const path of ['/v1/schemas/localhost', '/v1/schemas/10.0.0.1/package', '/v1/schemas/a%2Fb']) {
-                expect(await ask(path), path).to.equal('INVALID_DOMAIN');
-            }
-        });
-
-        it('of which a yanked version steps back as latest, and a legal one is gone', async () => {
-            await yank(world.app.db, site, 3, 'broken');
-            expect((await cardOf(site)).version).to.equal(2);
-            expect((await packageOf(site)).version).to.equal(2);
-            expect((await packageOf(site, '?version=3')).title).to.equal('Three');
-            const look = await stranger(world).call('GET', `/v1/catalog/${site}?intent=${encodeURIComponent(INTENT)}`);
-            expect((look.body['schema'] as { version: number }).version).to.equal(2);
-
-            await yank(world.app.db, site, 2, 'legal');
-            expect((await packageOf(site)).version).to.equal(1);
-            for (const query of ['?version=2', `?version=${hashes[1]}`]) {
-                expect(codeOf(await stranger(world).call('GET', `/v1/schemas/${site}/package${query}`)), query).to.equal(
-                    'VERSION_NOT_FOUND',
-                );
-            }
-
-            await yank(world.app.db, site, 1, 'security');
-            for (const path of [`/v1/schemas/${site}`, `/v1/schemas/${site}/package`]) {
-                expect(codeOf(await stranger(world).call('GET', path)), path).to.equal('SITE_NOT_FOUND');
-            }
-            await eventually(
-                async () => codeOf(await maker.call('GET', `/v1/catalog/${site}?intent=${encodeURIComponent(INTENT)}`)),
-                (code) => code === 'SITE_NOT_FOUND',
-            );
-        });
-
-        it('and what was yanked gets a new number when it comes again', async () => {
-            const again = aPackage('again.test');
-            published(await maker.publish(again));
-            await yank(world.app.db, 'again.test', 1, 'broken');
-            expect(published(await maker.publish(again))).to.include({ version: 2, created: true });
-        });
-    });
 });
 
 describe('publishing, whichever store counts', () => {
@@ -503,40 +303,3 @@ describe('publishing, whichever store counts', () => {
         });
     }
 });
-
-/** Every value of a package replaced by one of a type that its field cannot have, and every required field left out. */
-function* mutantsOf(document: PackageDocument): Generator<{ pointer: string; mutant: object }> {
-    const free = /\/(default|example|schema|params\/id)(\/|$)|\/select/;
-    for (const { holder, key, pointer } of placesOf(document)) {
-        if (free.test(pointer)) continue;
-        const value = holder[key];
-        const wrong = typeof value === 'object' ? ['text', 7, true] : [{}, [], { a: [] }];
-        for (const replacement of wrong) {
-            holder[key] = replacement;
-            yield { pointer, mutant: structuredClone(document) };
-        }
-        holder[key] = value;
-    }
-    for (const field of ['format', 'site', 'title', 'intent_category', 'endpoints'] as const) {
-        const { [field]: _left, ...mutant } = document;
-        yield { pointer: `/${field}`, mutant };
-    }
-    for (const field of ['name', 'method', 'url'] as const) {
-        const [first, ...rest] = document.endpoints;
-        const { [field]: _left, ...endpoint } = first ?? anEndpoint('unused.test');
-        yield { pointer: `/endpoints/0/${field}`, mutant: { ...document, endpoints: [endpoint, ...rest] } };
-    }
-}
-
-interface Place {
-    holder: Record<string, unknown>;
-    key: string;
-    pointer: string;
-}
-
-function placesOf(value: object, at = ''): Place[] {
-    return Object.entries(value).flatMap(([key, child]) => {
-        const place = { holder: value as Record<string, unknown>, key, pointer: `${at}/${key}` };
-        return typeof child === 'object' && child !== null ? [place, ...placesOf(child, place.pointer)] : [place];
-    });
-}

@@ -1,0 +1,191 @@
+import { expect } from 'chai';
+import { BODY_BYTES, PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { join, type Person } from '../support/people.ts';
+import { rawRequest, sendRaw } from '../support/raw.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const SITE = 'shop.test';
+
+describe('a route that takes a body', () => {
+    let world: World;
+    let maker: Person;
+
+    before(async () => {
+        world = await openWorld({ config: { trustProxy: 1 } });
+        maker = await join(world, { plan: 'pro' });
+        dataOf(await maker.publish(aPackage(SITE)));
+    });
+    after(() => world.close());
+
+    const post = (body: string | Buffer, headers: string[] = ['Content-Type: application/json']) =>
+        sendRaw(
+            world.base,
+            Buffer.concat([
+                rawRequest('POST /v1/fetch HTTP/1.1', [
+                    `Authorization: Bearer ${maker.apiKey}`,
+                    ...headers,
+                    `Content-Length: ${Buffer.byteLength(body)}`,
+                ]),
+                Buffer.from(body),
+            ]),
+        );
+
+    it('takes application/json in UTF-8 and nothing else', async () => {
+        for (const type of [
+            'application/json',
+            'APPLICATION/JSON',
+            'application/json; charset=utf-8',
+            'application/json;charset="UTF-8"',
+        ]) {
+            expect(codeOf(await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-type': type } })), type).to.equal(
+                'VALIDATION_ERROR',
+            );
+        }
+        const others = [
+            'text/plain',
+            'application/x-www-form-urlencoded',
+            'application/json; charset=latin1',
+            'application/jsonx',
+            'json',
+            'application/problem+json',
+            ';;',
+            'application/json, text/plain',
+        ];
+        for (const type of others) {
+            const refused = await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-type': type } });
+            expect([refused.status, codeOf(refused)], type).to.deep.equal([415, 'UNSUPPORTED_MEDIA_TYPE']);
+        }
+        const none = await post('{}', []);
+        expect(none && codeOf(none)).to.equal('UNSUPPORTED_MEDIA_TYPE');
+        const packed = await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-encoding': 'gzip' } });
+        expect(codeOf(packed)).to.equal('UNSUPPORTED_MEDIA_TYPE');
+    });
+
+    it('refuses what is no JSON with INVALID_JSON', async () => {
+        for (const body of ['{', '{"a":1,}', "{'a':1}", 'undefined', '{} {}', '{"a":01}', '{"a":NaN}', '{"a":"\u0001"}']) {
+            const refused = await maker.call('POST', '/v1/fetch', { body });
+            expect([refused.status, codeOf(refused)], body).to.deep.equal([400, 'INVALID_JSON']);
+        }
+        for (const bytes of [
+            Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]),
+            Buffer.from('{"\xe9":1}', 'latin1'),
+            Buffer.from('{}', 'utf16le'),
+            Buffer.alloc(0),
+        ]) {
+            const refused = await post(bytes);
+            expect(refused && codeOf(refused), bytes.toString('hex')).to.equal('INVALID_JSON');
+        }
+    });
+
+    it('refuses JSON that is no object with VALIDATION_ERROR, for a package too', async () => {
+        for (const path of ['/v1/fetch', '/v1/schemas']) {
+            for (const body of ['null', '[]', '"text"', '7', 'true', '[{}]']) {
+                expect(codeOf(await maker.call('POST', path, { body })), `${path} ${body}`).to.equal('VALIDATION_ERROR');
+            }
+        }
+    });
+
+    it('refuses more than 256 KiB, and 4 MiB of a package, however the length is announced', async () => {
+        const over = (bytes: number) => JSON.stringify({ padding: 'x'.repeat(bytes) });
+        for (const [path, bytes] of [
+            ['/v1/fetch', BODY_BYTES],
+            ['/v1/schemas', PACKAGE_BYTES],
+        ] as const) {
+            const refused = await maker.call('POST', path, { body: over(bytes) });
+            expect([refused.status, codeOf(refused)], path).to.deep.equal([413, 'PAYLOAD_TOO_LARGE']);
+            const inside = await maker.call('POST', path, { body: over(bytes - 20) });
+            expect(codeOf(inside), path).to.be.oneOf(['VALIDATION_ERROR', 'SCHEMA_INVALID']);
+        }
+        const chunk = over(BODY_BYTES);
+        const chunked = await sendRaw(
+            world.base,
+            rawRequest(
+                'POST /v1/fetch HTTP/1.1',
+                [`Authorization: Bearer ${maker.apiKey}`, 'Content-Type: application/json', 'Transfer-Encoding: chunked'],
+                `${Buffer.byteLength(chunk).toString(16)}\r\n${chunk}\r\n0\r\n\r\n`,
+            ),
+        );
+        expect(chunked && codeOf(chunked)).to.equal('PAYLOAD_TOO_LARGE');
+    });
+
+    it('names every problem of the request at once: query, unknown, missing and ill-typed fields', async () => {
+        const refused = await maker.call('POST', '/v1/fetch?debug=1&debug=2&x=y', {
+            body: { endpoint: 7, params: [], surprise: 1, 'a/b~c': 2, timeout_ms: 5, max_credits: 0, dry_run: 'yes' },
+        });
+        expect([refused.status, codeOf(refused)]).to.deep.equal([400, 'VALIDATION_ERROR']);
+        expect(detailsOf(refused)).to.have.members([
+            '/debug REPEATED',
+            '/x UNKNOWN_FIELD',
+            '/site REQUIRED',
+            '/endpoint INVALID_TYPE',
+            '/params INVALID_TYPE',
+            '/surprise UNKNOWN_FIELD',
+            '/a~1b~0c UNKNOWN_FIELD',
+            '/timeout_ms INVALID_VALUE',
+            '/max_credits INVALID_VALUE',
+            '/dry_run INVALID_TYPE',
+        ]);
+    });
+
+    it('never turns text into numbers or numbers into text', async () => {
+        for (const fields of [
+            { site: 7 },
+            { max_results: '3' },
+            { timeout_ms: '2000' },
+            { dry_run: 'true' },
+            { version: '3' },
+            { params: '{}' },
+        ]) {
+            const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', ...fields } });
+            expect(
+                detailsOf(refused).map((detail) => detail.split(' ')[0]),
+                JSON.stringify(fields),
+            ).to.deep.equal([`/${Object.keys(fields)[0]}`]);
+        }
+    });
+
+    it('refuses text that breaks storage, and nesting, keys and strings past the bounds', async () => {
+        const deep = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+        const broken: [string, unknown][] = [
+            ['NUL', { id: 'a\u0000b' }],
+            ['a lone surrogate', { id: '\ud800' }],
+            ['a control character', { id: '\u0007' }],
+            ['a C1 control character', { id: '\u0085' }],
+            ['NUL in a key', { 'a\u0000': 1 }],
+            ['33 levels', deep(33)],
+            ['1,100 keys', Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`k${index}`, 1]))],
+            ['more than 64 KiB of text', { id: 'x'.repeat(65_537) }],
+        ];
+        for (const [what, params] of broken) {
+            const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', params } });
+            expect([refused.status, codeOf(refused)], what).to.deep.equal([400, 'VALIDATION_ERROR']);
+            expect(detailsOf(refused)[0], what).to.match(/^\/params/);
+        }
+        const proto = await maker.call('POST', '/v1/fetch', {
+            body: `{"site":"${SITE}","endpoint":"product","params":{"__proto__":{"id":1}}}`,
+        });
+        expect(codeOf(proto)).to.equal('VALIDATION_ERROR');
+        for (const levels of [32, 30]) {
+            const body = { site: SITE, endpoint: 'product', params: deep(levels) };
+            expect(codeOf(await maker.call('POST', '/v1/fetch', { body })), `${levels} levels`).to.equal('INVALID_PARAMS');
+        }
+    });
+
+    it('survives a hundred thousand levels of nesting', async () => {
+        for (const [path, levels] of [
+            ['/v1/fetch', 100_000],
+            ['/v1/schemas', 1_500_000],
+        ] as const) {
+            for (const [open, close] of [
+                ['[', ']'],
+                ['{"a":', '}'],
+            ] as const) {
+                const count = Math.floor((levels * 2) / (open.length + 1));
+                const refused = await maker.call('POST', path, { body: `{"params":${open.repeat(count)}1${close.repeat(count)}}` });
+                expect(refused.status, `${path} ${open}`).to.be.oneOf([400, 413, 422]);
+            }
+        }
+    });
+});
