@@ -77,7 +77,7 @@ const STANDINGS: Statement = {
                       where spell.site = s.site and (spell.ended_at is null
                             or spell.ended_at > (select moment from clock) - interval '24 hours')
                      )::double precision[] as latest_of_day
-         from unnest($1::text[], $2::text[], $3::integer[]) with ordinality as wanted (site, registrable, version, place)
+         from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as wanted (site, registrable, version, place)
          left join domains d on d.registrable = wanted.registrable
          left join sites s on s.site = wanted.site
          left join versions v on v.id = case when wanted.version = ${LATEST} then s.latest_version_id

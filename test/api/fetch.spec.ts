@@ -141,6 +141,7 @@ for (const topology of TOPOLOGIES) {
                 [{ site: SHOP, endpoint: 'produkt' }, 404, 'ENDPOINT_NOT_FOUND'],
                 [{ site: SHOP, endpoint: 'constructor' }, 404, 'ENDPOINT_NOT_FOUND'],
                 [{ site: SHOP, endpoint: 'product', params: { id: 1 }, version: 9 }, 404, 'VERSION_NOT_FOUND'],
+                [{ site: SHOP, endpoint: 'product', params: { id: 1 }, version: 2 ** 31 }, 404, 'VERSION_NOT_FOUND'],
                 [{ site: SHOP, endpoint: 'not_hosted' }, 422, 'ENDPOINT_NOT_HOSTED'],
             ];
             for (const [body, status, code] of cases) {
