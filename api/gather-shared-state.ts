@@ -8,11 +8,11 @@ const FRESH_MS = 1000;
 const DRIFT_MS = 60_000;
 
 /**
- * Fills the gauges of shared state (queue, held credits, ledger drift) when somebody scrapes. They stand on every API; a
+ * Fills the gauges of shared state (queue, held credits, circuits, ledger drift) when somebody scrapes. They stand on every API; a
  * store that is down leaves the last value and never fails the scrape.
  */
 export function gatherSharedState(app: App): void {
-    const { metrics, queue, db, log } = app;
+    const { metrics, queue, circuits, db, log } = app;
     const refresh = (gauge: Gauge<string>, everyMs: number, read: () => Promise<void>) => {
         let readAt = Number.NEGATIVE_INFINITY;
         Object.assign(gauge, {
@@ -28,5 +28,12 @@ export function gatherSharedState(app: App): void {
     });
     refresh(metrics.queueOldestWait, FRESH_MS, async () => metrics.queueOldestWait.set(await queue.oldestWaitSeconds()));
     refresh(metrics.creditsHeld, FRESH_MS, async () => metrics.creditsHeld.set(await ledger.totalHeld(db)));
+    const tripped = new Set<string>();
+    refresh(metrics.circuitOpen, FRESH_MS, async () => {
+        const open = new Set((await circuits.open()).map(metrics.siteLabel));
+        for (const site of open) tripped.add(site);
+        // One that closed says 0, so that its line does not end in a gap.
+        for (const site of tripped) metrics.circuitOpen.set({ site }, open.has(site) ? 1 : 0);
+    });
     refresh(metrics.ledgerDrift, DRIFT_MS, async () => metrics.ledgerDrift.set((await ledger.checkLedger(db)).length));
 }

@@ -1,3 +1,4 @@
+import { type Circuits, openSiteGuards, type Quarantine, type Turns } from './circuit.ts';
 import { type Clock, openClock } from './clock.ts';
 import type { Config } from './config.ts';
 import { type Db, openDb } from './db.ts';
@@ -24,6 +25,11 @@ export interface App {
     readonly queue: Queue;
     readonly limits: Limits;
     readonly fleet: Fleet;
+    readonly circuits: Circuits;
+    /** Whose turn it is to send something to a site. */
+    readonly turns: Turns;
+    /** Endpoints that killed workers. */
+    readonly quarantine: Quarantine;
     readonly credits: Credits;
     /** Idempotency keys and the answers kept under them. */
     readonly idempotency: Idempotency;
@@ -73,6 +79,8 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
     cleanup.add('limits', () => limits.close());
     const fleet = openFleet({ databaseUrl, redisUrl, keyPrefix, log });
     cleanup.add('fleet', () => fleet.close());
+    const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ databaseUrl, redisUrl, keyPrefix, clock, log });
+    cleanup.add('circuits', closeGuards);
     const credits = openCredits(db);
     cleanup.add('credits', () => credits.close());
     const idempotency = openIdempotency(db);
@@ -97,6 +105,9 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
         queue,
         limits,
         fleet,
+        circuits,
+        turns,
+        quarantine,
         credits,
         idempotency,
         keys,

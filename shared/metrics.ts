@@ -40,6 +40,7 @@ export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),
         upstreamBytes: counter('routebook_upstream_bytes_total', 'Body bytes to and from sites.', ['site', 'direction']),
         siteCost: counter('routebook_site_cost_usd_total', 'What the calls of a site cost the operator, at the prices set.', ['site']),
+        circuitOpen: gauge('routebook_site_circuit_open', '1 while the circuit of a site is not closed.', ['site']),
         ledgerDrift: gauge('routebook_ledger_drift_accounts', 'Accounts whose ledger does not sum to their balance.', []),
     };
 }

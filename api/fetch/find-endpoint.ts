@@ -19,6 +19,8 @@ export interface Found {
     unitsCap: number | undefined;
     /** An operator's own share for the site; null: half of all slots. */
     siteConcurrency: number | null;
+    /** Upstream requests a second that an operator set for the site; null: as fast as they come. */
+    siteRate: number | null;
 }
 
 /** What the package says no to: 404 or 422, which count in the windows, so that they are kept until those are taken. */
@@ -48,7 +50,7 @@ export async function findEndpoint(app: App, { site: written, endpoint: name, ve
         return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]) }));
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
-    const { siteCredits, siteConcurrency, latestOfDay } = standing;
+    const { siteCredits, siteConcurrency, siteRate, latestOfDay } = standing;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
@@ -59,6 +61,7 @@ export async function findEndpoint(app: App, { site: written, endpoint: name, ve
         endpoint,
         siteCredits,
         siteConcurrency,
+        siteRate,
         unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),
     };
 }

@@ -5,6 +5,7 @@ import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/f
 import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
 import type { Values } from '../../shared/domain/types.ts';
+import type { Lease, SiteStanding } from '../../shared/limits.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import { countCall } from '../plugins/count-call.ts';
@@ -12,6 +13,7 @@ import type { Call, Reply } from '../serve.ts';
 import { type Found, findEndpoint } from './find-endpoint.ts';
 import { insufficientCredits } from './insufficient-credits.ts';
 import { findKept, keepResult } from './kept-results.ts';
+import { type Passage, passCircuit } from './pass-circuit.ts';
 import { aroundBalance, presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
 import { recordFetch, recordKept } from './record-fetch.ts';
 
@@ -45,7 +47,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         expiresAt: deadlineAt + LEASE_GRACE_MS,
         ...shareOf(found),
     };
-    await countCall(call, leased ? lease : undefined);
+    const standing = await countCall(call, leased ? lease : undefined);
+    let passage: Passage | undefined;
     let ending: Promise<void> | undefined;
     const endLease = () => {
         ending ??= leased ? app.limits.end(lease) : Promise.resolve();
@@ -60,6 +63,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             recordKept(call, { found, results: kept.results, durationMs: performance.now() - began });
             return await presentKept(call, found, kept, began);
         }
+        passage = await passCircuit(app, found, standing, { operation, admittedAt, deadlineAt });
         const hold = await app.credits.hold({
             operation,
             accountId: caller.accountId,
@@ -88,10 +92,12 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             deadlineAt,
             admittedAt,
             ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, hold.units),
+            ...paceOf(found, standing),
             run: 1,
         };
         call.setFinal(job.effect === 'write');
         const outcome = await runJob(app, job, call.gone);
+        passage(outcome);
         // Beside the movement of credits, which takes longer.
         void endLease();
         const present = (success: FetchOutcome & { ok: true }, bill: { charged: number; available: number }) =>
@@ -107,6 +113,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         await keepResult(call, found, values, outcome, bill.charged);
         return { answer: present(outcome, bill), ...(bill.kept === undefined ? {} : { keptText: bill.kept }) };
     } finally {
+        passage?.();
         // The windows stay taken; concurrency and share are free before the answer is sent.
         await endLease();
     }
@@ -124,9 +131,16 @@ function priceOf(found: Found, { max_credits: maxCredits, max_results: maxResult
     throw new Refusal('VALIDATION_ERROR', undefined, { details: [priced.problem] });
 }
 
-function shareOf(found: Found | { ok: false }): { site?: string; share?: number } {
+function shareOf(found: Found | { ok: false }): Pick<Lease, 'site' | 'share' | 'target'> {
     if (!found.ok) return {};
-    return { site: found.registrable, ...(found.siteConcurrency === null ? {} : { share: found.siteConcurrency }) };
+    const { registrable: site, siteConcurrency, versionId, endpoint } = found;
+    return { site, target: { versionId, endpoint: endpoint.name }, ...(siteConcurrency === null ? {} : { share: siteConcurrency }) };
+}
+
+/** Only who has to wait for turns asks for them: where an operator set a pace, and after the site asked us to slow down. */
+function paceOf({ siteRate: rate }: Found, { backlogMs }: SiteStanding): Pick<FetchJob, 'pace'> {
+    if (rate === null && backlogMs === 0) return {};
+    return { pace: rate === null ? {} : { rate } };
 }
 
 /** A read whose worker died runs once more while there is time; a write never does. */

@@ -25,6 +25,8 @@ export interface FetchJob {
     maxResults: number;
     /** Pages are followed up to so many (what the hold pays for). */
     maxPages: number;
+    /** Present where each request towards the site has to wait for its turn; `rate`: requests a second that an operator set. */
+    pace?: { rate?: number };
     /** 1 on the first run; 2 when a read runs again after its worker died. */
     run: number;
 }
