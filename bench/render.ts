@@ -4,6 +4,7 @@ import { type BenchResults, type Figures, median, medianOf } from './results.ts'
 /** `bench/RESULTS.md`, from the results and from nothing else. */
 export function render(results: BenchResults): string {
     const { machine } = results;
+    const others = (scenario: string) => number(medianOf(results, scenario, 'others_cores'));
     return `# What the bench measured
 
 Made by \`npm run bench\` from \`bench/results.json\`, where every repetition stands. Figures are medians; the range is that of the repetitions.
@@ -15,7 +16,7 @@ Made by \`npm run bench\` from \`bench/results.json\`, where every repetition st
 | machine | ${machine.cores} cores, ${machine.cpu}, ${machine.memory_gb} GB, ${machine.os} |
 | Node.js | ${machine.node} |
 | run | ${results.mode} |
-| busy with other work | ${number(medianOf(results, 'fetch_64', 'others_cores'))} cores at the median while fetches were measured |
+| busy with other work | at the median ${others('got_64')} cores while bare got was measured, ${others('fetch_64')} while fetches were |
 
 Everything runs on this one machine: load generator, API, worker, Redis (append-only file, synced every second), PostgreSQL (fsync and
 synchronous_commit on) and the upstream (1 KB of JSON, kept connections).
