@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import type { Endpoint } from '../../shared/domain/types.ts';
+import { createReader, type Reader } from '../../workers/select/reader.ts';
+import type { Page } from '../../workers/upstream.ts';
+
+const NOTHING: Endpoint['response'] = { type: undefined, select: undefined, schema: undefined };
+
+function page(body: string, contentType = 'application/json'): Page {
+    const url = 'https://shop.test/list/1';
+    return { status: 200, headers: { 'content-type': contentType }, body: Buffer.from(body), url, method: 'GET' };
+}
+
+/** An expression that doubles what it is given, again and again. */
+const DOUBLING = Array.from({ length: 26 }, () => '[@,@][]').join(' | ');
+
+describe('reading one page of several', () => {
+    let reader: Reader;
+    before(() => {
+        reader = createReader({ threads: 1 });
+    });
+    after(() => reader.close());
+
+    async function nextIn(from: Page, next: string | undefined, response: Partial<Endpoint['response']> = {}) {
+        const part = await reader.readPart(from, { response: { ...NOTHING, ...response } }, next);
+        if (!part.ok) throw new Error(part.message);
+        return part.next;
+    }
+
+    it('finds the next cursor in JSON before anything is selected, on the spot and in a thread alike', async () => {
+        const body = '{"items":[1],"paging":{"next":"abc","none":null}}';
+        for (const select of ['items', 'items | sort(@)']) {
+            expect(await nextIn(page(body), 'paging.next', { select })).to.deep.equal({ value: 'abc' });
+            expect(await nextIn(page(body), "paging.next | join('-', [@, 'x'])", { select })).to.deep.equal({ value: 'abc-x' });
+            expect(await nextIn(page(body), 'paging.other', { select })).to.deep.equal({ value: null });
+            expect(await nextIn(page(body), undefined, { select })).to.equal(undefined);
+        }
+        expect(await nextIn(page('plain', 'text/plain'), 'paging.next')).to.equal(undefined);
+    });
+
+    it('finds the next page in HTML as a link, a value or a text, also where the whole page is read', async () => {
+        const body = `<head><base href="/shop/"><meta name="after" content="m1"></head><body><li class="book">1</li>
+            <a class="next" href="two?p=2#x">More</a><input id="after" value="i1"><b hidden> t1 </b><a id="void" href="javascript:go()">x</a></body>`;
+        const html = page(body, 'text/html');
+        for (const response of [{}, { select: { items: ['.book'] } }]) {
+            expect(await nextIn(html, 'a.next', response)).to.deep.equal({ href: 'https://shop.test/shop/two?p=2#x' });
+            expect(await nextIn(html, 'meta[name=after]', response)).to.deep.equal({ value: 'm1' });
+            expect(await nextIn(html, '#after', response)).to.deep.equal({ value: 'i1' });
+            expect(await nextIn(html, 'b[hidden]', response)).to.deep.equal({ value: 't1' });
+            expect(await nextIn(html, 'a#void', response)).to.equal(undefined);
+            expect(await nextIn(html, '.nothing', response)).to.equal(undefined);
+        }
+    });
+
+    it('refuses an expression that cannot be run, and one that never ends, in time', async () => {
+        const refused = async (next: string) => {
+            const part = await reader.readPart(page('{"items":[1]}'), { response: NOTHING }, next);
+            return part.ok ? 'it was read' : part.code;
+        };
+        expect(await refused('abs(items)')).to.equal('UPSTREAM_INVALID_RESPONSE');
+        const began = performance.now();
+        expect(await refused(DOUBLING)).to.equal('UPSTREAM_INVALID_RESPONSE');
+        expect(performance.now() - began).to.be.below(4000);
+    });
+
+    it('judges what pages said together, on the spot and in a thread alike, up to 10 MiB', async () => {
+        const schema = { properties: { items: { minItems: 2 } } };
+        for (const bytes of [100, 100_000]) {
+            expect(await reader.judge({ items: [1, 2] }, schema, bytes)).to.deep.equal({ ok: true, data: { items: [1, 2] } });
+            const refused = await reader.judge({ items: [1] }, schema, bytes);
+            expect(!refused.ok && [refused.code, refused.details[0]?.path]).to.deep.equal(['UPSTREAM_INVALID_RESPONSE', '/items']);
+        }
+        expect(await reader.judge({ items: [] }, undefined, 11 * 1024 * 1024)).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+    });
+
+    it('reads the form of a page in time, whatever the page is', async () => {
+        const began = performance.now();
+        const deep = `${'<div>'.repeat(100_000)}<form id="f"></form>`;
+        const form = await reader.readForm(page(deep, 'text/html'), { selector: 'div div div div div div #f', method: 'GET' });
+        expect(form.ok || form.code).to.be.oneOf([true, 'UPSTREAM_INVALID_RESPONSE']);
+        expect(performance.now() - began).to.be.below(4000);
+        const empty = await reader.readForm(page('', 'text/html'), { selector: 'form', method: 'GET' });
+        expect(empty).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+    });
+
+    it('resolves the action of a form as a browser does', async () => {
+        const actionOf = async (html: string) => {
+            const reading = await reader.readForm(page(html, 'text/html'), { selector: 'form', method: 'GET' });
+            return reading.ok ? reading.form.action : reading.code;
+        };
+        expect(await actionOf('<form action="go?a=1#b">')).to.equal('https://shop.test/list/go?a=1');
+        expect(await actionOf('<form action="  ">')).to.equal('https://shop.test/list/1');
+        expect(await actionOf('<base href="/there/"><form action="go">')).to.equal('https://shop.test/there/go');
+        expect(await actionOf('<base href="/there/"><form>')).to.equal('https://shop.test/list/1');
+        expect(await actionOf('<form action="//evil.test/x" method=GeT>')).to.equal('https://evil.test/x');
+        expect(await actionOf('<form action="http://[">')).to.equal('UPSTREAM_INVALID_RESPONSE');
+    });
+});
