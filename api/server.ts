@@ -9,6 +9,7 @@ import { pages } from './pages/routes.ts';
 import { apiKey } from './plugins/api-key.ts';
 import { observe } from './plugins/observe.ts';
 import { envelope, refusals } from './plugins/refusals.ts';
+import { slowReaders } from './plugins/slow-readers.ts';
 import { ROUTES } from './routes.ts';
 
 const MAX_HEADERS = 200;
@@ -50,6 +51,7 @@ export function buildServer(app: App): Server {
     listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
     requireOneHost(server);
     observe(server, app);
+    slowReaders(server, 2 * app.config.arrivalMs);
     refusals(server, app);
     apiKey(server, app);
     server.route(ROUTES.map((route) => route.toHapi(app)));
