@@ -11,7 +11,7 @@ export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
 /** A worker without a queue: it runs one job after the other against endpoints that a test made up. */
 export interface JobRunner {
     /** Limits are as if everything had been held. */
-    run(endpoint: string, values?: FetchJob['values'], more?: Partial<FetchJob>): Promise<FetchOutcome>;
+    run(endpoint: string, values?: FetchJob['values'], more?: Partial<FetchJob>, gone?: AbortSignal): Promise<FetchOutcome>;
     /** Operations that were marked as sent. */
     marks: string[];
     close(): Promise<void>;
@@ -37,7 +37,7 @@ export function openJobRunner(site: string, rules: EgressRules, documents: reado
     };
     return {
         marks,
-        async run(name, values = {}, more = {}) {
+        async run(name, values = {}, more = {}, gone = new AbortController().signal) {
             const endpoint = endpoints.get(name);
             const now = Date.now();
             const job: FetchJob = {
@@ -55,7 +55,7 @@ export function openJobRunner(site: string, rules: EgressRules, documents: reado
                 run: 1,
                 ...more,
             };
-            return runFetchJob(tools, job, new AbortController().signal);
+            return runFetchJob(tools, job, gone);
         },
         async close() {
             upstream.close();

@@ -79,6 +79,7 @@ const LISTS: Readonly<Record<string, (asked: Asked) => void>> = {
         const page = number(url, 'page', 1);
         json(response, 200, { items: page === 2 ? [{ id: 'four' }] : page === 1 ? [{ id: 1 }, { id: 2 }] : [] });
     },
+    '/huge': ({ response }) => json(response, 200, { items: ['x'.repeat(3 * 1024 * 1024)] }),
     '/slow': ({ url, response }) => {
         if (number(url, 'page', 1) === 1) json(response, 200, { items: [1] });
     },
@@ -164,6 +165,7 @@ export function libraryEndpoints(port: number, base = `http://${LIBRARY}:${port}
         }),
         paginate('listless', { url: `${base}/pages`, pagination: { param: 'page' } }),
         paginate('bad_cursor', { url: `${base}/cursors`, pagination: { style: 'cursor', param: 'after', next: 'paging' } }),
+        paginate('huge', { pagination: { param: 'page', max_pages: 20 } }),
         paginate('slow', { pagination: { param: 'page' } }),
     ];
 }

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
 import { done, type JobRunner, openJobRunner } from '../support/jobs.ts';
 import { LIBRARY, LIBRARY_HOSTS, libraryEndpoints, openLibrary } from '../support/library.ts';
 import { loopbackRules, type Site } from '../support/sites.ts';
@@ -140,6 +141,23 @@ describe('a walk over the pages of a site', () => {
         const outcome = await run('slow', {}, { deadlineAt: began + 400 });
         expect(outcome).to.include({ ok: false, code: 'UPSTREAM_TIMEOUT' });
         expect(Date.now() - began).to.be.within(390, 1000);
+    });
+
+    it('ends when its caller is gone', async () => {
+        const caller = new AbortController();
+        const walk = run('slow', {}, {}, caller.signal);
+        await eventually(
+            async () => library.seen.length,
+            (count) => count === 2,
+        );
+        caller.abort();
+        expect(await walk).to.include({ ok: false, code: 'UPSTREAM_TIMEOUT' });
+        expect(asked()).to.deep.equal(['/slow?page=1', '/slow?page=2']);
+    });
+
+    it('asks for no more once its pages have more than 10 MiB', async () => {
+        expect(await run('huge')).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE', attempts: 4 });
+        expect(asked()).to.have.length(4);
     });
 
     it('refuses a page that has no list where the schema says', async () => {
