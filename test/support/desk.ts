@@ -43,6 +43,7 @@ const PAGES: Readonly<Record<string, (asked: Asked) => void>> = {
     },
     'GET /moved': ({ response }) =>
         response.writeHead(302, { location: '/login', 'set-cookie': ['moved=1; Path=/', 'only=here; Path=/moved'] }).end(),
+    'GET /stuck': () => {},
     'POST /session': ({ request, cookies, response }) => {
         const sent = new URLSearchParams(request.text);
         if (sent.get('csrf') !== `token of ${cookies.get('visit')}`) return json(response, 403, { error: 'forged' });
@@ -120,6 +121,7 @@ export function deskEndpoints(port: number): PackageEndpoint[] {
         ),
         form('not_a_form', 'textarea', note),
         form('lost_page', '#login', { prepare: { url: `${base}/lost`, form: '#login' } }),
+        form('stuck', '#login', { prepare: { url: `${base}/stuck`, form: '#login' } }),
         { name: 'members', method: 'GET', url: `${base}/members` },
         { name: 'members_in_session', method: 'GET', url: `${base}/members`, prepare: { url: `${base}/login` } },
     ];
