@@ -65,6 +65,11 @@ describe('how far the worker goes', () => {
         expect(limitsFor({ endpoint: pagedResults }, priced(pagedResults), 50)).to.deep.equal({ maxResults: 50, maxPages: 5 });
     });
 
+    it('is every page where following them is one request to the caller', () => {
+        const followed = anEndpoint({ ...PAGED, kind: 'api_call' });
+        expect(limitsFor({ endpoint: followed }, priced(followed), 1)).to.deep.equal({ maxResults: 100, maxPages: 5 });
+    });
+
     it('ends where a short balance ends: results of the one, pages of the other', () => {
         expect(limitsFor({ endpoint: perResult }, priced(perResult), 7)).to.deep.equal({ maxResults: 7, maxPages: 1 });
         expect(limitsFor({ endpoint: pagedResults }, priced(pagedResults), 7)).to.deep.equal({ maxResults: 7, maxPages: 5 });
