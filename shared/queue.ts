@@ -29,6 +29,12 @@ export interface RunOptions {
     priority?: number;
 }
 
+export interface ConsumeOptions {
+    concurrency: number;
+    /** Told of every job whose worker died, by the worker that noticed, before the caller is told. */
+    onDeath?: (job: FetchJob) => Promise<void>;
+}
+
 export interface Queue {
     /**
      * Queues the job and resolves with its outcome. Never rejects: a queue that is down is SERVICE_UNAVAILABLE at once, a worker that
@@ -36,7 +42,7 @@ export interface Queue {
      */
     run(job: FetchJob, options?: RunOptions): Promise<FetchOutcome>;
     /** Takes jobs and answers them with what `handler` resolves to; a handler that throws is answered INTERNAL. */
-    consume(handler: (job: FetchJob, signal: AbortSignal) => Promise<FetchOutcome>, options: { concurrency: number }): Consumer;
+    consume(handler: (job: FetchJob, signal: AbortSignal) => Promise<FetchOutcome>, options: ConsumeOptions): Consumer;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
     /** Age of the plain job that waits longest, in seconds; 0 when none waits. */
     oldestWaitSeconds(): Promise<number>;
@@ -92,8 +98,8 @@ export function openQueue(options: QueueOptions): Queue {
             );
             return outcome;
         },
-        consume(handler, { concurrency }) {
-            const consumer = openConsumer({ backend: openWorker(options), handler, concurrency, log });
+        consume(handler, { concurrency, onDeath }) {
+            const consumer = openConsumer({ backend: openWorker(options), handler, concurrency, onDeath, log });
             consumers.push(consumer);
             return consumer;
         },

@@ -1,5 +1,6 @@
 import type { FetchJob, UpstreamFigures } from '../shared/domain/fetch.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
+import type { OpenPace } from './pace.ts';
 import { type CookieJar, createCookieJar } from './upstream/cookies.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
@@ -20,15 +21,18 @@ export interface CallTools {
     upstream: Upstream;
     /** `held → sent`; false where the API has already let go of the hold, and then nothing may be sent. */
     markSent(operation: string): Promise<boolean>;
+    /** Absent: every request is sent at once. */
+    openPace?: OpenPace;
 }
 
 /** @param keepsCookies only a prepared call hands back what the site sets, and only while it runs */
 export function openSiteCall(
-    { upstream, markSent }: CallTools,
+    { upstream, markSent, openPace }: CallTools,
     job: FetchJob,
     { registrable, signal, keepsCookies }: { registrable: string; signal: AbortSignal; keepsCookies: boolean },
 ): SiteCall {
     const { site, deadlineAt } = job;
+    const pace = openPace?.(registrable, job.pace);
     const cookies: CookieJar | undefined = keepsCookies ? createCookieJar() : undefined;
     const heads: Page['headers'][] = [];
     let sum: UpstreamFigures = { status: 0, attempts: 0, durationMs: 0, bytes: 0 };
@@ -37,6 +41,7 @@ export function openSiteCall(
             const options: SendOptions = { site, registrable, effect, deadlineAt, signal };
             if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
             if (cookies !== undefined) options.cookies = cookies;
+            if (pace !== undefined) options.pace = pace;
             if (namedBy !== undefined) options.namedBy = namedBy;
             const answer = await upstream.send(request, options);
             if (!answer.ok) return { ...answer, attempts: sum.attempts + answer.attempts };

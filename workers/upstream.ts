@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import got, { type Got } from 'got';
 import type { Effect, Method, UpstreamRequest } from '../shared/domain/types.ts';
 import { createConnector, type EgressConnector, type EgressRules, GuardedAgent, type HandOver, judgeUrl } from './egress.ts';
+import type { Pace } from './pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
 import { type Body, readBody } from './upstream/body.ts';
 import { type CallTime, openCallTime } from './upstream/call.ts';
@@ -11,6 +12,7 @@ import { type Fault, faultOf, UpstreamFault } from './upstream/failures.ts';
 import { followRedirect, isRedirect, MAX_REDIRECTS, refusalOf } from './upstream/redirects.ts';
 import { isRetriedStatus, pauseBefore, readRetryAfter } from './upstream/retries.ts';
 import { snippetOf } from './upstream/snippet.ts';
+import { wallOf } from './upstream/walls.ts';
 
 export type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure };
 
@@ -29,6 +31,8 @@ export interface SendOptions {
     cookies?: CookieJar;
     /** Who named the URL, where it was the site and not the package: it is judged like a redirect. Begins a sentence. */
     namedBy?: string;
+    /** Each request waits for its turn; absent: it is sent at once. */
+    pace?: Pace;
 }
 
 export interface Upstream {
@@ -50,6 +54,8 @@ const CAPS: UpstreamCaps = { body: 5 * 1024 * 1024, headerBytes: 64 * 1024, head
 /** Of a refusing answer no more is read than its snippet needs, and not for longer than this many milliseconds. */
 const REFUSAL_BODY = 16 * 1024;
 const REFUSAL_PATIENCE = 1000;
+
+const NO_TURN = 'So many calls of this site wait for their turn that this one has none before its deadline.';
 
 /**
  * The only way out to foreign sites (CONTRACT 4): got without any of its own retries, redirects, unpacking, cookies or proxies, over
@@ -125,11 +131,16 @@ class Call {
         const refused = this.#judgeFirst(first);
         if (refused !== undefined) return this.#failed(refused);
         let request = first;
+        let failed: Fault | undefined;
         for (let redirects = 0; ; ) {
+            const noTurn = await this.#waitForTurn();
+            // What the site answered before says more than that there is no time to ask again.
+            if (noTurn !== undefined) return this.#failed(failed ?? noTurn);
             const step = await this.#tryOnce(request);
             if ('page' in step) return this.#answered(step.page);
             if ('fault' in step) {
-                if (!(await this.#mayTryAgain(step.fault))) return this.#failed(step.fault);
+                failed = step.fault;
+                if (!(await this.#mayTryAgain(failed))) return this.#failed(failed);
             } else {
                 if (++redirects > MAX_REDIRECTS) {
                     return this.#failed({ code: 'UPSTREAM_REDIRECT', message: 'The site redirected too many times.', isTransient: false });
@@ -145,6 +156,19 @@ class Call {
         if (url !== null && namedBy !== undefined) return refusalOf(url, registrable, this.#tools.rules, namedBy);
         const isAllowed = url !== null && judgeUrl(url, registrable, this.#tools.rules) === 'allowed';
         return isAllowed ? undefined : { code: 'EGRESS_DENIED', isTransient: false };
+    }
+
+    /** The fault where no turn comes before the deadline. */
+    async #waitForTurn(): Promise<Fault | undefined> {
+        const { pace } = this.#options;
+        if (pace === undefined || this.#time.isOver()) return undefined;
+        const { granted, waitMs } = await pace.turn(this.#time.left());
+        if (granted) {
+            if (waitMs > 0) await this.#time.wait(waitMs);
+            return undefined;
+        }
+        if (this.#mayHaveArrived) return { code: 'UPSTREAM_TIMEOUT', isTransient: false };
+        return { code: 'SITE_UNAVAILABLE', message: NO_TURN, isTransient: false, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
     }
 
     /** One request and what it led to. */
@@ -168,7 +192,7 @@ class Call {
                 const here = { status, location: response.headers.location };
                 return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
             }
-            if (status < 200 || status > 299) throw await this.#refused(response, status, exchange);
+            if (status < 200 || status > 299) throw await this.#refused(response, status, exchange, began);
             body = await readBody(response, this.#tools.caps.body);
             if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
             this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
@@ -222,16 +246,20 @@ class Call {
     }
 
     /** A status that is not 2xx, with the beginning of its body where that comes soon. */
-    async #refused(response: IncomingMessage, status: number, exchange: Exchange): Promise<UpstreamFault> {
+    async #refused(response: IncomingMessage, status: number, exchange: Exchange, began: number): Promise<UpstreamFault> {
         const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
         const body = await readBody(response, REFUSAL_BODY).catch(() => undefined);
         clearTimeout(patience);
         if (body === undefined || !body.isWhole) exchange.abandon();
         const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
+        if (status === 429) this.#options.pace?.slowDown(retryAfter, performance.now() - began);
+        const snippet = body === undefined ? '' : snippetOf(body.bytes);
+        const wall = wallOf({ headers: response.headers, body: body?.bytes }, 'refused');
+        if (wall !== undefined) return new UpstreamFault('UPSTREAM_BLOCKED', wall, { status, snippet });
         return new UpstreamFault(status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS', undefined, {
             isTransient: isRetriedStatus(status),
             status,
-            snippet: body === undefined ? '' : snippetOf(body.bytes),
+            snippet,
             ...(retryAfter === undefined ? {} : { retryAfter }),
         });
     }

@@ -5,6 +5,8 @@ import { newId } from '../shared/domain/ids.ts';
 import { userAgent } from '../shared/user-agent.ts';
 import type { EgressConnector } from './egress.ts';
 import { loadEndpoint } from './load-endpoint.ts';
+import { openPaces } from './pace.ts';
+import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
 import { createUpstream } from './upstream.ts';
@@ -45,12 +47,14 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
     const tools = {
         loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
+        openPace: openPaces(app.turns, log),
         upstream,
         reader,
         userAgent: () => userAgent(app.publicUrl()),
     };
     const consumer = app.queue.consume((job, signal) => runLogged(app, job, () => runFetchJob(tools, job, signal)), {
         concurrency: config.workerConcurrency,
+        onDeath: (job) => recordDeath(app, job),
     });
     const report = () =>
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });

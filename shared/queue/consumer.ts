@@ -25,9 +25,11 @@ export function openConsumer(options: {
     backend: WorkerBackend;
     handler: (job: FetchJob, signal: AbortSignal) => Promise<FetchOutcome>;
     concurrency: number;
+    /** Told of every job whose worker died, before its caller is. */
+    onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
     log: OutageLog;
 }): Consumer {
-    const { backend, handler, concurrency, log } = options;
+    const { backend, handler, concurrency, onDeath, log } = options;
     const running = new Map<string, AbortController>();
     const cancelled = new Set<string>();
     const worker = backend.openWorker(work, { concurrency });
@@ -41,7 +43,8 @@ export function openConsumer(options: {
     // Whoever takes over the job of a dead worker tells the caller so.
     worker.onStalled((id, envelope) => {
         log.warn({ part: 'queue', operation: envelope.job.operation }, 'a worker died or was cut off in the middle of a job');
-        void reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
+        const answer = () => reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
+        void (onDeath === undefined ? answer() : onDeath(envelope.job).then(answer, answer));
     });
     worker.run();
     let draining: Promise<void> | undefined;

@@ -12,7 +12,7 @@ export type Task =
 
 export interface Refused {
     ok: false;
-    code: InvalidResponse['code'];
+    code: InvalidResponse['code'] | 'UPSTREAM_BLOCKED';
     message: string;
     details: InvalidResponse['details'];
 }

@@ -7,6 +7,7 @@ import { typeOfBody } from './decode.ts';
 import { isLight, isLightExpression, isLightToJudge } from './light.ts';
 import { openThreadPool, type ThreadPool } from './pool.ts';
 import { judge, type NextFound, type RawPage, type ResponseRules, readPage, readPart } from './read-page.ts';
+import { unlessWall } from './unless-wall.ts';
 
 export type { NextFound };
 
@@ -47,17 +48,23 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
     return {
         async read(answered, { response: rules }) {
             const page = rawPage(answered, rules);
-            if (isLight(page, rules)) return here(() => ({ ok: true, data: readPage(page, rules) }));
-            const answer = await ask(poolFor(page), { what: 'page', page, rules });
+            if (isLight(page, rules))
+                return unlessWall(
+                    answered,
+                    page,
+                    here(() => ({ ok: true, data: readPage(page, rules) })),
+                );
+            const answer = unlessWall(answered, page, await ask(poolFor(page), { what: 'page', page, rules }));
             return answer.ok ? { ok: true, data: JSON.parse(answer.data) as JsonObject } : answer;
         },
         async readPart(answered, { response }, next) {
             const rules = { ...response, schema: undefined };
             const page = rawPage(answered, rules);
             if (isLight(page, rules) && isLightExpression(next)) {
-                return here(() => ({ ok: true, ...readPart(page, rules, next), bytes: page.body.length }));
+                const part = here(() => ({ ok: true as const, ...readPart(page, rules, next), bytes: page.body.length }));
+                return unlessWall(answered, page, part);
             }
-            const answer = await ask(poolFor(page), { what: 'part', page, rules, next });
+            const answer = unlessWall(answered, page, await ask(poolFor(page), { what: 'part', page, rules, next }));
             if (!answer.ok) return answer;
             const { data, next: found } = answer;
             return { ok: true, data: JSON.parse(data) as JsonObject, next: found, bytes: Buffer.byteLength(data) };
@@ -75,7 +82,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             return answer.ok ? { ok: true, data } : answer;
         },
         async readForm(answered, { selector, method }) {
-            const answer = await ask(html, { what: 'form', page: { ...rawPage(answered, {}), type: 'html' }, selector, method });
+            const page: RawPage = { ...rawPage(answered, {}), type: 'html' };
+            const answer = unlessWall(answered, page, await ask(html, { what: 'form', page, selector, method }));
             return answer.ok ? { ok: true, form: JSON.parse(answer.data) as PreparedForm } : answer;
         },
         async close() {

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { recogniseWall } from '../../shared/domain/blocked-page.ts';
+import { NO_WALLS, WALLS } from './walls.ts';
+
+describe('bot walls and captchas', () => {
+    it('are tried on at least 30 walls and 30 answers that are none', () => {
+        expect(WALLS.length).to.be.at.least(30);
+        expect(NO_WALLS.length).to.be.at.least(30);
+    });
+
+    for (const { what, fate, wall, headers = {}, body = '' } of WALLS) {
+        it(`recognises ${what}`, () => expect(recogniseWall({ headers, body }, fate)).to.equal(wall));
+    }
+
+    for (const { what, fate, headers = {}, body = '' } of NO_WALLS) {
+        it(`takes no wall for ${what}`, () => expect(recogniseWall({ headers, body }, fate)).to.equal(undefined));
+    }
+
+    it('takes no time over a page that was made to take long', () => {
+        const began = performance.now();
+        for (const piece of ['<script', '<!--', '<', '<form ', "You don't have permission to access", '<title> Access Denied </title>']) {
+            recogniseWall({ headers: {}, body: `<${piece.repeat(128_000 / piece.length)}` }, 'unreadable');
+        }
+        expect(performance.now() - began).to.be.below(1000);
+    });
+});
