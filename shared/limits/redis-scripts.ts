@@ -86,9 +86,13 @@ end
 return reply
 `;
 
-/** KEYS: leases of the account, leases of the site. ARGV: operation. One command instead of two. */
+/** KEYS: leases of an account and of a site, in turn. ARGV: the operation of each pair. */
 export const END_SCRIPT = `
-return redis.call('ZREM', KEYS[1], ARGV[1]) + redis.call('ZREM', KEYS[2], ARGV[1])
+local ended = 0
+for i = 1, #ARGV do
+    ended = ended + redis.call('ZREM', KEYS[2 * i - 1], ARGV[i]) + redis.call('ZREM', KEYS[2 * i], ARGV[i])
+end
+return ended
 `;
 
 /** KEYS: windows of the identity, leases of the account. ARGV: offset, names. Returns {in flight, used, left ms, …}. */
