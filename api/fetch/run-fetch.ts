@@ -103,15 +103,18 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         const present = (success: FetchOutcome & { ok: true }, bill: { charged: number; available: number }) =>
             presentFetch({ call, found, outcome: success, bill, admittedAt, durationMs: performance.now() - began });
         const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : 0;
-        const bill = outcome.ok ? await charge(call, cost, () => present(outcome, { charged: cost, available: 0 })) : undefined;
-        if (!outcome.ok || bill === undefined) {
-            const refusal = await release(call, job, outcome);
-            recordFetch(call, { job, found, code: refusal.code, credits: 0, outcome, durationMs: performance.now() - began });
+        const ending = outcome.ok
+            ? await charge(call, job, cost, () => present(outcome, { charged: cost, available: 0 }))
+            : await release(call, job);
+        const durationMs = performance.now() - began;
+        if (!outcome.ok || !ending.isBilled) {
+            const refusal = refusalOf(call, job, outcome, !ending.isBilled && ending.marked);
+            recordFetch(call, { job, found, code: refusal.code, credits: 0, outcome, durationMs });
             throw refusal;
         }
-        recordFetch(call, { job, found, code: 'success', credits: bill.charged, outcome, durationMs: performance.now() - began });
-        await keepResult(call, found, values, outcome, bill.charged);
-        return { answer: present(outcome, bill), ...(bill.kept === undefined ? {} : { keptText: bill.kept }) };
+        recordFetch(call, { job, found, code: 'success', credits: ending.charged, outcome, durationMs });
+        await keepResult(call, found, values, outcome, ending.charged);
+        return { answer: present(outcome, ending), ...(ending.kept === undefined ? {} : { keptText: ending.kept }) };
     } finally {
         passage?.();
         // The windows stay taken; concurrency and share are free before the answer is sent.
@@ -150,39 +153,43 @@ async function runJob(app: App, job: FetchJob, gone: AbortSignal): Promise<Fetch
     return mayRunAgain ? app.queue.run({ ...job, run: 2 }, { signal: gone }) : outcome;
 }
 
+type Ending = { isBilled: true; charged: number; available: number; kept?: string } | { isBilled: false; marked: boolean };
+
 /**
- * The charge, and with it the answer under the call's key. Undefined where it could not be recorded: then the call is not
- * billed, and its outcome not delivered.
+ * The charge, and with it the answer under the call's key. Where it could not be recorded the hold is released instead: then the
+ * call is not billed, and its outcome not delivered. The release also tells where it was recorded after all: what is billed is delivered.
  */
-async function charge(
-    { app, operation, keyed }: FetchCall,
-    amount: number,
-    present: () => FetchAnswer,
-): Promise<{ charged: number; available: number; kept?: string } | undefined> {
+async function charge(call: FetchCall, job: FetchJob, amount: number, present: () => FetchAnswer): Promise<Ending> {
+    const { app, operation, keyed } = call;
     try {
         const answer = keyed === undefined ? undefined : { call: keyed, ...aroundBalance(present()) };
         const charged = await app.credits.charge({ operation, amount, answer });
-        return charged.ok ? charged : undefined;
+        if (charged.ok) return { isBilled: true, ...charged };
     } catch (error) {
-        app.log.error({ part: 'credits', operation, err: error }, 'a charge could not be recorded; the call is not billed');
-        return undefined;
+        app.log.error({ part: 'credits', operation, err: error }, 'whether a charge was recorded is not known');
     }
+    return release(call, job, amount);
 }
 
 /**
- * Gives the hold back and says why. The release is also the verdict about a write that nobody reported: where the worker
- * had marked it as sent before, its outcome is not known, and whatever it is stays the answer of its key.
+ * Gives the hold back. The release is also the verdict about a write that nobody reported: where the worker had marked it as
+ * sent before, its outcome is not known. @param wanted what we tried to charge before
  */
-async function release(call: FetchCall, job: FetchJob, outcome: FetchOutcome): Promise<Refusal> {
-    const { app } = call;
-    let marked = job.effect === 'write';
+async function release(call: FetchCall, { effect }: FetchJob, wanted?: number): Promise<Ending> {
+    const { app, operation } = call;
     try {
-        const released = await app.credits.release({ operation: job.operation });
-        marked = released.marked;
-        call.setCreditsRemaining(released.available);
+        const { before, marked, available } = await app.credits.release({ operation });
+        call.setCreditsRemaining(available);
+        if (before === 'charged' && wanted !== undefined) return { isBilled: true, charged: wanted, available };
+        return { isBilled: false, marked };
     } catch (error) {
-        app.log.error({ part: 'credits', operation: job.operation, err: error }, 'a hold could not be released; the sweep will do it');
+        app.log.error({ part: 'credits', operation, err: error }, 'a hold could not be released; the sweep will do it');
+        return { isBilled: false, marked: effect === 'write' };
     }
+}
+
+/** Why the call is not billed; what became of a write that was marked as sent stays the answer of its key. */
+function refusalOf(call: FetchCall, job: FetchJob, outcome: FetchOutcome, marked: boolean): Refusal {
     call.setFinal(marked);
     const isReported = !outcome.ok && outcome.lost === undefined;
     if (isReported) return toRefusal(outcome, job, marked);

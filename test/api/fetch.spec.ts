@@ -153,6 +153,27 @@ for (const topology of TOPOLOGIES) {
             expect(errorOf(await ada.fetch(SHOP, 'produkt'))['did_you_mean']).to.include('product');
         });
 
+        it('delivers what was billed, also where the database answered the charge too late', async () => {
+            const { credits } = world.app;
+            const { charge } = credits;
+            try {
+                credits.charge = async (order) => {
+                    await charge(order);
+                    throw new Error('Connection terminated unexpectedly');
+                };
+                const before = await balanceOf(ada);
+                const answer = await ada.fetch(SHOP, 'product', { id: 7 });
+                expect(answer.status).to.equal(200);
+                expect(metaOf(answer)).to.include({ credits_used: 1, credits_remaining: before - 1 });
+                expect(await balanceOf(ada)).to.equal(before - 1);
+                credits.charge = () => Promise.reject(new Error('Connection terminated unexpectedly'));
+                expect(errorOf(await ada.fetch(SHOP, 'product', { id: 7 }))['code']).to.equal('DEADLINE_EXCEEDED');
+                expect(await balanceOf(ada)).to.equal(before - 1);
+            } finally {
+                credits.charge = charge;
+            }
+        });
+
         it('shows in a dry run the very request that a fetch sends, and its greatest price, for nothing', async () => {
             const before = await balanceOf(ada);
             const sentBefore = shop.seen.length;
