@@ -7,6 +7,8 @@ import type { Endpoint, PackageDocument } from '../domain/types.ts';
 /** Characters of packages kept in memory; what is made of them takes a few times as many bytes. */
 const CACHED_CHARACTERS = 8 * 1024 * 1024;
 const CACHED_VERSIONS = 5000;
+/** Endpoints whose greatest units are kept; they outlive the packages, since a site may have had hundreds of large ones within a day. */
+const CACHED_UNITS = 1_000_000;
 
 export interface LoadedVersion {
     versionId: number;
@@ -20,6 +22,8 @@ export interface LoadedVersion {
 export interface Versions {
     /** An immutable version, every default filled in; undefined where there is no such id. */
     load(versionId: number): Promise<LoadedVersion | undefined>;
+    /** By endpoint: units that one call of this version may be billed at the most. Empty where there is no such id. */
+    unitsOf(versionId: number): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Versions for one process, kept in memory as far as they are used. */
@@ -28,6 +32,7 @@ export function openVersions(db: Db): Versions {
         max: CACHED_VERSIONS,
         maxSize: CACHED_CHARACTERS,
     });
+    const units = new LRUCache<number, ReadonlyMap<string, number>>({ maxSize: CACHED_UNITS });
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();
 
     async function read(versionId: number): Promise<LoadedVersion | undefined> {
@@ -49,16 +54,26 @@ export function openVersions(db: Db): Versions {
         return loaded;
     }
 
+    async function load(versionId: number): Promise<LoadedVersion | undefined> {
+        const cached = cache.get(versionId);
+        if (cached !== undefined) return cached;
+        let answer = asked.get(versionId);
+        if (answer === undefined) {
+            answer = read(versionId).finally(() => asked.delete(versionId));
+            asked.set(versionId, answer);
+        }
+        return answer;
+    }
+
     return {
-        async load(versionId) {
-            const cached = cache.get(versionId);
+        load,
+        async unitsOf(versionId) {
+            const cached = units.get(versionId);
             if (cached !== undefined) return cached;
-            let answer = asked.get(versionId);
-            if (answer === undefined) {
-                answer = read(versionId).finally(() => asked.delete(versionId));
-                asked.set(versionId, answer);
-            }
-            return answer;
+            const endpoints = (await load(versionId))?.endpoints ?? new Map<string, Endpoint>();
+            const found = new Map([...endpoints].map(([name, endpoint]) => [name, greatestUnits(endpoint)]));
+            if (found.size > 0) units.set(versionId, found, { size: found.size });
+            return found;
         },
     };
 }
@@ -68,12 +83,13 @@ export function openVersions(db: Db): Versions {
  * names no version is charged at most). Versions without the endpoint do not count; undefined where none has it.
  */
 export async function leastUnits(versions: Versions, versionIds: readonly number[], endpoint: string): Promise<number | undefined> {
-    const loaded = await Promise.all(versionIds.map((id) => versions.load(id)));
-    const units = loaded.flatMap((version) => {
-        const found = version?.endpoints.get(endpoint);
-        return found === undefined ? [] : [greatestUnits(found)];
-    });
-    return units.length === 0 ? undefined : Math.min(...units);
+    let least: number | undefined;
+    // One after the other: all the packages of a busy day at once would not fit into memory.
+    for (const id of versionIds) {
+        const units = (await versions.unitsOf(id)).get(endpoint);
+        if (units !== undefined) least = Math.min(units, least ?? units);
+    }
+    return least;
 }
 
 /** A package exactly as it was published (`site` normalised). */

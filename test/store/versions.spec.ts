@@ -114,6 +114,24 @@ describe('versions of a site', () => {
         expect(await schemas.leastUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
     });
 
+    it('bound the price without being read anew at every call, however large and many they are', async () => {
+        const publisher = await contributor(db);
+        const versions = schemas.openVersions(db);
+        for (const place of Array(10).keys()) {
+            const description = `${place} `.repeat(500_000);
+            accepted(await schemas.publish(db, orderOf(packageOf('large.example', 'one', { description }), publisher)));
+        }
+        const { latestOfDay } = await schemas.findLatest(db, ask('large.example'));
+        expect(latestOfDay).to.have.length(10);
+        expect(await schemas.leastUnits(versions, latestOfDay, 'front')).to.equal(1);
+        const asked: string[] = [];
+        const listen = ({ sql }: { sql: string }) => void asked.push(sql);
+        db.on('query', listen);
+        expect(await schemas.leastUnits(versions, latestOfDay, 'front')).to.equal(1);
+        db.off('query', listen);
+        expect(asked).to.deep.equal([]);
+    });
+
     it('are loaded once, with every default filled in and without tricks of names', async () => {
         const [published] = await publishAs(await contributor(db), 'loaded.example', 'one');
         const versions = schemas.openVersions(db);
