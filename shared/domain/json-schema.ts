@@ -4,13 +4,22 @@ import type { Detail } from '../refusals.ts';
 import { escapePointer } from './json-bounds.ts';
 import { expandSchema, resolveReference } from './json-schema/expand.ts';
 import { FORMATS } from './json-schema/formats.ts';
-import { compilePattern, type LinearPattern, openPatternBudget, type PatternBudget } from './json-schema/patterns.ts';
+import {
+    compilePattern,
+    type LinearPattern,
+    openPatternBudget,
+    type PatternBudget,
+    type PatternWork,
+    TooMuchWork,
+    withinWork,
+} from './json-schema/patterns.ts';
 import { walkSchema } from './json-schema/structure.ts';
 import type { JsonSchema } from './types.ts';
 
 /** `path` is a JSON pointer into the value that was judged. At most ten errors; the first one usually stands alone. */
 export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
-export type Validator = (value: unknown) => Verdict;
+/** With `work` the patterns spend no more than what is left of it; a value that would take more does not fit. */
+export type Validator = (value: unknown, work?: PatternWork) => Verdict;
 
 /**
  * Everything that keeps a value from being a JSON Schema 2020-12 as a package may hold one (CONTRACT 3.1): the form of each
@@ -75,7 +84,15 @@ function compileAnew(schema: JsonSchema): Validator {
     const expanded = walked.problems.length === 0 ? expandSchema(schema, walked) : undefined;
     if (!expanded?.ok) throw new TypeError('the schema was not checked before it was compiled');
     const judge = compileExpanded(expanded.schema);
-    return (value) => (judge(value) ? { ok: true } : { ok: false, errors: (judge.errors ?? []).slice(0, MAX_ERRORS).map(readError) });
+    return (value, work) => {
+        try {
+            const fits = work === undefined ? judge(value) : withinWork(work, () => judge(value));
+            return fits ? { ok: true } : { ok: false, errors: (judge.errors ?? []).slice(0, MAX_ERRORS).map(readError) };
+        } catch (error) {
+            if (!(error instanceof TooMuchWork)) throw error;
+            return { ok: false, errors: [{ path: '', message: 'takes too much work to hold against the patterns', keyword: 'pattern' }] };
+        }
+    };
 }
 
 function compileExpanded(expanded: JsonSchema): ValidateFunction {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { openPatternWork } from '../../shared/domain/json-schema/patterns.ts';
 import { judgeSimply } from '../../shared/domain/json-schema/simple.ts';
 import { checkJsonSchema, compileJsonSchema } from '../../shared/domain/json-schema.ts';
 import type { Json, JsonSchema } from '../../shared/domain/types.ts';
@@ -296,5 +297,18 @@ describe('the check of a schema', () => {
         );
         expect(judgeSimply({ format: 'date' }, 'x')).to.equal(undefined);
         expect(judgeSimply({ items: { $ref: '#/$defs/a' }, $defs: { a: {} } }, [])).to.equal(undefined);
+    });
+
+    it('let patterns spend no more than a share of work, whatever pattern meets whatever text', () => {
+        // Hardly compressible: each character may begin another match, and the engine has to follow all of them.
+        const text = Array.from({ length: 20_000 }, (_, place) => ((place * place * 7919) % 10_007 < 5000 ? 'a' : 'b')).join('');
+        const allOf = [600, 601, 602].map((count) => ({ not: { pattern: `a[ab]{${count}}[^ab]` } }));
+        expect(codes({ allOf }, { forParam: true })).to.deep.equal([]);
+        const work = openPatternWork();
+        expect(compileJsonSchema({ allOf })(text, work)).to.deep.equal({
+            ok: false,
+            errors: [{ path: '', message: 'takes too much work to hold against the patterns', keyword: 'pattern' }],
+        });
+        expect(compileJsonSchema({ pattern: '^[A-Za-z0-9+/]*={0,2}$' })('A'.repeat(60_000), openPatternWork())).to.deep.equal({ ok: true });
     });
 });

@@ -48,6 +48,38 @@ export function compileWithin(source: string, budget: PatternBudget): Compiled {
     return made;
 }
 
+/** What patterns may still cost: instructions of the program times characters of the text, at the worst 50 ns each. */
+export interface PatternWork {
+    left: number;
+}
+
+/** One call's or one package's share: 0.1 s at the worst, and far more than patterns and texts of any use need. */
+export function openPatternWork(): PatternWork {
+    return { left: 2_000_000 };
+}
+
+export class TooMuchWork extends Error {}
+
+let work: PatternWork | undefined;
+
+/** Runs `judge`, whose patterns spend what is left of `budget`. @throws TooMuchWork when it is used up */
+export function withinWork<T>(budget: PatternWork, judge: () => T): T {
+    const outer = work;
+    work = budget;
+    try {
+        return judge();
+    } finally {
+        work = outer;
+    }
+}
+
+/** The engine is linear in the text, but some pairs of pattern and text take a step for each instruction at each character. */
+function spend(steps: number): void {
+    if (work === undefined) return;
+    if (steps > work.left) throw new TooMuchWork('the patterns take too much work');
+    work.left -= steps;
+}
+
 const compiled = new LRUCache<string, Compiled>({ max: 500 });
 
 /** Compiles `source`, or says in the second half of a sentence what is wrong with it. */
@@ -65,7 +97,11 @@ function compileAnew(source: string): Compiled {
         const program = RE2JS.compile(RE2JS.translateRegExp(source));
         const size = program.programSize();
         if (size > MAX_PROGRAM) return { ok: false, fault: 'repeats too much', tooComplex: true, size };
-        return { ok: true, size, pattern: { test: (text) => program.test(text), toString: () => `/${source}/` } };
+        const test = (text: string) => {
+            spend(size * text.length);
+            return program.test(text);
+        };
+        return { ok: true, size, pattern: { test, toString: () => `/${source}/` } };
     } catch {
         const fault = 'is not valid here: patterns run on a linear-time engine, without look-around and back-references';
         return { ok: false, fault, tooComplex: false, size: 0 };

@@ -1,4 +1,4 @@
-import { openPatternBudget, type PatternBudget } from '../json-schema/patterns.ts';
+import { openPatternBudget, openPatternWork, type PatternBudget, type PatternWork } from '../json-schema/patterns.ts';
 
 /** What judging one package may cost: publishing happens in the process that answers everybody else too. */
 export interface Budget {
@@ -7,11 +7,13 @@ export interface Budget {
     /** Schemas that were already paid for, by their text. */
     paid: Set<string>;
     patterns: PatternBudget;
+    /** For holding defaults and examples against patterns. */
+    work: PatternWork;
 }
 
 /** Past it, what is left is judged when the endpoint is called. */
 const COMPILATIONS = 40;
 
 export function openBudget(): Budget {
-    return { compilations: COMPILATIONS, paid: new Set(), patterns: openPatternBudget() };
+    return { compilations: COMPILATIONS, paid: new Set(), patterns: openPatternBudget(), work: openPatternWork() };
 }

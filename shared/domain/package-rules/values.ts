@@ -1,3 +1,4 @@
+import { TooMuchWork, withinWork } from '../json-schema/patterns.ts';
 import { judgeSimply } from '../json-schema/simple.ts';
 import { isObject } from '../json-schema/structure.ts';
 import { compileJsonSchema } from '../json-schema.ts';
@@ -23,8 +24,17 @@ export function checkValue(value: Json, slot: Slot, at: Path, report: Report, bu
         return;
     }
     if (slot.schema === undefined || slot.isSchemaBroken) return;
-    const verdict = judgeSimply(slot.schema, value) ?? judgeByAjv(slot.schema, value, budget);
-    if (!verdict) report.add(at, 'INVALID_VALUE', 'This value does not fit the schema of its param.');
+    if (!fits(slot.schema, value, budget)) report.add(at, 'INVALID_VALUE', 'This value does not fit the schema of its param.');
+}
+
+/** What takes too much work here is judged when the endpoint is called. */
+function fits(schema: JsonSchema, value: Json, budget: Budget): boolean {
+    try {
+        return withinWork(budget.work, () => judgeSimply(schema, value) ?? judgeByAjv(schema, value, budget));
+    } catch (error) {
+        if (error instanceof TooMuchWork) return true;
+        throw error;
+    }
 }
 
 function judgeByAjv(schema: JsonSchema, value: Json, budget: Budget): boolean {
