@@ -28,6 +28,7 @@ export function wrapWorker<B extends IQueueBackend, C>(
     onError: (error: unknown) => void,
 ): BullWorker {
     worker.on('error', onError);
+    startAtOnce(worker);
     const progress = watchProgress(worker.getBackend(), concurrency);
     return {
         run() {
@@ -44,6 +45,36 @@ export function wrapWorker<B extends IQueueBackend, C>(
         onLockLost(listener) {
             worker.on('lockRenewalFailed', listener);
         },
+    };
+}
+
+/** A job that was taken and did not start for so long is not waited for: it failed in the library's own hands. */
+const START_MS = 1000;
+
+/**
+ * BullMQ's loop takes all jobs that wait, one round trip after the other, before it starts the first one: under load a job lay 25 ms
+ * in a worker with free slots. It does not take while it believes itself rate limited, so it is told so until what was taken has
+ * started; that method is private to the library, and without it everything works, only slower.
+ */
+function startAtOnce<B extends IQueueBackend, C>(worker: AnyWorker<B, C>): void {
+    const taken = new Map<string, number>();
+    const backend = worker.getBackend();
+    const moveToActive = backend.moveToActive.bind(backend);
+    backend.moveToActive = async (...args) => {
+        const next = await moveToActive(...args);
+        const [job, id] = next;
+        if (job && id) taken.set(id, performance.now());
+        return next;
+    };
+    for (const event of ['active', 'completed', 'failed'] as const) {
+        worker.on(event, (job: Job<Envelope> | undefined) => taken.delete(job?.id ?? ''));
+    }
+    const library = worker as unknown as { isRateLimited?: () => boolean };
+    const isRateLimited = library.isRateLimited?.bind(worker);
+    if (isRateLimited === undefined) return;
+    library.isRateLimited = () => {
+        const [oldest] = taken.values();
+        return isRateLimited() || (oldest !== undefined && performance.now() - oldest < START_MS);
     };
 }
 
