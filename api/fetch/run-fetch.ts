@@ -2,8 +2,7 @@ import type { App } from '../../shared/app.ts';
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import { bindParams } from '../../shared/domain/bind-params.ts';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
-import { openPatternWork } from '../../shared/domain/json-schema/patterns.ts';
-import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import { openParamJudge } from '../../shared/domain/judge-params.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
 import type { Values } from '../../shared/domain/types.ts';
 import type { Lease, SiteStanding } from '../../shared/limits.ts';
@@ -124,9 +123,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
 }
 
 function bindValues(found: Found, { params = {} }: FetchRequest): Values {
-    // This process answers everybody else too.
-    const work = openPatternWork();
-    const bound = bindParams(found.endpoint, params, (schema, value) => compileJsonSchema(schema)(value, work));
+    const bound = bindParams(found.endpoint, params, openParamJudge());
     if (bound.ok) return bound.values;
     throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
 }

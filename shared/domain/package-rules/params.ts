@@ -1,3 +1,4 @@
+import { judgeSimply } from '../json-schema/simple.ts';
 import { checkJsonSchema } from '../json-schema.ts';
 import type { JsonSchema } from '../types.ts';
 import type { Subject } from './endpoint-rules.ts';
@@ -30,6 +31,7 @@ export function checkPlaceholders({ draft, at, report, params }: Subject): void 
 export function checkParams(subject: Subject): void {
     const { params, report, slots } = subject;
     const seen = new Set<string>();
+    let compiled = 0;
     for (const { draft: param, at } of params) {
         const { name, source } = param;
         if (name !== undefined) {
@@ -42,6 +44,8 @@ export function checkParams(subject: Subject): void {
         if (source === undefined) continue;
         checkPlace(subject, param, at);
         const schema = isSchemaBroken ? undefined : (param.schema as JsonSchema | undefined);
+        if (schema !== undefined && judgeSimply(schema, null) === undefined && ++compiled === MAX_COMPILED + 1)
+            report.add([...at, 'schema'], 'TOO_COMPLEX', TOO_MANY_COMPILED);
         const slot: Slot = { source, bodyFormat: subject.bodyFormat, schema, isSchemaBroken };
         if (name !== undefined && !slots.has(name)) slots.set(name, slot);
         for (const field of ['default', 'example'] as const) {
@@ -53,6 +57,11 @@ export function checkParams(subject: Subject): void {
         }
     }
 }
+
+/** Schemas of one endpoint's params that have to be compiled; each call may give all of these params. */
+const MAX_COMPILED = 30;
+
+const TOO_MANY_COMPILED = `At most ${MAX_COMPILED} params of an endpoint have schemas with more than types, enums, bounds, patterns and plain items; make some simpler.`;
 
 function isSound(schema: unknown, at: Path, { report, budget }: Subject): boolean {
     const problems = checkJsonSchema(schema, { at: pointerTo(at), forParam: true, patterns: budget.patterns });
