@@ -1,0 +1,51 @@
+import knex, { type Knex } from 'knex';
+import { openSiteGuards, type SiteGuards } from '../../shared/circuit.ts';
+import type { Limits, SiteStanding } from '../../shared/limits.ts';
+import { eventually, type Ground, prepareGround, silent } from '../queue/topologies.ts';
+
+/** A store with two processes on it that watch the sites together, and a clock that tests move. */
+export interface SitesGround {
+    one: SiteGuards;
+    two: SiteGuards;
+    /** A name that nobody has used yet. */
+    newSite(): string;
+    /** How a site stands for a call that is admitted now. */
+    standing(site: string, target?: { versionId: number; endpoint: string }): Promise<SiteStanding>;
+    advance(seconds: number): Promise<void>;
+    remove(): Promise<void>;
+}
+
+export async function prepareSites(topology: 'redis' | 'postgres'): Promise<SitesGround> {
+    const ground: Ground = await prepareGround(topology);
+    const db: Knex = knex({ client: 'pg', connection: ground.place.databaseUrl, pool: { min: 0, max: 1 } });
+    const clock = { offsetMs: 0 };
+    const limits: Limits = ground.openLimits(clock);
+    const [one, two] = [1, 2].map(() => openSiteGuards({ ...ground.place, clock, log: silent })) as [SiteGuards, SiteGuards];
+    for (const answer of [() => one.circuits.open(), () => two.circuits.open(), () => limits.peek('account:nobody', [], 'nobody')]) {
+        await eventually('the store answers', () => answer().then(Boolean, () => false));
+    }
+    let serial = 0;
+    return {
+        one,
+        two,
+        newSite: () => `site-${++serial}.example`,
+        async standing(site, target) {
+            const operation = `op_${++serial}`;
+            const lease = { operation, account: operation, concurrency: 1, site, share: 1000, target, expiresAt: Date.now() + 1000 };
+            const verdict = await limits.take({ identity: `account:${operation}`, windows: [], lease });
+            if (!verdict.ok) throw new Error(`refused by ${verdict.reason}`);
+            await limits.end(lease);
+            return verdict.standing;
+        },
+        async advance(seconds) {
+            clock.offsetMs += seconds * 1000;
+            await db.raw('update app_clock set time_offset = time_offset + make_interval(secs => ?)', [seconds]);
+        },
+        async remove() {
+            await one.close();
+            await two.close();
+            await db.destroy();
+            await ground.remove();
+        },
+    };
+}

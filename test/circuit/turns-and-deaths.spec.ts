@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { topologies } from '../queue/topologies.ts';
+import { prepareSites, type SitesGround } from './ground.ts';
+
+for (const topology of topologies) {
+    describe(`the turns of a site over ${topology}`, () => {
+        let ground: SitesGround;
+
+        before(async function () {
+            this.timeout(30_000);
+            ground = await prepareSites(topology);
+        });
+        after(() => ground.remove());
+
+        it('come at the pace that an operator set, whichever worker asks', async () => {
+            const site = ground.newSite();
+            const began = performance.now();
+            for (let request = 0; request < 6; request++) {
+                const { turns } = request % 2 === 0 ? ground.one : ground.two;
+                const turn = await turns.take(site, 2, 60_000);
+                expect(turn.granted).to.equal(true);
+                // What is asked later waits less by so much.
+                const late = performance.now() - began + 20;
+                expect(turn.waitMs).to.be.within(Math.max(0, request * 500 - late), request * 500);
+            }
+        });
+
+        it('are not taken by whoever has no time to wait for them', async () => {
+            const site = ground.newSite();
+            await ground.one.turns.take(site, 0.1, 0);
+            const refused = await ground.one.turns.take(site, 0.1, 5000);
+            expect(refused.granted).to.equal(false);
+            expect(refused.waitMs).to.be.within(9000, 10_000);
+            await ground.advance(6);
+            expect(await ground.two.turns.take(site, 0.1, 5000)).to.include({ granted: true });
+        });
+
+        it('are all at once where nobody set a pace', async () => {
+            const site = ground.newSite();
+            for (let request = 0; request < 20; request++) {
+                expect(await ground.one.turns.take(site, undefined, 0)).to.deep.equal({ granted: true, waitMs: 0 });
+            }
+        });
+
+        it('wait for the end of a pause, which a burst of 429 begins once, and keep a distance then', async () => {
+            const site = ground.newSite();
+            const begun = await Promise.all(
+                Array.from({ length: 20 }, (_, call) => (call % 2 === 0 ? ground.one : ground.two).turns.pause(site, 5000, 100)),
+            );
+            expect(begun.filter(Boolean)).to.have.lengthOf(1);
+            expect((await ground.standing(site)).backlogMs).to.be.within(4000, 5000);
+            const [first, second] = [
+                await ground.two.turns.take(site, undefined, 60_000),
+                await ground.one.turns.take(site, undefined, 60_000),
+            ];
+            expect(first.waitMs).to.be.within(4000, 5000);
+            expect(second.waitMs - first.waitMs).to.be.within(1, 100);
+            await ground.advance(6);
+            expect(await ground.one.turns.pause(site, 1000, 3000)).to.equal(false, 'it was sent before the pause ended');
+            expect((await ground.standing(site)).backlogMs).to.equal(0);
+            expect(await ground.one.turns.pause(site, 1000, 100)).to.equal(true, 'it was sent after the pause');
+        });
+    });
+
+    describe(`the quarantine of endpoints over ${topology}`, () => {
+        let ground: SitesGround;
+        let serial = 0;
+
+        before(async function () {
+            this.timeout(30_000);
+            ground = await prepareSites(topology);
+        });
+        after(() => ground.remove());
+
+        const newTarget = () => ({ versionId: ++serial, endpoint: 'product' });
+        const leftOf = async (target: { versionId: number; endpoint: string }) =>
+            (await ground.standing('site.example', target)).quarantineMs;
+        const dies = (
+            target: { versionId: number; endpoint: string },
+            more: { isSecondRun?: boolean; ageMs?: number; successS?: number },
+        ) => {
+            const { isSecondRun = false, ageMs = 100, successS } = more;
+            const lastSuccessAt = successS === undefined ? undefined : new Date(successS);
+            return ground.two.quarantine.recordDeath({ ...target, isSecondRun, ageMs, lastSuccessAt });
+        };
+
+        it('begins with the second worker that a read killed, lasts an hour, and is of that version alone', async () => {
+            const target = newTarget();
+            expect(await dies(target, {})).to.equal(false);
+            expect(await leftOf(target)).to.equal(0);
+            expect(await dies(target, { isSecondRun: true, ageMs: 8000 })).to.equal(true);
+            expect(await leftOf(target)).to.be.within(3_590_000, 3_600_000);
+            expect(await leftOf({ ...target, endpoint: 'other' })).to.equal(0);
+            expect(await leftOf(newTarget())).to.equal(0);
+            await ground.advance(3590);
+            expect(await leftOf(target)).to.be.within(1, 10_000);
+            await ground.advance(10);
+            expect(await leftOf(target)).to.equal(0);
+        });
+
+        it('begins with two writes that killed a worker each', async () => {
+            const target = newTarget();
+            await dies(target, {});
+            await ground.advance(10);
+            expect(await dies(target, { ageMs: 5000 })).to.equal(true);
+        });
+
+        it('takes the many jobs of one dead worker for one death', async () => {
+            const target = newTarget();
+            for (let job = 0; job < 30; job++) expect(await dies(target, { ageMs: 3000 })).to.equal(false);
+            expect(await leftOf(target)).to.equal(0);
+        });
+
+        it('does not begin for a busy endpoint that was only at hand when workers died', async () => {
+            const target = newTarget();
+            await dies(target, {});
+            await ground.advance(10);
+            const worksMeanwhile = Date.now() + 86_400_000;
+            expect(await dies(target, { isSecondRun: true, ageMs: 5000, successS: worksMeanwhile })).to.equal(false);
+        });
+
+        it('does not begin where the deaths lie far apart', async () => {
+            const target = newTarget();
+            await dies(target, {});
+            await ground.advance(601);
+            expect(await dies(target, {})).to.equal(false);
+        });
+    });
+}
