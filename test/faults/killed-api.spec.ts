@@ -123,6 +123,8 @@ for (const topology of TOPOLOGIES) {
                     await charge(order);
                     throw new Error('the process died here');
                 },
+                // A process that lives would ask what became of its charge, and deliver it.
+                release: () => Promise.reject(new Error('the process died here')),
             });
             expect((await send(base, 'charged', body)).status).to.be.at.least(500);
             const later = await send(world.base, 'charged', body);
