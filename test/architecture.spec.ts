@@ -142,8 +142,6 @@ describe('the architecture', () => {
             EMAIL_NOT_VERIFIED: 'sign-up by mail',
             SPENDING_LIMIT: 'caps that an account sets itself',
             REQUEST_NOT_FOUND: 'schema requests',
-            UPSTREAM_BLOCKED: 'recognising bot walls',
-            SITE_UNAVAILABLE: 'circuits, rates and quarantine',
             OVERLOADED: 'shedding load',
         };
         /** These name codes without provoking them. */
