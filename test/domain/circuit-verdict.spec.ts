@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { circuitVerdict } from '../../shared/domain/circuit-verdict.ts';
+import type { FetchFailure, FetchOutcome } from '../../shared/domain/fetch.ts';
+import { REFUSALS, type RefusalCode } from '../../shared/refusals.ts';
+import { success } from '../queue/jobs.ts';
+
+const PATIENT = { admittedAt: 0, deadlineAt: 10_000 };
+const failure = (code: RefusalCode, more: Partial<FetchFailure> = {}): FetchOutcome => ({ ok: false, code, startedAt: 5, ...more });
+const status = (number: number) => failure('UPSTREAM_STATUS', { upstream: { status: number, snippet: '' } });
+
+describe('what an ended fetch says of its site', () => {
+    it('is good for a success, and for any answer below 500', () => {
+        expect(circuitVerdict(success(), PATIENT)).to.equal('passed');
+        for (const number of [302, 400, 401, 403, 404, 410, 451])
+            expect(circuitVerdict(status(number), PATIENT), String(number)).to.equal('passed');
+    });
+
+    it('is bad for 5xx, and where no connection was to be had', () => {
+        for (const number of [500, 502, 503, 504, 522]) expect(circuitVerdict(status(number), PATIENT), String(number)).to.equal('failed');
+        expect(circuitVerdict(failure('UPSTREAM_UNREACHABLE'), PATIENT)).to.equal('failed');
+    });
+
+    it('is bad for a timeout of a call that had at least 10 s, and nothing for a call in a hurry', () => {
+        expect(circuitVerdict(failure('UPSTREAM_TIMEOUT'), PATIENT)).to.equal('failed');
+        expect(circuitVerdict(failure('UPSTREAM_TIMEOUT'), { ...PATIENT, deadlineAt: 9999 })).to.equal('none');
+    });
+
+    it('is nothing for a timeout of a call that waited for a worker most of its time', () => {
+        expect(circuitVerdict(failure('UPSTREAM_TIMEOUT', { startedAt: 6000 }), PATIENT)).to.equal('none');
+        expect(circuitVerdict(failure('UPSTREAM_TIMEOUT', { startedAt: 4000 }), PATIENT)).to.equal('failed');
+    });
+
+    it('is good for an answer that we cannot use: the site is there', () => {
+        const answered = [
+            'UPSTREAM_BLOCKED',
+            'UPSTREAM_INVALID_RESPONSE',
+            'UPSTREAM_TOO_LARGE',
+            'UPSTREAM_REDIRECT',
+            'UPSTREAM_RATE_LIMITED',
+        ];
+        for (const code of answered) expect(circuitVerdict(failure(code as RefusalCode), PATIENT), code).to.equal('passed');
+    });
+
+    it('is nothing for what never reached it', () => {
+        const silent = [...REFUSALS.keys()].filter((code) => !code.startsWith('UPSTREAM_'));
+        for (const code of silent) expect(circuitVerdict(failure(code), PATIENT), code).to.equal('none');
+    });
+});
