@@ -200,13 +200,16 @@ const STANDING = `
         if p_taken <> 0 or p_site is null then
             return;
         end if;
-        select case when open_until > app_now() then ceil(extract(epoch from open_until - app_now()) * 1000)
-                    when probe_until > app_now() then p_patience_ms else 0 end
-            into circuit_ms from circuits where registrable = p_site and open_until > app_now() - interval '10 minutes';
-        select greatest(0, ceil(extract(epoch from next_at - app_now()) * 1000))
-            into backlog_ms from site_turns where registrable = p_site;
-        select greatest(0, ceil(extract(epoch from quarantined_until - app_now()) * 1000))
-            into quarantine_ms from worker_deaths where version_id = p_version and endpoint = p_endpoint;
+        select case when c.open_until > n.moment then ceil(extract(epoch from c.open_until - n.moment) * 1000)
+                    when c.probe_until > n.moment then p_patience_ms
+                    when c.registrable is not null then 0 end,
+               greatest(0, ceil(extract(epoch from t.next_at - n.moment) * 1000)),
+               greatest(0, ceil(extract(epoch from d.quarantined_until - n.moment) * 1000))
+            into circuit_ms, backlog_ms, quarantine_ms
+            from (select app_now() as moment offset 0) as n
+            left join circuits c on c.registrable = p_site and c.open_until > n.moment - interval '10 minutes'
+            left join site_turns t on t.registrable = p_site
+            left join worker_deaths d on d.version_id = p_version and d.endpoint = p_endpoint;
     end $$;
 `;
 
