@@ -15,8 +15,8 @@ import { README_ROWS, type Sample, STARTERS } from './packages.ts';
 const BASES = ['documentation sample', 'openapi document', 'documentation description'];
 
 describe('the starter registry, as files', () => {
-    it('has twenty-one sites, each in the table of its README with the documentation and the basis of its answers', () => {
-        expect(STARTERS).to.have.length(21);
+    it('has nineteen sites, each in the table of its README with the documentation and the basis of its answers', () => {
+        expect(STARTERS).to.have.length(19);
         for (const { document, fixture } of STARTERS) {
             const row = README_ROWS.get(document.site);
             if (row === undefined) throw new Error(`schemas/README.md has no row for ${document.site}`);
