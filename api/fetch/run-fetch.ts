@@ -49,10 +49,10 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     };
     const standing = await countCall(call, leased ? lease : undefined);
     let passage: Passage | undefined;
-    let ending: Promise<void> | undefined;
+    let leaseEnd: Promise<void> | undefined;
     const endLease = () => {
-        ending ??= leased ? app.limits.end(lease) : Promise.resolve();
-        return ending;
+        leaseEnd ??= leased ? app.limits.end(lease) : Promise.resolve();
+        return leaseEnd;
     };
     try {
         if (!found.ok) throw found.refusal;
