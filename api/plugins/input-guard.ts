@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from '@hapi/hapi';
-import { jsonProblems, PARAM_BOUNDS } from '../../shared/domain/json-bounds.ts';
+import { BODY_BOUNDS, jsonProblems } from '../../shared/domain/json-bounds.ts';
 import { Refusal } from '../../shared/refusals.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The params stand one level down in the body, beside a few fields of ours. */
-const BODY_BOUNDS = { ...PARAM_BOUNDS, maxDepth: PARAM_BOUNDS.maxDepth + 1, maxKeys: PARAM_BOUNDS.maxKeys + 32 };
+/** No guarded body has a field yet in which newlines are fine. */
+const ONE_LINE_BOUNDS = { ...BODY_BOUNDS, multiline: false };
 
 /**
  * The JSON value of a request's body: media type, encoding, syntax and bounds are judged here, before any schema sees it.
@@ -21,7 +21,7 @@ export async function readJsonBody(request: Request, { guard, maxBytes }: { guar
     }
     const value = parse(await readBytes(request.raw.req, maxBytes));
     if (guard) {
-        const details = jsonProblems(value, BODY_BOUNDS);
+        const details = jsonProblems(value, ONE_LINE_BOUNDS);
         if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
     }
     return value;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { App } from '../../shared/app.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
@@ -15,6 +15,8 @@ export async function demoKey(app: App): Promise<string> {
     const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
     if (isWellFormedKey(kept) && (await app.keys.find(keyHash(kept))) !== undefined) return kept;
     const { apiKey } = await accounts.createAccount(app.db, { email: DEMO_EMAIL, plan: 'free' });
+    // A draft that a crash left keeps the mode that it has: made anew, so that nobody else can read the key.
+    rmSync(`${file}.new`, { force: true });
     // Renamed into place, so that a crash in between never leaves half a key.
     writeFileSync(`${file}.new`, `${apiKey}\n`, { mode: 0o600 });
     renameSync(`${file}.new`, file);
