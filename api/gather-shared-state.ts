@@ -1,6 +1,7 @@
 import type { Gauge } from 'prom-client';
 import type { App } from '../shared/app.ts';
 import * as ledger from '../shared/store/ledger.ts';
+import * as verification from '../shared/store/verification.ts';
 
 /** A scrape looks at the stores at most this often, however many scrape. */
 const FRESH_MS = 1000;
@@ -8,8 +9,8 @@ const FRESH_MS = 1000;
 const DRIFT_MS = 60_000;
 
 /**
- * Fills the gauges of shared state (queue, held credits, circuits, ledger drift) when somebody scrapes. They stand on every API; a
- * store that is down leaves the last value and never fails the scrape.
+ * Fills the gauges of shared state (queue, held credits, circuits, drifted schemas, ledger drift) when somebody scrapes. They stand on
+ * every API; a store that is down leaves the last value and never fails the scrape.
  */
 export function gatherSharedState(app: App): void {
     const { metrics, queue, circuits, db, log } = app;
@@ -35,5 +36,6 @@ export function gatherSharedState(app: App): void {
         // One that closed says 0, so that its line does not end in a gap.
         for (const site of tripped) metrics.circuitOpen.set({ site }, open.has(site) ? 1 : 0);
     });
+    refresh(metrics.schemasDrifted, FRESH_MS, async () => metrics.schemasDrifted.set(await verification.countDrifted(db)));
     refresh(metrics.ledgerDrift, DRIFT_MS, async () => metrics.ledgerDrift.set((await ledger.checkLedger(db)).length));
 }

@@ -3,6 +3,7 @@ import { catalogRoutes } from './catalog/routes.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { requestRoutes } from './requests/routes.ts';
 import { schemaRoutes } from './schemas/routes.ts';
 import type { ServedRoute } from './serve.ts';
 
@@ -11,6 +12,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...catalogRoutes,
     ...fetchRoutes,
     ...schemaRoutes,
+    ...requestRoutes,
     ...accountRoutes,
     ...discoveryRoutes,
     ...healthRoutes,

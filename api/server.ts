@@ -1,14 +1,20 @@
-import { createServer, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
-import hapi, { type Server } from '@hapi/hapi';
+import { createServer } from 'node:http';
+import hapi, { type RequestRoute, type Server } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
-import { newId } from '../shared/domain/ids.ts';
 import { Refusal } from '../shared/refusals.ts';
+import { agentTools } from './agents/mcp.ts';
+import { stripeWebhook } from './billing/webhook.ts';
+import { dashboard } from './dashboard/dashboard.ts';
+import { refusalPages } from './dashboard/refusal-pages.ts';
+import { fetchRefusals } from './fetch/record-refusals.ts';
 import { probes } from './health/probes.ts';
-import { pages } from './pages/routes.ts';
 import { apiKey } from './plugins/api-key.ts';
+import { headerCopies } from './plugins/header-copies.ts';
 import { observe } from './plugins/observe.ts';
-import { envelope, refusals } from './plugins/refusals.ts';
+import { rawRefusals } from './plugins/raw-refusals.ts';
+import { refusals } from './plugins/refusals.ts';
+import { session } from './plugins/session.ts';
+import { shedLoad } from './plugins/shed-load.ts';
 import { slowReaders } from './plugins/slow-readers.ts';
 import { ROUTES } from './routes.ts';
 
@@ -45,18 +51,23 @@ export function buildServer(app: App): Server {
         // We log and answer errors ourselves; hapi's own console output would be a second line of another form.
         debug: false,
     });
-    listener.removeAllListeners('clientError');
-    listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuseRaw(app, error, socket));
+    rawRefusals(listener, app);
     // An expectation that nobody has is ignored: Node would answer 417 outside of our envelope.
     listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
     requireOneHost(server);
     observe(server, app);
-    slowReaders(server, 2 * app.config.arrivalMs);
+    shedLoad(server, app);
+    slowReaders(server, app.log, { stallMs: 2 * app.config.arrivalMs });
+    fetchRefusals(server, app);
+    refusalPages(server, app);
     refusals(server, app);
     apiKey(server, app);
+    session(server, app);
     server.route(ROUTES.map((route) => route.toHapi(app)));
     probes(server, app);
-    pages(server, app);
+    stripeWebhook(server, app);
+    agentTools(server, app);
+    dashboard(server, app);
     answerOtherMethods(server);
     return server;
 }
@@ -65,9 +76,10 @@ export function buildServer(app: App): Server {
 function answerOtherMethods(server: Server): void {
     const routesByPath = Map.groupBy(server.table(), ({ path }) => path);
     for (const [path, routes] of routesByPath) {
-        const methods = routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
-        const allow = [...methods, 'OPTIONS'].join(', ');
-        const isOpen = routes.some(({ settings }) => settings.app?.contract?.auth !== 'required');
+        const allow = methodsOf(routes);
+        // Pages of other origins are told of the routes that they may call, not of what servers do at the same path.
+        const openRoutes = routes.filter(({ settings: { app } }) => app?.isOpen ?? app?.contract?.auth !== 'required');
+        const isOpen = openRoutes.length > 0;
         server.route({
             method: '*',
             path,
@@ -78,7 +90,7 @@ function answerOtherMethods(server: Server): void {
                     .response()
                     .code(204)
                     .header('allow', allow)
-                    .header('access-control-allow-methods', allow)
+                    .header('access-control-allow-methods', methodsOf(isOpen ? openRoutes : routes))
                     .header(
                         'access-control-allow-headers',
                         'Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, X-Service-Intent, X-Service-Session',
@@ -89,34 +101,17 @@ function answerOtherMethods(server: Server): void {
     }
 }
 
+function methodsOf(routes: readonly RequestRoute[]): string {
+    const methods = routes.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    return [...methods, 'OPTIONS'].join(', ');
+}
+
 /** Two Host headers pass Node and hapi; proxies disagree on which counts, so neither does here. HTTP/1.0 knows none. */
 function requireOneHost(server: Server): void {
     server.ext('onPreAuth', (request, h) => {
-        const hosts = request.raw.req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'host');
-        const isMissing = hosts.length === 0 && request.raw.req.httpVersion !== '1.0';
-        if (isMissing || hosts.length > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header has to stand exactly once.');
+        const hosts = headerCopies(request.raw.req, 'host');
+        const isMissing = hosts === 0 && request.raw.req.httpVersion !== '1.0';
+        if (isMissing || hosts > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header has to stand exactly once.');
         return h.continue;
     });
-}
-
-/** What Node's HTTP parser refuses never becomes a request; it is answered here in the same envelope. */
-function refuseRaw(app: App, error: NodeJS.ErrnoException, socket: Socket): void {
-    // An answer that is on its way already must not be followed by another one that nobody asked for.
-    const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean } };
-    if (socket.destroyed || !socket.writable || running?.headersSent) return void socket.destroy();
-    const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-    const refusal = timedOut ? new Refusal('REQUEST_TIMEOUT') : new Refusal('VALIDATION_ERROR', 'The request is not well-formed HTTP/1.1.');
-    const requestId = newId('req');
-    const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));
-    const status = timedOut ? 408 : 400;
-    const head = [
-        `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-        'content-type: application/json; charset=utf-8',
-        `content-length: ${Buffer.byteLength(body)}`,
-        `x-request-id: ${requestId}`,
-        'connection: close',
-    ];
-    app.metrics.httpRequests.inc({ method: 'other', route: 'other', status });
-    app.log.info({ request_id: requestId, method: 'other', route: 'other', status, code: refusal.code }, 'answered');
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -1,4 +1,3 @@
-import type { App } from '../shared/app.ts';
 import { normaliseSite } from '../shared/domain/site-name.ts';
 import { Refusal } from '../shared/refusals.ts';
 
@@ -14,11 +13,8 @@ export function readSite(written: string, path: string): { site: string; registr
 }
 
 /** 404 that says where to ask for a schema. */
-export function siteNotFound(app: App): Refusal {
-    return new Refusal(
-        'SITE_NOT_FOUND',
-        `No schema is published for this site; ask for one with POST ${app.publicUrl()}/v1/schema-requests.`,
-    );
+export function siteNotFound(): Refusal {
+    return new Refusal('SITE_NOT_FOUND');
 }
 
 export function siteBlocked(): Refusal {

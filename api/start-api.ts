@@ -1,3 +1,5 @@
+import type { IncomingMessage, Server } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import { ANONYMOUS } from '../shared/domain/plans.ts';
@@ -10,12 +12,15 @@ const STOP_MARGIN_MS = 500;
 /** Connections have so long to open before we listen without them. */
 const CONNECT_MS = 1000;
 const LOOK_AGAIN_MS = 20;
+/** After a stop, who has just connected has so long to send a request. */
+const FIRST_REQUEST_MS = 500;
 
 /** Listens; `stop` lets the requests in flight end, takes no new ones, and resolves when all are answered. */
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
     gatherSharedState(app);
     const server = buildServer(app);
     await connect(app);
+    const newcomers = watchNewcomers(server.listener);
     await server.start();
     const port = Number(server.info.port);
     app.setPort(port);
@@ -23,7 +28,28 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
         port,
         async stop() {
             app.drain();
+            await newcomers.settle();
             await server.stop({ timeout: Math.max(1000, app.config.shutdownGraceMs - STOP_MARGIN_MS) });
+        },
+    };
+}
+
+/**
+ * hapi ends every connection that has no request yet when it stops, also those that were opened a moment ago and whose request is on
+ * its way. So we stop listening first, and let these be heard.
+ */
+function watchNewcomers(listener: Server): { settle(): Promise<void> } {
+    const silent = new Set<Socket>();
+    listener.on('connection', (socket: Socket) => {
+        silent.add(socket);
+        socket.once('close', () => silent.delete(socket));
+    });
+    listener.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
+    return {
+        async settle() {
+            listener.close();
+            const patience = performance.now() + FIRST_REQUEST_MS;
+            while (silent.size > 0 && performance.now() < patience) await sleep(LOOK_AGAIN_MS);
         },
     };
 }

@@ -1,8 +1,10 @@
 import { type Bound, GOALS, type GoalRow, verdictOf } from './goals.ts';
+import { type DatedRun, longRunCells } from './long-runs.ts';
 import { type BenchResults, type Figures, median, medianOf } from './results.ts';
+import { type SoakResults, soakCells, soakText } from './soak/results.ts';
 
-/** `bench/RESULTS.md`, from the results and from nothing else. */
-export function render(results: BenchResults): string {
+/** `bench/RESULTS.md`, from the results of the bench, of the long runs and of the soak, and from nothing else. */
+export function render(results: BenchResults, longRuns: readonly DatedRun[] = [], soak?: SoakResults): string {
     const { machine } = results;
     const others = (scenario: string) => number(medianOf(results, scenario, 'others_cores'));
     return `# What the bench measured
@@ -35,7 +37,29 @@ ${table(
     COMPARED.map(([name, title]) => comparedCells(results, name, title)),
 )}
 
-CPU is that of the processes named; of bare got its own. The upstream and the load generator are never counted.
+CPU is that of the processes named; of bare got its own. The upstream and the load generator are never counted. Where it goes, and what was
+tried: [PROFILE.md](PROFILE.md).
+${longRuns.length === 0 ? '' : longRunsPart(longRuns)}${soak === undefined ? '' : soakPart(soak)}`;
+}
+
+function soakPart(soak: SoakResults): string {
+    return `
+## An hour of even load (L11)
+
+${soakText(soak)}
+
+${table(['what', 'median', 'growth in 24 h', '95 % bounds', ''], soakCells(soak))}
+`;
+}
+
+function longRunsPart(runs: readonly DatedRun[]): string {
+    return `
+## Answers and money under faults, and other long runs
+
+Made by \`npm run test:long\` from \`bench/long-runs.json\`; a spec that ran again shows its last run. A row of the goals holds where each
+of its tests does.
+
+${table(['row', 'what', '', 's', 'commit', 'date (UTC)'], longRunCells(runs))}
 `;
 }
 

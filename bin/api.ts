@@ -1,9 +1,11 @@
+import './lone-scavenger.ts';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
 import { readConfig, requireDatabase } from '../shared/config.ts';
 import { runUntilSignal } from '../shared/lifecycle.ts';
 import { openLog } from '../shared/log.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
+import { openTracing } from '../shared/tracing/open.ts';
 import { runToEnd } from './run-to-end.ts';
 
 await runToEnd(async () => {
@@ -13,7 +15,9 @@ await runToEnd(async () => {
         log,
         graceMs: config.shutdownGraceMs,
         start: async (cleanup) => {
-            const app = openApp(config, { role: 'api', log });
+            const tracing = await openTracing(config, { service: 'routebook-api', log });
+            cleanup.add('traces', () => tracing.close());
+            const app = openApp(config, { role: 'api', log, tracing });
             cleanup.add('app', () => app.close());
             const metricsServer = await openMetricsServer(app);
             cleanup.add('metrics', () => metricsServer.close());

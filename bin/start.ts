@@ -1,3 +1,4 @@
+import './more-threads.ts';
 import { mkdirSync } from 'node:fs';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
@@ -8,7 +9,10 @@ import { type Cleanup, runUntilSignal } from '../shared/lifecycle.ts';
 import { type Log, openLog } from '../shared/log.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
 import { migrateAll } from '../shared/migrate.ts';
+import { openTracing } from '../shared/tracing/open.ts';
+import { startRollUps } from '../workers/roll-up.ts';
 import { startSweeper } from '../workers/sweep.ts';
+import { startVerifier } from '../workers/verify.ts';
 import { openWorker } from '../workers/worker.ts';
 import { demoKey } from './demo/key.ts';
 import { demoPackage } from './demo/package.ts';
@@ -40,19 +44,25 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
         databaseUrl,
     };
 
-    const app = openApp(config, { role: 'api', log });
+    const tracing = await openTracing(config, { service: 'routebook', log });
+    cleanup.add('traces', () => tracing.close());
+    const app = openApp(config, { role: 'api', log, tracing });
     cleanup.add('app', () => app.close());
     const metricsServer = await openMetricsServer(app);
     cleanup.add('metrics', () => metricsServer.close());
-    const workerApp = openApp(config, { role: 'worker', log, metrics: app.metrics });
+    const workerApp = openApp(config, { role: 'worker', log, metrics: app.metrics, tracing });
     cleanup.add('worker app', () => workerApp.close());
     const sweeper = startSweeper(workerApp);
     cleanup.add('sweeper', () => sweeper.stop());
+    const rollUps = startRollUps(workerApp);
+    cleanup.add('roll-ups', () => rollUps.stop());
 
     await loadStarterRegistry(app);
     if (demo !== undefined) await publishAsStarter(app, demoPackage(demo.port));
     const worker = await openWorker(workerApp);
     cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
+    const verifier = startVerifier(workerApp);
+    cleanup.add('verifier', () => verifier.stop());
     const api = await startApi(app);
     cleanup.add('api', () => api.stop(), { timeoutMs: config.shutdownGraceMs });
     workerApp.setPort(api.port);

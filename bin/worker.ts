@@ -1,9 +1,14 @@
+import './lone-scavenger.ts';
+import './more-threads.ts';
 import { openApp } from '../shared/app.ts';
 import { readConfig, requireDatabase } from '../shared/config.ts';
 import { runUntilSignal } from '../shared/lifecycle.ts';
 import { openLog } from '../shared/log.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
+import { openTracing } from '../shared/tracing/open.ts';
+import { startRollUps } from '../workers/roll-up.ts';
 import { startSweeper } from '../workers/sweep.ts';
+import { startVerifier } from '../workers/verify.ts';
 import { openWorker } from '../workers/worker.ts';
 import { runToEnd } from './run-to-end.ts';
 
@@ -14,14 +19,20 @@ await runToEnd(async () => {
         log,
         graceMs: config.shutdownGraceMs,
         start: async (cleanup) => {
-            const app = openApp(config, { role: 'worker', log });
+            const tracing = await openTracing(config, { service: 'routebook-worker', log });
+            cleanup.add('traces', () => tracing.close());
+            const app = openApp(config, { role: 'worker', log, tracing });
             cleanup.add('app', () => app.close());
             const metricsServer = await openMetricsServer(app);
             cleanup.add('metrics', () => metricsServer.close());
             const sweeper = startSweeper(app);
             cleanup.add('sweeper', () => sweeper.stop());
+            const rollUps = startRollUps(app);
+            cleanup.add('roll-ups', () => rollUps.stop());
             const worker = await openWorker(app);
             cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
+            const verifier = startVerifier(app);
+            cleanup.add('verifier', () => verifier.stop());
         },
     });
 });

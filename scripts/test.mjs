@@ -1,22 +1,35 @@
 // Runs the tests against a PostgreSQL and a Redis of their own, thrown away in the end. Usage: npm test [-- <options of mocha>]
-// The last line of the output is `N passed, N failed`, with `, N skipped` where some were.
+// The last line of the output is `N passed, N failed`, with `, N skipped` where some were. With `--long` the long runs are run instead:
+// below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md.
 
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { availableParallelism, freemem, tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { keepLongRuns, tellRows } from '../bench/long-runs.ts';
+import { render } from '../bench/render.ts';
 import { spawnKept } from '../shared/embedded-postgres/kept-process.ts';
 import { startTemporaryPostgres } from '../shared/embedded-postgres.ts';
 
+/** Bytes that a run may take in memory. */
+const ROOM = 8e9;
+
 const root = fileURLToPath(new URL('..', import.meta.url));
+// Hundreds of databases and folders are made and thrown away: in memory a whole run takes half of the time it takes on a disk.
+const inMemory = findMemory();
+if (inMemory !== undefined) process.env.TMPDIR = inMemory;
+// Programs that tests start would strip their types anew each time.
+process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 const folder = mkdtempSync(join(tmpdir(), 'routebook-run-'));
 const countsFile = join(folder, 'counts.json');
 const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
 const opened = [];
+/** Longest time for one test of the long runs, in milliseconds. */
+const LONGEST = 1_800_000;
 let mocha;
 let isInterrupted = false;
 
@@ -39,6 +52,7 @@ try {
 const counts = readCounts() ?? { passed: 0, failed: 1, skipped: 0 };
 rmSync(folder, { recursive: true, force: true });
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
+if (process.argv.includes('--long')) tellLongRuns(counts.long ?? []);
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
 
 async function run() {
@@ -58,14 +72,27 @@ async function run() {
     return signal === null ? code : 1;
 }
 
-/** Everything below test/ but the long runs, unless files are named; `--long` takes the long runs as well. */
+/** Kept is what specs showed that ran whole. */
+function tellLongRuns(long) {
+    for (const line of tellRows(long)) console.log(line);
+    const isPart = process.argv.some((argument) => /^(-g|-f|--grep|--fgrep)(=|$)/.test(argument));
+    if (isInterrupted || isPart || long.length === 0) return;
+    const bench = (name) => join(root, 'bench', name);
+    const results = JSON.parse(readFileSync(bench('results.json'), 'utf8'));
+    writeFileSync(bench('RESULTS.md'), render(results, keepLongRuns(long)));
+}
+
+/** Everything below test/ but the long runs, or with `--long` nothing but them, unless files are named. */
 function mochaArguments() {
     const given = process.argv.slice(2);
     const own = ['--reporter', join(root, 'scripts/mocha-reporter.cjs')];
     const rest = given.filter((argument) => argument !== '--long');
-    if (given.includes('--long')) own.push('--timeout', '0');
-    else own.push('--ignore', 'test/long/**');
-    return rest.some((argument) => argument.endsWith('.spec.ts')) ? [...own, ...rest] : [...own, ...rest, 'test/**/*.spec.ts'];
+    const isLong = given.includes('--long');
+    own.push(...(isLong ? ['--timeout', String(LONGEST)] : ['--ignore', 'test/long/**']));
+    if (rest.some((argument) => argument.endsWith('.spec.ts'))) return [...own, ...rest];
+    if (isLong) return [...own, ...rest, 'test/long/**/*.spec.ts'];
+    // Files side by side, one more than there are cores, since many wait for a deadline or a browser. Long runs want the machine alone.
+    return [...own, '--parallel', '--jobs', String(availableParallelism() + 1), ...rest, 'test/**/*.spec.ts'];
 }
 
 /** The server named by REDIS_URL, or one of our own; undefined (said aloud) where there is none to start outside CI. */
@@ -147,6 +174,22 @@ function findProgram(name) {
                 return false;
             }
         });
+}
+
+/** A folder in memory with room for the run's files, from which programs can be started; undefined where there is none. */
+function findMemory() {
+    const place = '/dev/shm';
+    try {
+        const { bavail, bsize } = statfsSync(place);
+        if (Math.min(bavail * bsize, freemem()) < ROOM) return undefined;
+        const program = join(mkdtempSync(join(place, 'routebook-try-')), 'program');
+        writeFileSync(program, '#!/bin/sh\nexit 7\n', { mode: 0o755 });
+        const { status } = spawnSync(program);
+        rmSync(dirname(program), { recursive: true });
+        return status === 7 ? place : undefined;
+    } catch {
+        return undefined;
+    }
 }
 
 function readCounts() {

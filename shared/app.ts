@@ -9,11 +9,15 @@ import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { openQueue, type Queue } from './queue.ts';
 import { type Credits, openCredits } from './store/credits.ts';
+import { type Cursors, openCursors } from './store/cursors.ts';
+import { type Experiences, openExperiences } from './store/experience.ts';
 import { type Idempotency, openIdempotency } from './store/idempotency.ts';
 import { type Keys, openKeys } from './store/keys.ts';
 import { type Latest, openLatest, openVersions, type Versions } from './store/schemas.ts';
+import { type Lists, openLists } from './store/search.ts';
 import { openSessions, type Sessions } from './store/sessions.ts';
 import { openUsage, type Usage } from './store/usage.ts';
+import { NO_TRACING, type Tracing } from './tracing.ts';
 
 /** Everything a process has opened; stories take from it what they need. */
 export interface App {
@@ -21,7 +25,10 @@ export interface App {
     readonly log: Log;
     readonly clock: Clock;
     readonly metrics: Metrics;
+    readonly tracing: Tracing;
     readonly db: Db;
+    /** A few connections for browsing alone, whose statements are bounded in time: it is shed before anything else waits. */
+    readonly browse: Db;
     readonly queue: Queue;
     readonly limits: Limits;
     readonly fleet: Fleet;
@@ -34,10 +41,16 @@ export interface App {
     /** Idempotency keys and the answers kept under them. */
     readonly idempotency: Idempotency;
     readonly keys: Keys;
+    /** Places in lists, sealed for callers. */
+    readonly cursors: Cursors;
     /** The latest version of a site, read anew for every call, in one query a tick. */
     readonly latest: Latest;
     /** Immutable versions, cached. */
     readonly versions: Versions;
+    /** Sites by what callers look for. */
+    readonly lists: Lists;
+    /** What is known of endpoints beside what packages say. */
+    readonly experiences: Experiences;
     readonly usage: Usage;
     readonly sessions: Sessions;
     /** Where people reach this service; without a trailing slash. */
@@ -57,13 +70,22 @@ export interface AppOptions {
     log: Log;
     clock?: Clock;
     metrics?: Metrics;
+    /** Closed by whoever opened it, after the app. */
+    tracing?: Tracing;
 }
+
+/** Connections that browsing may take, and how long one of its statements may run, in milliseconds. */
+const BROWSING = 6;
+const BROWSE_MS = 2000;
 
 /**
  * Opens all parts over the database (and Redis where it is set). Nothing has to be up yet: each part connects when it is
  * first used, and again after an outage.
  */
-export function openApp(config: Config & { databaseUrl: string }, { role, log, clock = openClock(), metrics }: AppOptions): App {
+export function openApp(
+    config: Config & { databaseUrl: string },
+    { role, log, clock = openClock(), metrics, tracing = NO_TRACING }: AppOptions,
+): App {
     const cleanup: Cleanup = createCleanup(log);
     const { databaseUrl, redisUrl, keyPrefix } = config;
     let port = config.port;
@@ -75,6 +97,14 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
         onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
     });
     cleanup.add('postgres', () => db.destroy());
+    const browse = openDb({
+        url: databaseUrl,
+        name: `routebook-${role}-browse`,
+        poolSize: BROWSING,
+        statementTimeoutMs: BROWSE_MS,
+        onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
+    });
+    cleanup.add('browsing', () => browse.destroy());
     const limits = openLimits({ databaseUrl, redisUrl, keyPrefix, clock, log });
     cleanup.add('limits', () => limits.close());
     const fleet = openFleet({ databaseUrl, redisUrl, keyPrefix, log });
@@ -101,7 +131,9 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
         log,
         clock,
         metrics: metrics ?? openMetrics(config),
+        tracing,
         db,
+        browse,
         queue,
         limits,
         fleet,
@@ -111,8 +143,11 @@ export function openApp(config: Config & { databaseUrl: string }, { role, log, c
         credits,
         idempotency,
         keys,
+        cursors: openCursors(db),
         latest: openLatest(db),
         versions: openVersions(db),
+        lists: openLists(browse),
+        experiences: openExperiences(db),
         usage,
         sessions,
         publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,

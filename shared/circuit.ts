@@ -1,7 +1,7 @@
 import { openPostgresCircuits } from './circuit/postgres-store.ts';
 import { openRedisCircuits } from './circuit/redis-store.ts';
 import { createReports } from './circuit/reports.ts';
-import type { CircuitStore, CircuitVerdict, Death } from './circuit/store.ts';
+import type { CircuitStore, CircuitVerdict, Death, Quarantined } from './circuit/store.ts';
 import type { Clock } from './clock.ts';
 import { type OutageLog, watchOutage } from './outage.ts';
 
@@ -42,6 +42,8 @@ export interface Turns {
 export interface Quarantine {
     /** Whether this death was the second one. @throws when the store cannot be reached */
     recordDeath(death: Death): Promise<boolean>;
+    /** Those that end first, at most so many. @throws when the store cannot be reached */
+    list(most: number): Promise<Quarantined[]>;
 }
 
 export interface SiteGuards {
@@ -71,7 +73,7 @@ export function openSiteGuards(options: CircuitOptions): SiteGuards {
             take: (site, rate, patienceMs) => store.takeTurn(site, rate === undefined ? null : 1000 / rate, patienceMs),
             pause: (site, pauseMs, ageMs) => store.pause(site, pauseMs, ageMs),
         },
-        quarantine: { recordDeath: (death) => store.recordDeath(death) },
+        quarantine: { recordDeath: (death) => store.recordDeath(death), list: (most) => store.quarantined(most) },
         async close() {
             await circuits.flush();
             await store.close();

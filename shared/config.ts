@@ -30,6 +30,8 @@ export interface Config {
     otelEndpoint: string | undefined;
     /** A request's headers, and then its body, have this long to arrive (CONTRACT section 1). No setting: only tests use another. */
     arrivalMs: number;
+    /** Binary logarithm of scrypt's cost for new passwords. No setting: only tests use another. */
+    passwordCost: number;
     /** Before every key in Redis; the braces keep all keys in one slot of a cluster. No setting: only tests use another. */
     keyPrefix: string;
 }
@@ -61,16 +63,14 @@ export function readConfig(env: Env = process.env): Config {
     const config: Config = {
         port: read.integer('PORT', { least: 0, most: 65_535, fallback: 8080 }),
         host: read.text('HOST', /^[^\s/]+$/, 'a host name or address to listen on', '127.0.0.1'),
-        publicUrl: read.url('PUBLIC_URL', ['http:', 'https:'], 'https://routebook.example')?.replace(/\/+$/, ''),
+        publicUrl: read.url('PUBLIC_URL', ['http:', 'https:'], 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
         databaseUrl,
         redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379'),
         workerConcurrency: read.integer('WORKER_CONCURRENCY', { least: 1, most: 10_000, fallback: 128 }),
         metricsPort: read.optionalInteger('METRICS_PORT', { least: 0, most: 65_535, fallback: 9464 }),
         fetchTimeoutMs,
         shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { least: 0, most: 600_000, fallback: fetchTimeoutMs + 2000 }),
-        egressAllow: read.egressAllow('EGRESS_ALLOW'),
-        egressHosts: read.egressHosts('EGRESS_HOSTS'),
-        egressProxyUrl: read.url('EGRESS_PROXY_URL', ['http:', 'https:'], 'http://proxy.example:3128'),
+        ...egressSettings(read),
         trustProxy: read.integer('TRUST_PROXY', { least: 0, most: 16, fallback: 0 }),
         dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
         demo: read.flag('DEMO', databaseUrl === undefined),
@@ -90,10 +90,34 @@ export function readConfig(env: Env = process.env): Config {
         otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
         // Arrivals are looked at twice a second, so that the last of them is cut within 15 s.
         arrivalMs: 14_500,
+        // 32 MiB and 0.3 s of one core, with the rounds of shared/passwords.ts.
+        passwordCost: 15,
         keyPrefix: '{routebook}',
     };
     read.throwFaults();
     return Object.freeze(config);
+}
+
+/** What the guard between us and the sites is told. */
+export type EgressSettings = Pick<Config, 'egressAllow' | 'egressHosts' | 'egressProxyUrl'>;
+
+/**
+ * The guard's settings alone, for the command line, which calls sites as a worker does.
+ * @throws ConfigFault with a line for every wrong value at once.
+ */
+export function readEgressSettings(env: Env = process.env): EgressSettings {
+    const read = new SettingsReader(env);
+    const settings = egressSettings(read);
+    read.throwFaults();
+    return settings;
+}
+
+function egressSettings(read: SettingsReader): EgressSettings {
+    return {
+        egressAllow: read.egressAllow('EGRESS_ALLOW'),
+        egressHosts: read.egressHosts('EGRESS_HOSTS'),
+        egressProxyUrl: read.url('EGRESS_PROXY_URL', ['http:', 'https:'], 'http://proxy.example:3128'),
+    };
 }
 
 /**

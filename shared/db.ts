@@ -16,6 +16,8 @@ export interface DbOptions {
     poolSize?: number;
     /** How long a query may wait for a connection, in milliseconds (GOALS R9). */
     acquireTimeoutMs?: number;
+    /** How long a statement may run, in milliseconds; then it is given up, on the server too. Meant for many short reads. */
+    statementTimeoutMs?: number;
     /** Shown in pg_stat_activity. */
     name?: string;
     /** Told about errors of idle connections, which have nobody else to tell. */
@@ -33,6 +35,7 @@ export function openDb(options: DbOptions): Db {
             application_name: options.name ?? 'routebook',
             connectionTimeoutMillis: options.acquireTimeoutMs ?? 1000,
             keepAlive: true,
+            ...(options.statementTimeoutMs === undefined ? {} : boundedTo(options.statementTimeoutMs)),
         },
         pool: {
             min: 0,
@@ -46,6 +49,11 @@ export function openDb(options: DbOptions): Db {
             },
         },
     });
+}
+
+/** A pooler in between may ignore the settings: then the connection is given up a moment later. No short read is worth compiling. */
+function boundedTo(ms: number): { options: string; query_timeout: number } {
+    return { options: `-c statement_timeout=${ms} -c jit=off -c max_parallel_workers_per_gather=0`, query_timeout: ms + 500 };
 }
 
 /** Brings the database at `url` up to date; does nothing where it is already. */

@@ -103,7 +103,8 @@ function linesOf(error: unknown): string[] {
     if (!(error instanceof Error)) return [String(error)];
     if ('lines' in error && Array.isArray(error.lines)) return error.lines.map(String);
     const text = error.message === '' ? error.name : error.message;
-    return [text.replace(/\s*\n\s*/g, ' ')];
+    const lines = text.split('\n').map((line) => line.trim());
+    return [lines.filter((line) => line !== '').join(' ')];
 }
 
 /** True when the work ended in time; passes on what it throws until then. */

@@ -41,6 +41,8 @@ export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         upstreamBytes: counter('routebook_upstream_bytes_total', 'Body bytes to and from sites.', ['site', 'direction']),
         siteCost: counter('routebook_site_cost_usd_total', 'What the calls of a site cost the operator, at the prices set.', ['site']),
         circuitOpen: gauge('routebook_site_circuit_open', '1 while the circuit of a site is not closed.', ['site']),
+        verificationRuns: counter('routebook_verification_runs_total', 'Verification runs that ended, by outcome.', ['outcome']),
+        schemasDrifted: gauge('routebook_schemas_drifted', 'Sites whose schema is no longer verified, since it no longer fits them.', []),
         ledgerDrift: gauge('routebook_ledger_drift_accounts', 'Accounts whose ledger does not sum to their balance.', []),
     };
 }

@@ -1,11 +1,13 @@
 import type { FetchFailure, FetchJob, FetchOutcome } from './domain/fetch.ts';
+import { type Outlook, openWaitingLine } from './domain/waiting-line.ts';
 import { type OutageLog, watchOutage } from './outage.ts';
-import type { Envelope, ProducerBackend, ReplyChannel, WorkerBackend } from './queue/backend.ts';
-import { type Consumer, openConsumer } from './queue/consumer.ts';
+import type { Envelope, ProducerBackend, QueuedJob, ReplyChannel, WorkerBackend } from './queue/backend.ts';
+import { type Consumer, openConsumer, type Report } from './queue/consumer.ts';
 import { openPostgresProducer, openPostgresWorker } from './queue/postgres-backend.ts';
 import { openRedisProducer, openRedisWorker } from './queue/redis-backend.ts';
 import { createWaiters } from './queue/waiters.ts';
 
+export type { QueuedJob } from './queue/backend.ts';
 export type { Consumer } from './queue/consumer.ts';
 export { migrateQueue } from './queue/postgres-backend.ts';
 
@@ -27,6 +29,8 @@ export interface RunOptions {
     signal?: AbortSignal;
     /** 0 or absent: plain jobs, first come first served. Greater ones wait for all plain ones, and among themselves by number. */
     priority?: number;
+    /** Goes along with the job; the worker's part of the trace hangs on it. */
+    trace?: string | undefined;
 }
 
 export interface ConsumeOptions {
@@ -42,14 +46,21 @@ export interface Queue {
      */
     run(job: FetchJob, options?: RunOptions): Promise<FetchOutcome>;
     /** Takes jobs and answers them with what `handler` resolves to; a handler that throws is answered INTERNAL. */
-    consume(handler: (job: FetchJob, signal: AbortSignal) => Promise<FetchOutcome>, options: ConsumeOptions): Consumer;
+    consume(
+        handler: (job: FetchJob, signal: AbortSignal, trace: string | undefined) => Promise<FetchOutcome>,
+        options: ConsumeOptions,
+    ): Consumer;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
+    /** Jobs of each state, without what was asked for: those that came first, at most so many of each. */
+    peek(most: number): Promise<QueuedJob[]>;
     /** Age of the plain job that waits longest, in seconds; 0 when none waits. */
     oldestWaitSeconds(): Promise<number>;
     /** Rejects when the store cannot be reached. */
     ping(): Promise<void>;
     /** How many callers wait in this process. */
     waiting(): number;
+    /** What awaits a plain job that would be added now behind those of this process, and behind so many calls that will add theirs. */
+    outlook(others: number): Outlook;
     close(): Promise<void>;
 }
 
@@ -60,6 +71,8 @@ export function openQueue(options: QueueOptions): Queue {
     const producer = openProducer(options);
     const adding = watchOutage(log, 'queueing of jobs');
     const consumers: Consumer[] = [];
+    const line = openWaitingLine();
+    const places = new Map<string, { number: number; since: number }>();
     /** Ids whose job may be in the queue although nobody waits: adding or cancelling them failed. */
     const unwanted = new Set<string>();
     let replies: ReplyChannel | undefined;
@@ -67,16 +80,17 @@ export function openQueue(options: QueueOptions): Queue {
     if (options.role === 'api') openReplies();
 
     return {
-        async run(job, { signal, priority } = {}) {
+        async run(job, { signal, priority, trace } = {}) {
             if (isClosed) return unavailable();
             const remainingMs = job.deadlineAt - Date.now();
             if (remainingMs <= 0 || signal?.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED' };
             const id = jobId(job);
-            const envelope: Envelope = { job, replyTo: openReplies().name };
+            const envelope: Envelope = { job, replyTo: openReplies().name, ...(trace === undefined ? {} : { trace }) };
             const abandon = () => {
                 if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
             };
             signal?.addEventListener('abort', abandon, { once: true });
+            if (!priority) places.set(id, { number: line.join(), since: job.admittedAt });
             const outcome = waiters.open(
                 id,
                 remainingMs + REPORT_GRACE_MS,
@@ -84,7 +98,10 @@ export function openQueue(options: QueueOptions): Queue {
                     cancel(id);
                     return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' };
                 },
-                () => signal?.removeEventListener('abort', abandon),
+                () => {
+                    places.delete(id);
+                    signal?.removeEventListener('abort', abandon);
+                },
             );
             producer.add(id, envelope, priority).then(
                 () => {
@@ -104,12 +121,14 @@ export function openQueue(options: QueueOptions): Queue {
             return consumer;
         },
         counts: () => producer.counts(),
+        peek: (most) => producer.peek(most),
         async oldestWaitSeconds() {
             const since = await producer.oldestWaitingSince();
             return since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1000);
         },
         ping: () => producer.ping(),
         waiting: () => waiters.size(),
+        outlook: (others) => line.outlook(Date.now(), { others, open: places.size }),
         async close() {
             if (isClosed) return;
             isClosed = true;
@@ -123,7 +142,10 @@ export function openQueue(options: QueueOptions): Queue {
     function openReplies(): ReplyChannel {
         replies ??= producer.openReplies({
             onReply({ id, body }) {
-                waiters.settle(id, JSON.parse(body));
+                const { ranMs, ...outcome }: Report = JSON.parse(body);
+                const place = places.get(id);
+                if (place !== undefined && ranMs !== undefined) line.taken(place.number, place.since, Date.now() - ranMs);
+                waiters.settle(id, outcome);
             },
             async onDoubt() {
                 for (const id of unwanted) cancel(id);

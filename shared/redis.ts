@@ -35,7 +35,7 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
     redis.on('error', outage.down);
     redis.on('reconnecting', () => outage.down(new Error('the connection was closed')));
     redis.on('ready', outage.up);
-    if (profile !== 'reader') redis.on('connect', () => writeOncePerTurn(redis.stream));
+    if (profile !== 'reader') redis.on('connect', () => writeOncePerTurn(redis));
     return redis;
 }
 
@@ -44,21 +44,33 @@ export function hashTag(keyPrefix: string): string {
     return keyPrefix.startsWith('{') ? keyPrefix : `{${keyPrefix}}`;
 }
 
+/** How to send at once what a connection has gathered in this turn. */
+const senders = new WeakMap<Redis, () => void>();
+
+/** For whoever has gathered a whole turn's commands himself: what was just asked does not wait for the end of the turn. */
+export function sendNow(redis: Redis): void {
+    senders.get(redis)?.();
+}
+
 /**
  * Commands of one turn of the event loop leave in one write: a system call each was a tenth of the API's CPU under load. An idle
  * loop turns at once, so that a lone command does not wait.
  */
-function writeOncePerTurn(stream: Writable): void {
+function writeOncePerTurn(redis: Redis): void {
+    const stream: Writable = redis.stream;
     const write = stream.write.bind(stream) as Writable['write'];
     let isCorked = false;
+    const send = () => {
+        if (!isCorked) return;
+        isCorked = false;
+        stream.uncork();
+    };
+    senders.set(redis, send);
     const corkedWrite = (...args: Parameters<Writable['write']>) => {
         if (!isCorked) {
             isCorked = true;
             stream.cork();
-            setImmediate(() => {
-                isCorked = false;
-                stream.uncork();
-            });
+            setImmediate(send);
         }
         return write(...args);
     };

@@ -88,8 +88,21 @@ describe('the architecture', () => {
             expect(strays(below('workers/kinds'), /^(shared\/domain\/|shared\/refusals\.ts$|workers\/(kinds|select)\/)/)).to.deep.equal([]);
         });
 
-        it('the command line never imports a store', () => {
-            expect(forbidden(below('cli'), /^shared\/(store\/|db\.ts)/)).to.deep.equal([]);
+        it('the command line never imports a store, nor what only a server needs', () => {
+            expect(forbidden(below('cli'), /^(shared\/(store\/|db\.ts)|api\/|bin\/)/)).to.deep.equal([]);
+            // Neither does anything that it imports: contributors do not install the server.
+            const reached = reachedFrom(below('cli').map(({ path }) => path));
+            expect(reached.size).to.be.greaterThan(100);
+            expect(forbidden([...reached], /^(knex|pg|bullmq|ioredis|joi|pino|prom-client|stripe|nodemailer|@hapi\/.*)$/)).to.deep.equal(
+                [],
+            );
+        });
+
+        it('the client for callers has no dependencies, of Node neither', () => {
+            const outside = [...reachedFrom(['cli/client/index.ts'])].flatMap(({ imports }) =>
+                imports.filter((name) => !/\.ts$/.test(name)),
+            );
+            expect(outside).to.deep.equal([]);
         });
 
         it('the product imports neither tests nor the bench', () => {
@@ -100,7 +113,14 @@ describe('the architecture', () => {
     describe('has one home for each fact:', () => {
         it('the environment is read in shared/config.ts alone', () => {
             // A child of ours gets an environment of its own making; that passes PATH on, and decides nothing.
-            const homes = ['shared/config.ts', 'shared/embedded-postgres/processes.ts', 'shared/embedded-postgres/server.ts'];
+            const homes = [
+                'bin/more-threads.ts',
+                'shared/config.ts',
+                'shared/embedded-postgres/processes.ts',
+                'shared/embedded-postgres/server.ts',
+            ];
+            // The command line is another program, with settings of its own.
+            homes.push('cli/settings.ts');
             const readers = product.filter(({ text }) => /process\s*\.\s*env\b|process\[['"]env/.test(code(text))).map(({ path }) => path);
             expect(readers.filter((path) => !homes.includes(path))).to.deep.equal([]);
         });
@@ -118,7 +138,18 @@ describe('the architecture', () => {
                 (line) => !/^workers\/(upstream|egress)/.test(line),
             );
             expect(clients).to.deep.equal([]);
-            expect(product.filter(({ text }) => /(?<![\w.])fetch\(/.test(code(text))).map(({ path }) => path)).to.deep.equal([]);
+            const fetching = product.filter(({ text }) => /(?<![\w.])fetch\(/.test(code(text))).map(({ path }) => path);
+            // The client calls Routebook itself, and so do the scripts of its pages, in a browser.
+            expect(fetching.filter((path) => !/^(cli\/client|api\/dashboard\/assets)\//.test(path))).to.deep.equal([]);
+        });
+
+        it('OpenTelemetry is in shared/tracing/otel.ts alone, which is loaded on demand', () => {
+            const others = product.filter(({ path }) => path !== 'shared/tracing/otel.ts');
+            expect(forbidden(others, /^@opentelemetry\//)).to.deep.equal([]);
+            expect(forbidden(others, /^shared\/tracing\/otel\.ts$/)).to.deep.equal([
+                'shared/tracing/open.ts imports shared/tracing/otel.ts',
+            ]);
+            expect(product.filter(({ text }) => /\bfrom '[^']*otel\.ts'/.test(text))).to.deep.equal([]);
         });
 
         it('only tests pass a worker another connector than the guarded one', () => {
@@ -137,13 +168,7 @@ describe('the architecture', () => {
 
     describe('has a test that provokes every refusal:', () => {
         /** Not built yet; whoever builds the feature takes its line out. */
-        const later: Readonly<Record<string, string>> = {
-            INVALID_CURSOR: 'lists with cursors',
-            EMAIL_NOT_VERIFIED: 'sign-up by mail',
-            SPENDING_LIMIT: 'caps that an account sets itself',
-            REQUEST_NOT_FOUND: 'schema requests',
-            OVERLOADED: 'shedding load',
-        };
+        const later: Readonly<Record<string, string>> = {};
         /** These name codes without provoking them. */
         const lists = ['test/architecture.spec.ts', 'test/api/discovery.spec.ts', 'test/support/answers.ts'];
         // Specs of stores write rows with codes of their own choosing.
@@ -176,12 +201,29 @@ function sourcesBelow(folder: string): SourceFile[] {
     // A clone has no folder that is still empty.
     if (!existsSync(join(ROOT, folder))) return [];
     return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile() && /\.(ts|mts|mjs|js)$/.test(entry.name) && !/node_modules/.test(entry.parentPath))
+        .filter((entry) => entry.isFile() && /\.(ts|mts|mjs|js)$/.test(entry.name) && !/node_modules|cli\/dist/.test(entry.parentPath))
         .map((entry) => {
             const file = join(entry.parentPath, entry.name);
             const text = readFileSync(file, 'utf8');
             return { path: relative(ROOT, file), text, imports: importsOf(file, text) };
         });
+}
+
+/** These files and all that they import at run time. */
+function reachedFrom(start: readonly string[]): Set<SourceFile> {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const reached = new Set<SourceFile>();
+    const waiting = [...start];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+        const file = byPath.get(path);
+        if (file === undefined || reached.has(file)) continue;
+        const text = file.text.replaceAll(/^(import|export) type\b[^;]*;/gm, '');
+        const lasting = { ...file, imports: importsOf(join(ROOT, path), text) };
+        byPath.set(path, lasting);
+        reached.add(lasting);
+        waiting.push(...lasting.imports);
+    }
+    return reached;
 }
 
 function importsOf(file: string, text: string): string[] {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ROUNDS } from '../bench/scenarios/all.ts';
 import GOALS from './goals.json' with { type: 'json' };
@@ -26,7 +26,8 @@ describe('the goals', () => {
             if (shown === 'quoted') return expect(row, 'only the comparison with n8n is quoted').to.equal('P6');
             const [, home = '', title = ''] = /^(bench|test\/\S+\.spec\.ts): (.+)$/.exec(shown) ?? [];
             if (home === 'bench') {
-                const scenarios = ROUNDS.flatMap((round) => round.scenarios.map(({ name }) => name));
+                // `npm run soak` is a run of its own.
+                const scenarios = [...ROUNDS.flatMap((round) => round.scenarios.map(({ name }) => name)), 'soak'];
                 return expect(scenarios, row).to.include(title);
             }
             expect(home !== '' && existsSync(new URL(`../${home}`, import.meta.url)), `${row}: ${shown}`).to.equal(true);
@@ -37,6 +38,17 @@ describe('the goals', () => {
                 `${home} has no test named "${title}"`,
             ).to.equal(true);
         });
+    }
+});
+
+describe('the full counts', () => {
+    const folder = new URL('long/', import.meta.url);
+    const titles = readdirSync(folder).flatMap(
+        (name) => readFileSync(new URL(name, folder), 'utf8').match(/\(([A-Z]\d+, )*[A-Z]\d+\)(?=['"`])/g) ?? [],
+    );
+
+    for (const row of [...ids('R', '1-17 19 20'), ...ids('E', '4 5 8'), ...ids('I', '3 7')]) {
+        it(`of ${row} are a long run`, () => expect(titles.some((rows) => new RegExp(`\\b${row}\\b`).test(rows))).to.equal(true));
     }
 });
 

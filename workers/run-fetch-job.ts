@@ -2,6 +2,7 @@ import type { Identity } from '../shared/domain/build-request.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import { cutResults } from '../shared/domain/wrap-result.ts';
+import { NO_SPAN } from '../shared/tracing.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
 import { mayKeep } from './may-keep.ts';
@@ -20,8 +21,9 @@ export interface FetchTools extends CallTools {
 /**
  * One call of a site: prepare → plan → mark (writes) → send → read → cut, until it is done or refused (CONTRACT 4). What a site, a
  * package or the clock can do comes back as a value; whatever is thrown is a bug and the caller's to log.
+ * @param span of the job, where it is traced
  */
-export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: AbortSignal): Promise<FetchOutcome> {
+export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: AbortSignal, span = NO_SPAN): Promise<FetchOutcome> {
     const startedAt = Date.now();
     if (startedAt >= job.deadlineAt || signal.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED', startedAt, attempts: 0 };
     const found = await tools.loadEndpoint(job.versionId, job.endpoint);
@@ -30,7 +32,7 @@ export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: Abor
 
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
-    const call = openSiteCall(tools, job, { registrable, signal, keepsCookies: endpoint.prepare !== undefined });
+    const call = openSiteCall(tools, job, { registrable, signal, keepsCookies: endpoint.prepare !== undefined, span });
     const prepared = await prepareCall(call, reader, endpoint, identity);
     if (!prepared.ok) return { attempts: call.figures().attempts, ...prepared, startedAt };
 

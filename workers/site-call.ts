@@ -1,5 +1,6 @@
 import type { FetchJob, UpstreamFigures } from '../shared/domain/fetch.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
+import type { Span } from '../shared/tracing.ts';
 import type { OpenPace } from './pace.ts';
 import { type CookieJar, createCookieJar } from './upstream/cookies.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
@@ -25,20 +26,24 @@ export interface CallTools {
     openPace?: OpenPace;
 }
 
-/** @param keepsCookies only a prepared call hands back what the site sets, and only while it runs */
+/**
+ * @param keepsCookies only a prepared call hands back what the site sets, and only while it runs
+ * @param span the job's, on which its requests hang
+ */
 export function openSiteCall(
     { upstream, markSent, openPace }: CallTools,
     job: FetchJob,
-    { registrable, signal, keepsCookies }: { registrable: string; signal: AbortSignal; keepsCookies: boolean },
+    { registrable, signal, keepsCookies, span }: { registrable: string; signal: AbortSignal; keepsCookies: boolean; span: Span },
 ): SiteCall {
-    const { site, deadlineAt } = job;
+    const { site, endpoint, deadlineAt } = job;
     const pace = openPace?.(registrable, job.pace);
     const cookies: CookieJar | undefined = keepsCookies ? createCookieJar() : undefined;
     const heads: Page['headers'][] = [];
+    const beginSpan = () => span.child('upstream', 'client', { 'routebook.site': site, 'routebook.endpoint': endpoint });
     let sum: UpstreamFigures = { status: 0, attempts: 0, durationMs: 0, bytes: 0 };
     return {
         async send(request, { effect, namedBy }) {
-            const options: SendOptions = { site, registrable, effect, deadlineAt, signal };
+            const options: SendOptions = { site, registrable, effect, deadlineAt, signal, beginSpan };
             if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
             if (cookies !== undefined) options.cookies = cookies;
             if (pace !== undefined) options.pace = pace;

@@ -1,7 +1,11 @@
 import type { App } from '../shared/app.ts';
 import { sweepAnswers } from '../shared/store/idempotency.ts';
+import { forgetNotices } from '../shared/store/notices.ts';
 import { sweepResults } from '../shared/store/results.ts';
+import { forgetSpending } from '../shared/store/spending.ts';
 import * as usage from '../shared/store/usage.ts';
+import { forgetExpired } from '../shared/store/web-sessions.ts';
+import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
 const PRUNE_MS = 3_600_000;
@@ -10,10 +14,12 @@ const USAGE_DAYS = 90;
 
 /**
  * Once a second: releases holds whose request never ended, resets allowances of accounts that nobody used on their billing
- * date, and deletes answers whose key ran out and results that nobody may be served any more. Once an hour: forgets old rows of the request log. Every process may run it;
- * the store lets each row be swept once.
+ * date, deletes answers whose key ran out and results that nobody may be served any more, and tells people whose allowance is nearly
+ * spent, or whose calls all fail. Once an hour: forgets old rows of the request log, and sessions, links and notices that are over.
+ * Every process may run it; the store lets each row be swept once.
  */
-export function startSweeper({ credits, db, log }: App): { stop(): Promise<void> } {
+export function startSweeper(app: App): { stop(): Promise<void> } {
+    const { credits, db, log } = app;
     let running: Promise<void> = Promise.resolve();
     let prunedAt = performance.now();
     const timer = setInterval(() => {
@@ -23,9 +29,13 @@ export function startSweeper({ credits, db, log }: App): { stop(): Promise<void>
                 if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
                 await sweepAnswers(db);
                 await sweepResults(db);
+                await watchSpending(app);
                 if (performance.now() - prunedAt > PRUNE_MS) {
                     prunedAt = performance.now();
                     await usage.pruneUsage(db, { days: USAGE_DAYS });
+                    await forgetExpired(db);
+                    await forgetNotices(db);
+                    await forgetSpending(db);
                 }
             } catch (error) {
                 log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import got, { type Got } from 'got';
 import type { Effect, Method, UpstreamRequest } from '../shared/domain/types.ts';
+import { NO_SPAN, type Span } from '../shared/tracing.ts';
 import { createConnector, type EgressConnector, type EgressRules, GuardedAgent, type HandOver, judgeUrl } from './egress.ts';
 import type { Pace } from './pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
@@ -33,6 +34,8 @@ export interface SendOptions {
     namedBy?: string;
     /** Each request waits for its turn; absent: it is sent at once. */
     pace?: Pace;
+    /** Of each request, where the call is traced. Nothing of it goes to the site. */
+    beginSpan?: () => Span;
 }
 
 export interface Upstream {
@@ -75,7 +78,6 @@ export function createUpstream({
 }): Upstream {
     const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
     const client = got.extend({
-        agent: agents,
         retry: { limit: 0 },
         followRedirect: false,
         decompress: false,
@@ -86,7 +88,7 @@ export function createUpstream({
         enableUnixSockets: false,
         maxHeaderSize: caps.headerBytes,
     });
-    const tools: Tools = { client, rules, connector, caps, onRequest };
+    const tools: Tools = { client, agents, rules, connector, caps, onRequest };
     return {
         async send(request, options) {
             const time = openCallTime(options.deadlineAt, options.signal);
@@ -105,6 +107,7 @@ export function createUpstream({
 
 interface Tools {
     client: Got;
+    agents: Readonly<Record<'http' | 'https', GuardedAgent>>;
     rules: EgressRules;
     connector: EgressConnector;
     caps: UpstreamCaps;
@@ -175,6 +178,8 @@ class Call {
     async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
         if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
         const began = performance.now();
+        const span = this.#options.beginSpan?.() ?? NO_SPAN;
+        let status = 0;
         let body: Body | undefined;
         let exchange: Exchange | undefined;
         let result = 'success';
@@ -184,7 +189,7 @@ class Call {
             const response = await exchange.head;
             this.#checkHeaders(response, request.method);
             this.#options.cookies?.store(new URL(request.url), response.headers['set-cookie'], Date.now());
-            const status = response.statusCode ?? 0;
+            status = response.statusCode ?? 0;
             if (isRedirect(status, response.headers.location)) {
                 exchange.abandon();
                 result = 'redirect';
@@ -198,15 +203,26 @@ class Call {
             this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
             return { page: { status, headers: response.headers, body: body.bytes, url: request.url, method: request.method } };
         } catch (error) {
+            const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
             exchange?.abandon();
-            const fault = this.#time.isOver() ? this.#outOfTime(exchange?.isSent() === true) : faultOf(error);
+            const fault = this.#time.isOver() ? this.#outOfTime(exchange?.isSent() === true) : faultOf(cause);
             result = fault.code;
+            span.fail(result);
             return { fault };
         } finally {
             if (exchange?.isSent()) this.#mayHaveArrived = true;
             const bytesOut = request.body === undefined ? 0 : Buffer.byteLength(request.body);
             const seconds = (performance.now() - began) / 1000;
-            this.#tools.onRequest({ site: this.#options.site, result, seconds, bytesIn: body?.received ?? 0, bytesOut });
+            const bytesIn = body?.received ?? 0;
+            this.#tools.onRequest({ site: this.#options.site, result, seconds, bytesIn, bytesOut });
+            span.set({
+                'http.request.method': request.method,
+                'http.request.body.size': bytesOut,
+                'http.response.body.size': bytesIn,
+                ...(status === 0 ? {} : { 'http.response.status_code': status }),
+                'routebook.attempt': this.#attempts,
+            });
+            span.end();
         }
     }
 
@@ -217,9 +233,10 @@ class Call {
     }
 
     /** A write that is to be marked goes over a connection of its own, so that the mark falls between "connected" and the first byte. */
-    #agentFor(request: UpstreamRequest): GuardedAgent | undefined {
+    #agentFor(request: UpstreamRequest): GuardedAgent {
         const { beforeFirstByte, effect } = this.#options;
-        if (effect !== 'write' || this.#attempts > 1) return undefined;
+        const scheme = request.url.startsWith('https:') ? 'https' : 'http';
+        if (effect !== 'write' || this.#attempts > 1) return this.#tools.agents[scheme];
         const notSent = () => new UpstreamFault('DEADLINE_EXCEEDED');
         const handOver: HandOver = async () => {
             if (this.#time.isOver()) throw notSent();
@@ -228,7 +245,7 @@ class Call {
             });
             if (!isWon || this.#time.isOver()) throw notSent();
         };
-        return new GuardedAgent(request.url.startsWith('https:') ? 'https' : 'http', this.#tools.connector, handOver);
+        return new GuardedAgent(scheme, this.#tools.connector, handOver);
     }
 
     #checkHeaders(response: IncomingMessage, method: Method): void {
@@ -248,7 +265,7 @@ class Call {
     /** A status that is not 2xx, with the beginning of its body where that comes soon. */
     async #refused(response: IncomingMessage, status: number, exchange: Exchange, began: number): Promise<UpstreamFault> {
         const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
-        const body = await readBody(response, REFUSAL_BODY).catch(() => undefined);
+        const body = await readBody(response, REFUSAL_BODY, { keepsBeginning: true }).catch(() => undefined);
         clearTimeout(patience);
         if (body === undefined || !body.isWhole) exchange.abandon();
         const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
@@ -289,7 +306,8 @@ class Call {
             code,
             attempts: this.#attempts,
             ...(message === undefined ? {} : { message }),
-            ...(retryAfter === undefined ? {} : { retryAfter }),
+            // Of a site that says 0 as well: callers are told whole seconds, of which the least is one.
+            ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
             ...(status === undefined ? {} : { upstream: { status, snippet } }),
         };
     }

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
 import { newId } from '../shared/domain/ids.ts';
+import type { Span } from '../shared/tracing.ts';
 import { userAgent } from '../shared/user-agent.ts';
 import type { EgressConnector } from './egress.ts';
 import { loadEndpoint } from './load-endpoint.ts';
@@ -52,10 +53,10 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
         reader,
         userAgent: () => userAgent(app.publicUrl()),
     };
-    const consumer = app.queue.consume((job, signal) => runLogged(app, job, () => runFetchJob(tools, job, signal)), {
-        concurrency: config.workerConcurrency,
-        onDeath: (job) => recordDeath(app, job),
-    });
+    const consumer = app.queue.consume(
+        (job, signal, trace) => runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, span)),
+        { concurrency: config.workerConcurrency, onDeath: (job) => recordDeath(app, job) },
+    );
     const report = () =>
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
@@ -92,17 +93,47 @@ async function untilReported(report: () => Promise<void>): Promise<void> {
     }
 }
 
-/** One line a job; a bug is logged with its stack here, and the caller is told INTERNAL. */
-async function runLogged(app: App, job: FetchJob, run: () => Promise<FetchOutcome>): Promise<FetchOutcome> {
+/**
+ * One line and one span a job; a bug is logged with its stack here, and the caller is told INTERNAL.
+ * @param trace of the caller, where the API traces
+ */
+async function runWatched(
+    app: App,
+    job: FetchJob,
+    trace: string | undefined,
+    run: (span: Span) => Promise<FetchOutcome>,
+): Promise<FetchOutcome> {
     const began = performance.now();
-    const fields = { operation: job.operation, request_id: job.requestId, site: job.site, endpoint: job.endpoint };
+    const { operation, requestId, site, endpoint } = job;
+    const span = app.tracing.begin('job', {
+        kind: 'consumer',
+        parent: trace,
+        traits: {
+            'routebook.operation': operation,
+            'routebook.request_id': requestId,
+            'routebook.site': site,
+            'routebook.endpoint': endpoint,
+            'routebook.run': job.run,
+        },
+    });
+    const fields = {
+        operation,
+        request_id: requestId,
+        site,
+        endpoint,
+        ...(span.traceId === undefined ? {} : { trace_id: span.traceId }),
+    };
     try {
-        const outcome = await run();
+        const outcome = await run(span);
+        if (!outcome.ok) span.fail(outcome.code);
         const duration_ms = Math.round(performance.now() - began);
         app.log.info({ ...fields, outcome: outcome.ok ? 'success' : outcome.code, duration_ms }, 'job done');
         return outcome;
     } catch (error) {
         app.log.error({ ...fields, err: error }, 'a bug: unexpected error in a job');
+        span.fail('INTERNAL');
         return { ok: false, code: 'INTERNAL' };
+    } finally {
+        span.end();
     }
 }

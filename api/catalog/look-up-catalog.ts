@@ -3,11 +3,12 @@ import type { CatalogAnswer, CatalogEndpoint } from '../../shared/contracts/cata
 import { newId } from '../../shared/domain/ids.ts';
 import { checkIntent } from '../../shared/domain/intent.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
-import { rankEndpoints } from '../../shared/domain/ranking.ts';
+import { type Experience, memorableWords, rankEndpoints, soughtWords } from '../../shared/domain/ranking.ts';
 import { textProblem } from '../../shared/domain/text-rule.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
-import * as usage from '../../shared/store/usage.ts';
+import type * as usage from '../../shared/store/usage.ts';
+import { limitIdentity } from '../plugins/client-address.ts';
 import { countCall } from '../plugins/count-call.ts';
 import { presentHealth } from '../present-health.ts';
 import type { Call } from '../serve.ts';
@@ -25,17 +26,21 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     if (standing.isBlocked) throw siteBlocked();
     await countCall(call);
     const { version } = standing;
-    const loaded = version === undefined ? undefined : await app.versions.load(version.versionId);
-    if (version === undefined || loaded === undefined) throw siteNotFound(app);
-    const health = await usage.endpointHealth(app.db, site);
+    if (version === undefined) throw siteNotFound();
+    const words = soughtWords(intent.words);
+    const [loaded, { health, ...known }] = await Promise.all([
+        app.versions.load(version.versionId),
+        app.experiences.find({ site, versionId: version.versionId, words }),
+    ]);
+    if (loaded === undefined) throw siteNotFound();
     const sessionId = newId('ses');
-    app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId });
+    app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
     return {
         success: true,
         domain: site,
         session_id: sessionId,
-        endpoints: rankEndpoints([...loaded.endpoints.values()], intent.words).map((endpoint) =>
+        endpoints: rankEndpoints([...loaded.endpoints.values()], words, { ...known, successRates: ratesOf(health) }).map((endpoint) =>
             presentEndpoint(endpoint, standing.siteCredits, health.get(endpoint.name)),
         ),
         schema: {
@@ -45,6 +50,12 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
             verified_at: version.verifiedAt?.toISOString() ?? null,
         },
     };
+}
+
+function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {
+    const rates = new Map<string, number>();
+    for (const [name, { successRate }] of health) if (successRate !== null) rates.set(name, successRate);
+    return rates;
 }
 
 /** Header bytes come to us as Latin-1; a caller who writes more than ASCII there means UTF-8. */
@@ -82,13 +93,14 @@ function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage
 }
 
 function usageOf(
-    { app, caller }: Call<unknown, unknown, unknown>,
+    { app, caller, clientAddress }: Call<unknown, unknown, unknown>,
     look: { site: string; registrable: string; sessionId: string; version: number; durationMs: number },
 ): void {
     app.usage.record({
         kind: 'catalog',
         operation: newId('op'),
         accountId: caller?.accountId,
+        ...(caller === undefined ? { address: limitIdentity(clientAddress) } : {}),
         workspaceId: caller?.workspaceId,
         userId: caller?.userId,
         keyId: caller?.keyId,

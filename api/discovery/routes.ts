@@ -1,8 +1,10 @@
 import { getCategories, getErrors, getOpenApi } from '../../shared/contracts/discovery.ts';
 import { openApiDocument } from '../../shared/contracts/openapi.ts';
+import { getTrending } from '../../shared/contracts/trending.ts';
 import { CATEGORIES } from '../../shared/domain/taxonomy.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
 import { serve } from '../serve.ts';
+import { showTrending } from './show-trending.ts';
 
 export const discoveryRoutes = [
     serve(getCategories, async () => ({
@@ -12,6 +14,8 @@ export const discoveryRoutes = [
             children: children.map((child) => ({ slug: child.slug, name: child.name, path: child.path })),
         })),
     })),
+
+    serve(getTrending, async (call) => ({ answer: await showTrending(call) })),
 
     serve(getErrors, async () => ({
         answer: [...REFUSALS].map(([code, { status, fault, retryable, meaning }]) => ({ code, status, fault, retryable, meaning })),

@@ -21,6 +21,8 @@ export interface Found {
     siteConcurrency: number | null;
     /** Upstream requests a second that an operator set for the site; null: as fast as they come. */
     siteRate: number | null;
+    /** Of the site as it was found. */
+    stamp: string;
 }
 
 /** What the package says no to: 404 or 422, which count in the windows, so that they are kept until those are taken. */
@@ -32,17 +34,23 @@ export interface Kept {
 
 /**
  * The endpoint that a call names, in the version that it names or the latest.
+ * @param look how the site stands; where that is not known, undefined is the answer
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED: these end the call uncounted.
  */
-export async function findEndpoint(app: App, { site: written, endpoint: name, version: named }: FetchRequest): Promise<Found | Kept> {
+export async function findEndpoint<Seen extends schemas.Standing | undefined>(
+    app: App,
+    { site: written, endpoint: name, version: named }: FetchRequest,
+    look: (question: schemas.SiteQuestion) => Seen | Promise<Seen>,
+): Promise<Found | Kept | (undefined & Seen)> {
     const { site, registrable } = readSite(written, '/site');
     const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? 0) : named;
-    const standing = await app.latest.find({ site, registrable, version: number });
+    const standing = await look({ site, registrable, version: number });
+    if (standing === undefined) return undefined as undefined & Seen;
     if (standing.isBlocked) throw siteBlocked();
     const keep = (refusal: Refusal): Kept => ({ ok: false, site, refusal });
     const { version } = standing;
     if (version === undefined || !schemas.mayRun(version)) {
-        return keep(named === undefined || !standing.isKnown ? siteNotFound(app) : new Refusal('VERSION_NOT_FOUND'));
+        return keep(named === undefined || !standing.isKnown ? siteNotFound() : new Refusal('VERSION_NOT_FOUND'));
     }
     const loaded = await app.versions.load(version.versionId);
     const endpoint = loaded?.endpoints.get(name);
@@ -50,7 +58,7 @@ export async function findEndpoint(app: App, { site: written, endpoint: name, ve
         return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]) }));
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
-    const { siteCredits, siteConcurrency, siteRate, latestOfDay } = standing;
+    const { siteCredits, siteConcurrency, siteRate, latestOfDay, stamp } = standing;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
@@ -62,6 +70,7 @@ export async function findEndpoint(app: App, { site: written, endpoint: name, ve
         siteCredits,
         siteConcurrency,
         siteRate,
+        stamp,
         unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),
     };
 }

@@ -24,10 +24,8 @@ export async function passCircuit(
     call: { operation: string; admittedAt: number; deadlineAt: number },
 ): Promise<Passage> {
     const { circuits } = app;
-    const unavailable = (waitMs: number, message?: string) => {
-        app.metrics.fetches.inc({ site: app.metrics.siteLabel(registrable), outcome: 'SITE_UNAVAILABLE' });
-        return new Refusal('SITE_UNAVAILABLE', message, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
-    };
+    const unavailable = (waitMs: number, message?: string) =>
+        new Refusal('SITE_UNAVAILABLE', message, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
     if (standing.quarantineMs > 0) throw unavailable(standing.quarantineMs, QUARANTINED);
     const { circuitMs } = standing;
     if (circuitMs !== undefined && circuitMs > 0) throw unavailable(circuitMs);

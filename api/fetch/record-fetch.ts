@@ -13,6 +13,7 @@ export function recordFetch(
 ): void {
     const { job, found, code, credits, outcome, durationMs } = done;
     const { metrics, usage } = call.app;
+    call.setLogged();
     const site = metrics.siteLabel(found.registrable);
     const queueMs = outcome.startedAt === undefined ? undefined : Math.max(0, outcome.startedAt - job.admittedAt);
     metrics.fetches.inc({ site, outcome: code });

@@ -1,17 +1,15 @@
-import type { App } from '../../shared/app.ts';
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
-import { bindParams } from '../../shared/domain/bind-params.ts';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
-import { openParamJudge } from '../../shared/domain/judge-params.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
-import type { Values } from '../../shared/domain/types.ts';
 import type { Lease, SiteStanding } from '../../shared/limits.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
+import type { Span } from '../../shared/tracing.ts';
 import { countCall } from '../plugins/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { type Found, findEndpoint } from './find-endpoint.ts';
-import { insufficientCredits } from './insufficient-credits.ts';
+import { admit, admitAnew } from './admit.ts';
+import type { Found } from './find-endpoint.ts';
+import { holdCredits } from './hold-credits.ts';
 import { findKept, keepResult } from './kept-results.ts';
 import { type Passage, passCircuit } from './pass-circuit.ts';
 import { aroundBalance, presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
@@ -19,8 +17,6 @@ import { recordFetch, recordKept } from './record-fetch.ts';
 
 /** Leases outlive the deadline by so much, for the answer of a process that died. */
 const LEASE_GRACE_MS = 5000;
-/** The worker may report until 200 ms after the deadline; the hold has to stand until then. */
-const HOLD_GRACE_MS = 1000;
 
 type FetchCall = Call<object, object, FetchRequest>;
 
@@ -29,15 +25,13 @@ type FetchCall = Call<object, object, FetchRequest>;
  * Whatever goes wrong is free; a code never changes after the money moved.
  */
 export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
-    const { app, body, operation } = call;
+    const { app, body, operation, span } = call;
     const caller = call.caller as Caller;
     const began = performance.now();
     const admittedAt = Date.now();
     const deadlineAt = admittedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs);
 
-    const found = await findEndpoint(app, body);
-    const values = found.ok ? bindValues(found, body) : undefined;
-    const price = found.ok ? priceOf(found, body) : undefined;
+    const asked = await admit(app, body);
 
     const leased = body.dry_run !== true;
     const lease = {
@@ -45,9 +39,9 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         account: caller.accountId,
         concurrency: caller.figures.concurrency,
         expiresAt: deadlineAt + LEASE_GRACE_MS,
-        ...shareOf(found),
+        ...shareOf(asked.found),
     };
-    const standing = await countCall(call, leased ? lease : undefined);
+    const standing = await span.during('limits', () => countCall(call, leased ? lease : undefined));
     let passage: Passage | undefined;
     let leaseEnd: Promise<void> | undefined;
     const endLease = () => {
@@ -55,30 +49,21 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         return leaseEnd;
     };
     try {
-        if (!found.ok) throw found.refusal;
-        if (values === undefined || price === undefined) throw new Error('a found endpoint has values and a price');
-        if (body.dry_run) return await presentDryRun(call, found, values, price);
-        const kept = await findKept(call, found, values);
+        if (!('values' in asked)) throw asked.found.refusal;
+        if (body.dry_run) return await presentDryRun(call, asked.found, asked.values, asked.price);
+        const kept = await findKept(call, asked.found, asked.values);
         if (kept !== undefined) {
-            recordKept(call, { found, results: kept.results, durationMs: performance.now() - began });
-            return await presentKept(call, found, kept, began);
+            recordKept(call, { found: asked.found, results: kept.results, durationMs: performance.now() - began });
+            return await presentKept(call, asked.found, kept, began);
         }
-        passage = await passCircuit(app, found, standing, { operation, admittedAt, deadlineAt });
-        const hold = await app.credits.hold({
-            operation,
-            accountId: caller.accountId,
-            userId: caller.userId,
-            workspaceId: caller.workspaceId,
-            keyId: caller.keyId,
-            site: found.site,
-            endpoint: found.endpoint.name,
-            versionId: found.versionId,
-            effect: found.endpoint.effect,
-            unit: price.unit,
-            maxUnits: price.maxUnits,
-            expiresInMs: deadlineAt - Date.now() + HOLD_GRACE_MS,
-        });
-        if (!hold.ok) throw insufficientCredits(app, caller, price.unit, hold.available);
+        const now = standing.quarantineMs > 0 ? await admitAnew(app, body) : asked;
+        if (!('values' in now)) throw now.found.refusal;
+        // A quarantine is of the version that was counted: another one has a clean slate.
+        const isLifted = now.found.versionId !== asked.found.versionId;
+        const seen = isLifted ? { ...standing, quarantineMs: 0 } : standing;
+        passage = await passCircuit(app, now.found, seen, { operation, admittedAt, deadlineAt });
+        const { admitted, hold } = await span.during('hold', () => holdCredits(call, now, deadlineAt));
+        const { found, values, price } = admitted;
         call.setCreditsRemaining(hold.availableAfter);
 
         const job: FetchJob = {
@@ -96,7 +81,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             run: 1,
         };
         call.setFinal(job.effect === 'write');
-        const outcome = await runJob(app, job, call.gone);
+        const outcome = await runJob(call, job);
         passage(outcome);
         // Beside the movement of credits, which takes longer.
         void endLease();
@@ -104,8 +89,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             presentFetch({ call, found, outcome: success, bill, admittedAt, durationMs: performance.now() - began });
         const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : 0;
         const ending = outcome.ok
-            ? await charge(call, job, cost, () => present(outcome, { charged: cost, available: 0 }))
-            : await release(call, job);
+            ? await span.during('charge', () => charge(call, job, cost, () => present(outcome, { charged: cost, available: 0 })))
+            : await span.during('release', () => release(call, job));
         const durationMs = performance.now() - began;
         if (!outcome.ok || !ending.isBilled) {
             const refusal = refusalOf(call, job, outcome, !ending.isBilled && ending.marked);
@@ -122,18 +107,6 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     }
 }
 
-function bindValues(found: Found, { params = {} }: FetchRequest): Values {
-    const bound = bindParams(found.endpoint, params, openParamJudge());
-    if (bound.ok) return bound.values;
-    throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
-}
-
-function priceOf(found: Found, { max_credits: maxCredits, max_results: maxResults }: FetchRequest): pricing.Price {
-    const priced = pricing.priceOrder({ ...found, maxCredits, maxResults });
-    if (priced.ok) return priced;
-    throw new Refusal('VALIDATION_ERROR', undefined, { details: [priced.problem] });
-}
-
 function shareOf(found: Found | { ok: false }): Pick<Lease, 'site' | 'share' | 'target'> {
     if (!found.ok) return {};
     const { registrable: site, siteConcurrency, versionId, endpoint } = found;
@@ -147,10 +120,19 @@ function paceOf({ siteRate: rate }: Found, { backlogMs }: SiteStanding): Pick<Fe
 }
 
 /** A read whose worker died runs once more while there is time; a write never does. */
-async function runJob(app: App, job: FetchJob, gone: AbortSignal): Promise<FetchOutcome> {
-    const outcome = await app.queue.run(job, { signal: gone });
+async function runJob(call: FetchCall, job: FetchJob): Promise<FetchOutcome> {
+    const outcome = await queueJob(call, job);
     const mayRunAgain = !outcome.ok && outcome.lost === 'worker' && job.effect === 'read' && Date.now() < job.deadlineAt;
-    return mayRunAgain ? app.queue.run({ ...job, run: 2 }, { signal: gone }) : outcome;
+    return mayRunAgain ? queueJob(call, { ...job, run: 2 }) : outcome;
+}
+
+function queueJob({ app, span, gone }: FetchCall, job: FetchJob): Promise<FetchOutcome> {
+    const queue = async (part: Span) => {
+        const outcome = await app.queue.run(job, { signal: gone, trace: part.context });
+        if (!outcome.ok) part.fail(outcome.code);
+        return outcome;
+    };
+    return span.during('queue', queue, 'producer');
 }
 
 type Ending = { isBilled: true; charged: number; available: number; kept?: string } | { isBilled: false; marked: boolean };

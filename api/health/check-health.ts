@@ -5,20 +5,29 @@ import { VERSION } from '../../shared/version.ts';
 /** A check that takes longer counts as down: whoever asks wants an answer now. */
 const CHECK_MS = 900;
 
-/** Looks at each part for real: a query, a ping of the queue's store, and workers that reported lately. */
+/** A process may report and take no jobs: the loop of a healthy worker goes round every 3 s at the latest. */
+const STUCK_MS = 10_000;
+
+/**
+ * Looks at each part for real: a query, a ping of the queue's store, and workers that reported lately and get on. Where only some of
+ * them get on, fetches are served by those, and the whole is degraded.
+ */
 export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: boolean }> {
+    let stuck = 0;
     const [database, queue, workers] = await Promise.all([
         isUp(() => app.db.raw('select 1')),
         isUp(() => app.queue.ping()),
         isUp(async () => {
-            if ((await app.fleet.live()).length === 0) throw new Error('no worker reports');
+            const reporting = await app.fleet.live();
+            stuck = reporting.filter(({ progressAt }) => Date.now() - progressAt >= STUCK_MS).length;
+            if (stuck === reporting.length) throw new Error('no worker gets on');
         }),
     ]);
     const canFetch = database && queue && workers;
     const word = (up: boolean) => (up ? 'ok' : 'down');
     return {
         canFetch,
-        status: canFetch ? 'ok' : 'degraded',
+        status: canFetch && stuck === 0 ? 'ok' : 'degraded',
         version: VERSION,
         checks: { database: word(database), queue: word(queue), workers: word(workers) },
     };

@@ -1,8 +1,10 @@
 import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
+import { headerCopies } from './header-copies.ts';
 
 /**
  * Finds the caller before the body is read, so that a stranger's body costs nothing. A route that takes no key still
@@ -12,19 +14,27 @@ export function apiKey(server: Server, app: App): void {
     server.ext('onPreAuth', async (request, h) => {
         const contract = request.route.settings.app?.contract;
         if (contract !== undefined && contract.auth !== 'ignored') {
-            request.app.caller = await findCaller(app, request);
+            // Only a request that one of our pages makes brings its caller along (api/dashboard/ask.ts).
+            request.app.caller ??= await findCaller(app, request);
             if (request.app.caller === undefined && contract.auth === 'required') throw new Refusal('API_KEY_REQUIRED');
+            requireVerified(app, contract, request.app.caller);
         }
         return h.continue;
     });
+}
+
+/** Where mails go out, what an unconfirmed account may not do is what its contract says it is refused. */
+function requireVerified(app: App, contract: AnyContract, caller: Caller | undefined): void {
+    const isNeeded = app.config.mail.smtpUrl !== undefined && contract.refusals.includes('EMAIL_NOT_VERIFIED');
+    if (isNeeded && caller?.emailVerified === false) throw new Refusal('EMAIL_NOT_VERIFIED');
 }
 
 async function findCaller(app: App, request: Request): Promise<Caller | undefined> {
     const header = request.raw.req.headers.authorization;
     if (header === undefined) return undefined;
     // Node keeps the first of two and drops the other; proxies may have judged the other one.
-    const copies = request.raw.req.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === 'authorization');
-    if (copies.length > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
+    if (headerCopies(request.raw.req, 'authorization') > 1)
+        throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
     const key = /^bearer ([\x21-\x7e]{1,256})$/i.exec(header.trim())?.[1];
     // The checksum refuses a mistyped key without a look at the database.
     if (key === undefined || !isWellFormedKey(key)) throw new Refusal('INVALID_API_KEY');

@@ -1,3 +1,4 @@
+import { counted } from '../../shared/domain/counted.ts';
 import { ANONYMOUS, windowsOf } from '../../shared/domain/plans.ts';
 import { limitHeaders } from '../../shared/limits/headers.ts';
 import type { SiteStanding, TakeOrder } from '../../shared/limits.ts';
@@ -22,7 +23,7 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: T
     if (verdict.reason === 'window') {
         app.metrics.rateLimited.inc({ plan, window: verdict.window });
         const { limit } = verdict.windows.find((window) => window.name === verdict.window) ?? { limit: 0 };
-        throw new Refusal('RATE_LIMITED', `The limit of ${limit} calls per ${verdict.window} is used up.`, { retryAfter });
+        throw new Refusal('RATE_LIMITED', `The limit of ${counted(limit, 'call')} per ${verdict.window} is used up.`, { retryAfter });
     }
     app.metrics.rateLimited.inc({ plan, window: verdict.reason });
     throw new Refusal(verdict.reason === 'concurrency' ? 'CONCURRENCY_LIMITED' : 'SITE_BUSY', undefined, { retryAfter });

@@ -57,7 +57,7 @@ async function takeKey<P, Q, B>(
         if (begun.verdict === 'conflict') throw new Refusal('IDEMPOTENCY_CONFLICT');
         if (begun.verdict === 'running') break;
         if (begun.verdict === 'abandoned') await endAbandoned(call, request, { ...keyed, operation: begun.holder });
-        else if (begun.verdict === 'full') await waitForRoom(call, keyed);
+        else if (begun.verdict === 'full') await waitForRoom(call, request, keyed);
         else {
             await rules.mayReplay?.(call);
             const kept = await idempotency.read(keyed);
@@ -106,13 +106,19 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
 }
 
 /** @throws Refusal RATE_LIMITED, unless something has just run out. */
-async function waitForRoom<P, Q, B>({ app, caller, setHeaders }: Call<P, Q, B>, { workspaceId }: KeyedCall): Promise<void> {
+async function waitForRoom<P, Q, B>(
+    { app, caller, setHeaders }: Call<P, Q, B>,
+    request: Request,
+    { workspaceId }: KeyedCall,
+): Promise<void> {
     const waitMs = await app.idempotency.room(workspaceId);
     if (waitMs === 0) return;
     const { plan, accountId, figures } = caller as Caller;
     app.metrics.rateLimited.inc({ plan, window: 'idempotency' });
-    const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);
-    setHeaders(limitHeaders(windows));
+    if (request.route.settings.app?.contract?.counted) {
+        const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);
+        setHeaders(limitHeaders(windows));
+    }
     throw new Refusal('RATE_LIMITED', 'The window idempotency is full: the answers kept under keys of this workspace take all its room.', {
         retryAfter: Math.ceil(waitMs / 1000),
     });

@@ -1,27 +1,35 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from '@hapi/hapi';
-import { BODY_BOUNDS, jsonProblems } from '../../shared/domain/json-bounds.ts';
+import { BODY_BOUNDS, hasMoreValues, jsonProblems } from '../../shared/domain/json-bounds.ts';
+import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package-rules/tree.ts';
 import { Refusal } from '../../shared/refusals.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** No guarded body has a field yet in which newlines are fine. */
 const ONE_LINE_BOUNDS = { ...BODY_BOUNDS, multiline: false };
 
 /**
  * The JSON value of a request's body: media type, encoding, syntax and bounds are judged here, before any schema sees it.
  * Deep JSON and odd text pass every validator and break things later.
- * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, VALIDATION_ERROR.
+ * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, VALIDATION_ERROR, SCHEMA_INVALID.
  */
-export async function readJsonBody(request: Request, { guard, maxBytes }: { guard: boolean; maxBytes: number }): Promise<unknown> {
+export async function readJsonBody(
+    request: Request,
+    { guard, maxBytes }: { guard: boolean | 'lines'; maxBytes: number },
+): Promise<unknown> {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
     if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i.test(type.trim())) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
     if (encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a content encoding.');
     }
-    const value = parse(await readBytes(request.raw.req, maxBytes));
-    if (guard) {
-        const details = jsonProblems(value, ONE_LINE_BOUNDS);
+    const payload = await readBytes(request.raw.req, maxBytes);
+    // A package judges itself, once it is parsed; only what would take the parser too long is refused before.
+    if (guard === false && hasMoreValues(payload, MAX_VALUES)) {
+        throw new Refusal('SCHEMA_INVALID', undefined, { details: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] });
+    }
+    const value = parse(payload);
+    if (guard !== false) {
+        const details = jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS);
         if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
     }
     return value;
@@ -30,8 +38,9 @@ export async function readJsonBody(request: Request, { guard, maxBytes }: { guar
 /**
  * hapi's own reader destroys the connection of a caller who sends too much without saying so beforehand; here the rest is
  * dropped until it ends or its time is up, and the caller reads why.
+ * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
  */
-function readBytes(source: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readBytes(source: IncomingMessage, maxBytes: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
         const chunks: Buffer[] = [];
         let bytes = 0;

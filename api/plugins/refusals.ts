@@ -1,6 +1,6 @@
 import type { Request, ResponseObject, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import { Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
+import { type Detail, Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
 import { isOutage } from '../../shared/store/credits/outages.ts';
 import type { Rendered } from '../serve.ts';
 
@@ -23,17 +23,21 @@ export function refusals(server: Server, app: App): void {
 /** A refusal as it goes out, apart from the headers that every answer of the call has. */
 export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
     const refusal = toRefusal(error);
-    request.app.refused = refusal.code;
+    recordRefusal(app, request, refusal);
     await tellCredits(app, request);
-    if (refusal.code === 'INTERNAL') {
-        app.log.error({ request_id: request.app.requestId, err: error }, 'a bug: unexpected error while answering');
-    }
     return {
         text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
         status: refusalEntry(refusal.code).status,
         headers: Object.fromEntries(refusalHeaders(refusal)),
         isKept: false,
     };
+}
+
+/** Keeps the code for the line in the log, and reports a bug with what caused it. */
+export function recordRefusal(app: App, request: Request, refusal: Refusal): void {
+    request.app.refused = refusal.code;
+    if (refusal.code !== 'INTERNAL') return;
+    app.log.error({ request_id: request.app.requestId, err: refusal.cause ?? refusal }, 'a bug: unexpected error while answering');
 }
 
 /**
@@ -60,7 +64,7 @@ export function envelope(
             ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
             request_id: requestId,
             doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-            ...(details === undefined || details.length === 0 ? {} : { details }),
+            ...(details === undefined || details.length === 0 ? {} : { details: bounded(details) }),
             ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
             ...(upstream === undefined ? {} : { upstream }),
             ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
@@ -70,6 +74,15 @@ export function envelope(
             ...(creditsRemaining === undefined ? {} : { credits_used: 0, credits_remaining: creditsRemaining }),
         },
     };
+}
+
+/** A body of a thousand unknown fields must not be answered by one of a thousand problems; the last entry says what was left out. */
+const MAX_DETAILS = 100;
+
+function bounded(details: Detail[]): Detail[] {
+    const more = details.length - MAX_DETAILS;
+    if (more <= 0) return details;
+    return [...details.slice(0, MAX_DETAILS), { path: '', code: 'TOO_COMPLEX', message: `And ${more} more problems that are not listed.` }];
 }
 
 const CODE_BY_STATUS: Record<number, RefusalCode> = {
@@ -83,7 +96,7 @@ const CODE_BY_STATUS: Record<number, RefusalCode> = {
 };
 
 /** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
-function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
+export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
     if (error instanceof Refusal) return error;
     if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
     const code = CODE_BY_STATUS[error.output?.statusCode ?? 500];

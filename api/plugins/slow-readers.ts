@@ -1,21 +1,40 @@
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Server } from '@hapi/hapi';
+import type { Log } from '../../shared/log.ts';
 
 /** Longer than any call may wait for its answer (120 s and what is done after it). */
 const LONGEST_WAIT_MS = 130_000;
 
+export interface SlowReaderBounds {
+    /** How long a reader may pause. */
+    stallMs: number;
+    /** Bytes of answers that may wait for their readers, over all connections of this process. */
+    budgetBytes?: number;
+    /** How often that is looked at. */
+    everyMs?: number;
+}
+
+const BUDGET_BYTES = 128 * 1024 * 1024;
+const EVERY_MS = 250;
+
 /**
  * Cuts the connection of a caller who asks and then does not read: an answer that nobody takes would stay in memory for ever.
  * Node ends a connection whose timeout passes without a byte going either way, and sets its own again when the last answer is out.
- * @param stallMs how long a reader may pause
+ * Where all of them together keep more than the budget, those who have waited longest are cut first.
  */
-export function slowReaders(server: Server, stallMs: number): void {
+export function slowReaders(server: Server, log: Pick<Log, 'warn'>, bounds: SlowReaderBounds): void {
+    const { stallMs, budgetBytes = BUDGET_BYTES, everyMs = EVERY_MS } = bounds;
     const running = new WeakMap<Socket, number>();
+    /** Oldest first. */
+    const open = new Set<ServerResponse>();
     server.ext('onRequest', (request, h) => {
         const { req, res } = request.raw;
         const { socket } = req;
+        open.add(res);
         running.set(socket, (running.get(socket) ?? 0) + 1);
         res.once('close', () => {
+            open.delete(res);
             const left = (running.get(socket) ?? 1) - 1;
             running.set(socket, left);
             // The answer of the next pipelined request may take its time.
@@ -27,4 +46,24 @@ export function slowReaders(server: Server, stallMs: number): void {
         request.raw.req.socket.setTimeout(stallMs);
         return h.continue;
     });
+
+    const timer = setInterval(() => {
+        const cut = cutDownTo(budgetBytes, open);
+        if (cut.connections > 0) log.warn(cut, 'too many answers wait for readers that do not read: their connections were cut');
+    }, everyMs).unref();
+    server.ext('onPostStop', () => clearInterval(timer));
+}
+
+function cutDownTo(budget: number, open: ReadonlySet<ServerResponse>): { connections: number; unsent_bytes: number } {
+    let unsent = 0;
+    for (const response of open) unsent += response.writableLength;
+    const cut = { connections: 0, unsent_bytes: unsent };
+    for (const response of open) {
+        if (unsent <= budget) break;
+        if (response.writableLength === 0) continue;
+        unsent -= response.writableLength;
+        cut.connections++;
+        response.req.socket.destroy();
+    }
+    return cut;
 }

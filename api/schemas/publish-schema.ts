@@ -6,22 +6,28 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import { versionHash } from '../../shared/domain/version-hash.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
+import type { LookAlike } from '../../shared/store/look-alikes.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import type { Call, Reply } from '../serve.ts';
+import { guardJudging } from './guard-judging.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 
 /** POST /v1/schemas: the rules, then one transaction (CONTRACT section 3.2). */
 export async function publishSchema(call: Call<object, { dry_run?: boolean }, JsonObject>): Promise<Reply<PublishAnswer>> {
     const { app, body, query } = call;
     const caller = call.caller as Caller;
-    const checked = checkPackage(body, { isPortAllowed: (port: number) => isPortAllowed(app.config.egressAllow, port) });
+    await guardJudging(app, caller);
+    const isAllowed = (port: number) => isPortAllowed(app.config.egressAllow, port);
+    const checked = await oneAtATime(() => checkPackage(body, { isPortAllowed: isAllowed }));
     if (!checked.ok) throw new Refusal('SCHEMA_INVALID', undefined, { details: checked.problems });
     const { document, warnings } = checked;
+    const hash = await oneAtATime(() => versionHash(document));
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
     const published = await schemas.publish(app.db, {
         document,
-        versionHash: versionHash(document),
+        versionHash: hash,
         registrable,
         publisher: {
             workspaceId: caller.workspaceId,
@@ -32,7 +38,10 @@ export async function publishSchema(call: Call<object, { dry_run?: boolean }, Js
         ifMatch: readIfMatch(call.header('if-match')),
         isDryRun: query.dry_run ?? false,
     });
-    if (!published.ok) throw toRefusal(published);
+    if (!published.ok) {
+        if (published.code === 'RATE_LIMITED') app.metrics.rateLimited.inc({ plan: caller.plan, window: published.window });
+        throw toRefusal(published);
+    }
     return {
         status: published.isCreated ? 201 : 200,
         headers: published.isCreated ? { location: `/v1/schemas/${document.site}/package?version=${published.version}` } : {},
@@ -45,7 +54,7 @@ export async function publishSchema(call: Call<object, { dry_run?: boolean }, Js
             changes: published.changes,
             published_at: published.publishedAt?.toISOString() ?? null,
             verified: published.verifiedAt !== null,
-            warnings: [...warnings, ...bonusWarnings(published, registrable)],
+            warnings: [...warnings, ...lookAlikeWarnings(published), ...bonusWarnings(published, registrable)],
             credits_earned: published.creditsEarned,
         },
     };
@@ -76,6 +85,14 @@ function toRefusal(refusal: schemas.PublishRefusal): Refusal {
         default:
             return new Refusal(refusal.code);
     }
+}
+
+function lookAlikeWarnings({ lookAlikes }: { lookAlikes: readonly LookAlike[] }): PublishAnswer['warnings'] {
+    return lookAlikes.map(({ registrable, by }) => ({
+        code: 'LOOK_ALIKE_SITE',
+        path: '/site',
+        message: `This name differs from ${registrable}, which is registered here, by ${by}; callers may take one for the other.`,
+    }));
 }
 
 function bonusWarnings({ isBonusUsedUp }: { isBonusUsedUp: boolean }, registrable: string): PublishAnswer['warnings'] {

@@ -1,11 +1,25 @@
+import { getSchemas } from '../../shared/contracts/lists.ts';
+import { deleteMaintainer, getMaintainers, putMaintainer } from '../../shared/contracts/maintainers.ts';
 import { getPackage, getSchema, postSchema } from '../../shared/contracts/schemas.ts';
-import { serve } from '../serve.ts';
+import { deleteYank, getVersions, postYank } from '../../shared/contracts/versions.ts';
+import { serve, serveTagged } from '../serve.ts';
 import { downloadPackage } from './download-package.ts';
+import { listSchemas } from './list-schemas.ts';
+import { listVersions } from './list-versions.ts';
+import { addMaintainer, listMaintainers, removeMaintainer } from './maintain-site.ts';
 import { publishSchema } from './publish-schema.ts';
 import { readCard } from './read-card.ts';
+import { yankVersion } from './yank-version.ts';
 
 export const schemaRoutes = [
     serve(postSchema, publishSchema),
+    serve(getSchemas, listSchemas),
     serve(getSchema, async (call) => ({ answer: await readCard(call) })),
-    serve(getPackage, async (call) => ({ answer: await downloadPackage(call) })),
+    serve(getVersions, listVersions),
+    serve(postYank, async (call) => ({ answer: await yankVersion(call) })),
+    serve(deleteYank, async (call) => ({ answer: await yankVersion(call) })),
+    serve(getMaintainers, listMaintainers),
+    serve(putMaintainer, addMaintainer),
+    serve(deleteMaintainer, removeMaintainer),
+    serveTagged(getPackage, downloadPackage),
 ];

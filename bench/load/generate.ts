@@ -1,10 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { type Connection, openConnection } from './connection.ts';
 import { BEGIN, END, figuresOf, type LoadPlan } from './plan.ts';
 
 /** The load generator, a process of its own: `node generate.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON. */
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 const { hostname, port, pathname, host } = new URL(plan.url);
-const requests = (plan.bodies.length === 0 ? [undefined] : plan.bodies).map((body) => requestOf(body));
+const paths = plan.pathsFile === undefined ? [pathname] : readFileSync(plan.pathsFile, 'utf8').split('\n');
+const requests = plan.bodies.length === 0 ? paths.map((path) => requestOf(path)) : plan.bodies.map((body) => requestOf(pathname, body));
 
 let turn = 0;
 let inFlight = 0;
@@ -30,9 +32,9 @@ while (inFlight > 0) await later(5);
 for (const connection of connections) connection.close();
 process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...(firstFailure && { firstFailure }) })}\n`);
 
-function requestOf(body: string | undefined): Buffer {
+function requestOf(path: string, body?: string): Buffer {
     const headers = Object.entries({ host, ...plan.headers, ...(body === undefined ? {} : lengthOf(body)) });
-    const head = [`${body === undefined ? 'GET' : 'POST'} ${pathname} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
+    const head = [`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
     return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
 }
 

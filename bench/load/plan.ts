@@ -4,6 +4,8 @@ export interface LoadPlan {
     headers: Record<string, string>;
     /** Sent in turn. Without any the calls are GETs. */
     bodies: string[];
+    /** A file with a path a line: GETs of these, in turn, instead of the one in `url`. */
+    pathsFile?: string;
     /** Closed loop: so many at once, the next one when one has ended. Open loop: so many a second, whatever the answers do. */
     pace: { inFlight: number } | { perSecond: number };
     /** Calls before the measured ones, for warm code and connections. */

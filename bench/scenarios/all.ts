@@ -1,6 +1,10 @@
 import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
+import { GROWTH } from './growth.ts';
+import { ISOLATION } from './isolation.ts';
+import { OVERLOAD } from './overload.ts';
 import { MEMORY, PARTS, STARTS } from './processes.ts';
+import { REGISTRY } from './registry.ts';
 import type { Round } from './scenario.ts';
 
 /** Everything that `npm run bench` measures, in this order: later rounds may look at the figures of earlier ones. */
-export const ROUNDS: readonly Round[] = [COMPARISON, STEADY, WORKERS, PARTS, STARTS, MEMORY];
+export const ROUNDS: readonly Round[] = [COMPARISON, STEADY, WORKERS, PARTS, REGISTRY, STARTS, MEMORY, ISOLATION, OVERLOAD, GROWTH];

@@ -59,6 +59,8 @@ export interface Redis {
     url: string;
     /** Commands that it has run so far, those of scripts included and by name. */
     commands(): Promise<Map<string, number>>;
+    /** What its keys and all else take. */
+    memoryMb(): Promise<number>;
     stop(): Promise<void>;
 }
 
@@ -81,6 +83,9 @@ export async function openRedis(): Promise<Redis> {
         async commands() {
             const stats = await talk(port, 'INFO commandstats');
             return new Map([...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)].map(([, name = '', calls]) => [name, Number(calls)]));
+        },
+        async memoryMb() {
+            return Number(/^used_memory:(\d+)/m.exec(await talk(port, 'INFO memory'))?.[1]) / 2 ** 20;
         },
         async stop() {
             await server.stop();

@@ -116,7 +116,7 @@ async function open(opened: Array<() => Promise<void> | void>, close: () => Prom
 }
 
 /** A worker that takes jobs: its own metrics show its slots. */
-async function startWorker(settings: Settings): Promise<Started> {
+export async function startWorker(settings: Settings): Promise<Started> {
     const port = await freePort();
     const worker = startNode('bin/worker.ts', [], { ...settings, METRICS_PORT: String(port) });
     await untilReady(`http://127.0.0.1:${port}/metrics`, { shows: 'routebook_worker_slots{state="free"}' });
@@ -124,7 +124,7 @@ async function startWorker(settings: Settings): Promise<Started> {
 }
 
 /** Puts an account without limits and the bench's package into a running topology; returns the key. */
-async function furnish(base: string, settings: Settings, upstreamPort: number): Promise<string> {
+export async function furnish(base: string, settings: Settings, upstreamPort: number): Promise<string> {
     const many = '1000000000';
     const limits = ['per-minute', 'per-hour', 'per-day', 'allowance', 'concurrency', 'credits'].flatMap((name) => [`--${name}`, many]);
     const account = await runNode(

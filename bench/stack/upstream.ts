@@ -2,7 +2,8 @@ import { createServer } from 'node:http';
 
 /**
  * The site that is called: 1 KB of JSON over kept connections, at once, or after as many milliseconds as `/slow/<ms>/…` says.
- * A process of its own; prints its port.
+ * A process of its own; prints its port. A query that holds `until <ms>` says when its caller has given up: `/late` tells as JSON how
+ * many such calls came, and how many of them later than that; asking begins anew.
  */
 const page = JSON.stringify({
     total: 8,
@@ -16,8 +17,16 @@ const page = JSON.stringify({
 });
 const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(page) };
 
+let watched = 0;
+let late = 0;
+
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-    const delay = /^\/slow\/(\d+)\//.exec(request.url ?? '')?.[1];
+    const { url = '' } = request;
+    if (url === '/late') return void response.end(report());
+    const until = /until(?:\+|%20)(\d{13})/.exec(url)?.[1];
+    if (until !== undefined) watched++;
+    if (until !== undefined && Date.now() > Number(until)) late++;
+    const delay = /^\/slow\/(\d+)\//.exec(url)?.[1];
     const answer = () => void response.writeHead(200, headers).end(page);
     if (delay === undefined) answer();
     else setTimeout(answer, Number(delay));
@@ -27,3 +36,9 @@ server.listen(0, '127.0.0.1', () => {
     process.stdout.write(`port ${typeof address === 'object' ? address?.port : ''}\n`);
 });
 process.once('SIGTERM', () => process.exit(0));
+
+function report(): string {
+    const text = JSON.stringify({ watched, late });
+    [watched, late] = [0, 0];
+    return text;
+}

@@ -43,7 +43,7 @@ export function orDefault(read: (text: string) => number): (text: string) => OrD
 }
 
 /** An id of one kind; whether there is such a thing is looked up later. */
-export function idOf(prefix: 'usr' | 'wsp' | 'key'): (text: string) => string {
+export function idOf(prefix: 'usr' | 'wsp' | 'key' | 'srq'): (text: string) => string {
     return (text) => {
         if (new RegExp(`^${prefix}_[0-9A-Za-z_]{1,64}$`).test(text)) return text;
         throw new InvalidArgumentError(`It is an id that begins with ${prefix}_.`);

@@ -3,9 +3,10 @@ import { PLAN_NAMES, type Plan } from '../../shared/domain/plans.ts';
 import * as accounts from '../../shared/store/accounts.ts';
 import { readBalance } from '../../shared/store/credits.ts';
 import { checkLedger } from '../../shared/store/ledger.ts';
+import { findSubscription, isBilled } from '../../shared/store/subscriptions.ts';
 import { fields, idOf, type Run, table, type Work, wholeNumber } from './command.ts';
 import { type LimitOptions, presentLimits, readLimits, withLimits } from './limits.ts';
-import { audited } from './operator.ts';
+import { AdminFault, audited } from './operator.ts';
 import { workspaceOrFault } from './workspaces.ts';
 
 /** `plan set`, `credits grant`, `ledger check`. */
@@ -39,6 +40,12 @@ function setPlan(workspaceId: string, plan: Plan, limits: LimitOptions): Work {
         const overrides = readLimits(limits);
         const accountId = await audited(operator, { command: 'plan set' }, async (trx) => {
             const workspace = await workspaceOrFault(trx, workspaceId);
+            if (plan !== workspace.plan && isBilled(await findSubscription(trx, workspaceId))) {
+                throw new AdminFault(
+                    'FORBIDDEN',
+                    `${workspaceId} pays for ${workspace.plan} at Stripe: cancel the subscription there first.`,
+                );
+            }
             const former = await readBalance(trx, workspace.accountId);
             const payer = (await accounts.setPlan(trx, workspaceId, plan, overrides)) ?? workspace.accountId;
             return {

@@ -6,6 +6,7 @@ import type { Work } from './command.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMoneyCommands } from './money.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
+import { addRequestCommands } from './requests.ts';
 import { addSiteCommands } from './sites.ts';
 
 export interface Terminal {
@@ -45,7 +46,8 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             await operator.db.destroy();
         }
     };
-    for (const add of [addAccountCommands, addKeyCommands, addMoneyCommands, addSiteCommands, addAuditCommands]) add(program, run);
+    for (const add of [addAccountCommands, addKeyCommands, addMoneyCommands, addSiteCommands, addRequestCommands, addAuditCommands])
+        add(program, run);
     try {
         await program.parseAsync(args, { from: 'user' });
         return exitCode;

@@ -1,6 +1,7 @@
 import { Argument, type Command, Option } from 'commander';
 import type { Db } from '../../shared/db.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
+import * as maintainers from '../../shared/store/maintainers.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import * as sites from '../../shared/store/sites.ts';
 import {
@@ -18,9 +19,10 @@ import {
     wholeNumber,
 } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
+import { addVerifyCommand } from './verify.ts';
 import { workspaceOrFault } from './workspaces.ts';
 
-/** `site set | show | block | unblock | transfer`, `schema yank`, `maintainer add | remove`. All act on the registrable domain. */
+/** `site set | show | block | unblock | transfer`, `schema yank | unyank | verify`, `maintainer add | remove`. All act on the registrable domain. */
 export function addSiteCommands(program: Command, run: Run): void {
     const site = program.command('site').description('registrable domains and every site on them');
     site.command('set')
@@ -52,25 +54,33 @@ export function addSiteCommands(program: Command, run: Run): void {
         .argument('<domain>')
         .argument('<workspace>', 'wsp_…', idOf('wsp'))
         .action((domain: string, workspaceId: string) =>
-            run(changeMaintainers('site transfer', domain, workspaceId, sites.transferDomain)),
+            run(changeMaintainers('site transfer', domain, workspaceId, maintainers.transferDomain)),
         );
 
-    program
-        .command('schema')
-        .description('versions of schemas')
+    const schema = program.command('schema').description('versions of schemas');
+    schema
         .command('yank')
         .description('take a version out of use')
         .argument('<site>')
         .addArgument(new Argument('<version>').argParser(wholeNumber(1, 2_147_483_647)))
         .addOption(new Option('--reason <reason>').choices(schemas.YANK_REASONS).makeOptionMandatory())
         .action((name: string, version: number, { reason }: { reason: schemas.YankReason }) => run(yank(name, version, reason)));
+    schema
+        .command('unyank')
+        .description('put a yanked version back into use')
+        .argument('<site>')
+        .addArgument(new Argument('<version>').argParser(wholeNumber(1, 2_147_483_647)))
+        .action((name: string, version: number) => run(unyank(name, version)));
+    addVerifyCommand(schema, run);
 
     const maintainer = program.command('maintainer').description('workspaces that may publish on a domain');
     maintainer
         .command('add')
         .argument('<site>')
         .argument('<workspace>', 'wsp_…', idOf('wsp'))
-        .action((name: string, workspaceId: string) => run(changeMaintainers('maintainer add', name, workspaceId, sites.addMaintainer)));
+        .action((name: string, workspaceId: string) =>
+            run(changeMaintainers('maintainer add', name, workspaceId, maintainers.addMaintainer)),
+        );
     maintainer
         .command('remove')
         .argument('<site>')
@@ -122,13 +132,12 @@ function show(text: string): Work {
     return async ({ db }) => {
         const { registrable } = readSite(text);
         const view = await sites.showDomain(db, registrable);
-        const maintainers = presentMaintainers(view.maintainers);
         const lines = [
             ...fields(present(view)),
             '',
             ...table(
-                ['site', 'latest', 'versions'],
-                view.sites.map(({ site, latest, versions }) => [site, latest, versions]),
+                ['site', 'latest', 'versions', 'verified', 'drift'],
+                view.sites.map((site) => [site.site, site.latest, site.versions, yesOrNo(site.verified), yesOrNo(site.drift)]),
             ),
             '',
             ...table(
@@ -136,8 +145,12 @@ function show(text: string): Work {
                 view.maintainers.map(({ workspaceId, name }) => [workspaceId, name]),
             ),
         ];
-        return { result: { ...present(view), sites: view.sites, maintainers }, lines };
+        return { result: { ...present(view), sites: view.sites, maintainers: presentMaintainers(view.maintainers) }, lines };
     };
+}
+
+function yesOrNo(claim: boolean): string {
+    return claim ? 'yes' : 'no';
 }
 
 function changeMaintainers(
@@ -148,11 +161,11 @@ function changeMaintainers(
 ): Work {
     return async (operator) => {
         const { registrable } = readSite(text);
-        const maintainers = await audited(operator, { command }, async (trx) => {
+        const listed = await audited(operator, { command }, async (trx) => {
             await workspaceOrFault(trx, workspaceId);
-            const before = await sites.listMaintainers(trx, registrable);
+            const before = await maintainers.listMaintainers(trx, registrable);
             await change(trx, registrable, workspaceId);
-            const after = await sites.listMaintainers(trx, registrable);
+            const after = await maintainers.listMaintainers(trx, registrable);
             return {
                 target: registrable,
                 before: { maintainers: before.map((maintainer) => maintainer.workspaceId) },
@@ -161,35 +174,49 @@ function changeMaintainers(
             };
         });
         return {
-            result: { domain: registrable, maintainers: presentMaintainers(maintainers) },
+            result: { domain: registrable, maintainers: presentMaintainers(listed) },
             lines: table(
                 ['maintainer', 'name'],
-                maintainers.map(({ workspaceId: id, name }) => [id, name]),
+                listed.map(({ workspaceId: id, name }) => [id, name]),
             ),
         };
     };
 }
 
 async function removeMaintainer(trx: Db, registrable: string, workspaceId: string): Promise<void> {
-    const outcome = await sites.removeMaintainer(trx, registrable, workspaceId);
+    const outcome = await maintainers.removeMaintainer(trx, registrable, workspaceId);
     if (outcome === 'last')
         throw new AdminFault('LAST_MAINTAINER', `${workspaceId} is the last maintainer of ${registrable}; add another one first.`);
     if (outcome === 'absent') throw new AdminFault('NOT_FOUND', `${workspaceId} does not maintain ${registrable}.`);
 }
 
 function yank(text: string, version: number, reason: schemas.YankReason): Work {
+    return changeVersion('schema yank', text, version, (trx, site) => schemas.yank(trx, site, version, reason), reason);
+}
+
+function unyank(text: string, version: number): Work {
+    return changeVersion('schema unyank', text, version, (trx, site) => schemas.unyank(trx, site, version));
+}
+
+function changeVersion(
+    command: string,
+    text: string,
+    version: number,
+    change: (trx: Db, site: string) => Promise<unknown>,
+    reason?: schemas.YankReason,
+): Work {
     return async (operator) => {
         const { site, registrable } = readSite(text);
-        const result = await audited(operator, { command: 'schema yank', reason }, async (trx) => {
+        const result = await audited(operator, { command, ...(reason !== undefined && { reason }) }, async (trx) => {
             const before = await schemas.findVersion(trx, site, version);
             if (before === undefined) throw new AdminFault('VERSION_NOT_FOUND', `There is no version ${version} of ${site}.`);
-            await schemas.yank(trx, site, version, reason);
+            await change(trx, site);
             const latest = (await schemas.findLatest(trx, { site, registrable })).version?.version ?? null;
             return {
                 target: `${site} ${version}`,
                 before: { yank_reason: before.yankReason },
-                after: { yank_reason: reason, latest },
-                result: { site, version, yanked: true, reason, latest },
+                after: { yank_reason: reason ?? null, latest },
+                result: { site, version, yanked: reason !== undefined, reason: reason ?? null, latest },
             };
         });
         return { result, lines: fields(result) };
@@ -207,6 +234,6 @@ function present(domain: sites.Domain): { [name: string]: string | number | bool
     };
 }
 
-function presentMaintainers(maintainers: readonly sites.Maintainer[]): { workspace_id: string; name: string }[] {
-    return maintainers.map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name }));
+function presentMaintainers(listed: readonly maintainers.Maintainer[]): { workspace_id: string; name: string }[] {
+    return listed.map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name }));
 }

@@ -67,6 +67,12 @@ export function openPostgresCircuits({ databaseUrl, log }: { databaseUrl: string
             const values = [versionId, endpoint, isSecondRun, ageMs, lastSuccessAt ?? null, DEATHS.rememberMs, DEATHS.quarantineMs];
             return (await one<{ quarantined: boolean }>('worker-death', text, values)).quarantined;
         },
+        async quarantined(most) {
+            const text = `select version_id, endpoint, quarantined_until as until from worker_deaths
+                where quarantined_until > app_now() order by quarantined_until, version_id, endpoint limit $1`;
+            const rows = await ask<{ version_id: string; endpoint: string; until: Date }>('quarantined', text, [most]);
+            return rows.map(({ version_id, endpoint, until }) => ({ versionId: Number(version_id), endpoint, until }));
+        },
         async close() {
             clearInterval(sweep);
             await pool.end();

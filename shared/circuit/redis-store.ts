@@ -29,6 +29,7 @@ export function circuitKeys(prefix: string) {
         index: `${prefix}:circuits`,
         turns: (site: string) => `${prefix}:turns:${site}`,
         death: (versionId: number, endpoint: string) => `${prefix}:death:${versionId}:${endpoint}`,
+        quarantines: `${prefix}:quarantines`,
         quarantine: (versionId: number, endpoint: string) => `${prefix}:quarantine:${versionId}:${endpoint}`,
     };
 }
@@ -91,7 +92,21 @@ export function openRedisCircuits({
             const success = lastSuccessAt?.getTime() ?? '';
             const { rememberMs, quarantineMs } = DEATHS;
             const args = [...own, clock.offsetMs, isSecondRun ? 1 : 0, ageMs, success, rememberMs, quarantineMs];
-            return (await ask(redis.workerDeath(...args))) === 1;
+            const isQuarantined = (await ask(redis.workerDeath(...args))) === 1;
+            // Only for whoever wants a list; what counts is the key of the endpoint itself.
+            if (isQuarantined)
+                await ask(redis.zadd(keys.quarantines, Date.now() + clock.offsetMs + quarantineMs, `${versionId}:${endpoint}`));
+            return isQuarantined;
+        },
+        async quarantined(most) {
+            const now = Date.now() + clock.offsetMs;
+            await ask(redis.zremrangebyscore(keys.quarantines, '-inf', String(now)));
+            const flat = await ask(redis.zrange(keys.quarantines, '0', String(most - 1), 'WITHSCORES'));
+            return flat.flatMap((member, at) => {
+                if (at % 2 === 1) return [];
+                const [versionId, endpoint = ''] = member.split(':');
+                return [{ versionId: Number(versionId), endpoint, until: new Date(Number(flat[at + 1])) }];
+            });
         },
         close: async () => redis.disconnect(),
     };

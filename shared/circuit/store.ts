@@ -20,6 +20,14 @@ export interface Death {
     lastSuccessAt: Date | undefined;
 }
 
+/** An endpoint that is not called for a while. */
+export interface Quarantined {
+    versionId: number;
+    endpoint: string;
+    /** By the clock of stored times. */
+    until: Date;
+}
+
 /** How sites are doing, in the store that all processes share; every method throws whatever its client throws. */
 export interface CircuitStore {
     /** Adds what ended, and answers with the sites whose circuit this opened. */
@@ -36,6 +44,8 @@ export interface CircuitStore {
     pause(site: string, pauseMs: number, ageMs: number): Promise<boolean>;
     /** Whether this death quarantined the endpoint. */
     recordDeath(death: Death): Promise<boolean>;
+    /** Endpoints in quarantine, at most so many. */
+    quarantined(most: number): Promise<Quarantined[]>;
     close(): Promise<void>;
 }
 

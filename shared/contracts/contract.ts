@@ -25,8 +25,11 @@ export interface Contract<Params, Query, Body, Answer> {
     idempotent?: true;
     params?: ObjectSchema<Params>;
     query?: ObjectSchema<Query>;
-    /** `guard`: bounds and text rule are judged before the schema (400); a package judges them itself (422). */
-    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean };
+    /**
+     * `guard`: bounds and text rule are judged before the schema (400), with `lines` newlines and tabs are fine in texts whose own
+     * schema does not refuse them; a package judges all of it itself (422).
+     */
+    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines' };
     /** Request headers that the route reads, for the document. */
     headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
     answer: { shape: 'data' | 'list' | 'whole'; schema: Schema<Answer>; status: 200 | 201; alsoStatus?: readonly number[] };

@@ -86,6 +86,8 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
     path: '/v1/health',
     tag: 'Discovery',
     summary: 'Check the health of the service',
+    description:
+        '`ok`: fetches are served by every worker. `degraded`: some workers report and take no calls, and the others serve all of them. Where no fetch can be served it is 503 with `unavailable`; browsing goes on as long as it can.',
     auth: 'ignored',
     counted: false,
     answer: {

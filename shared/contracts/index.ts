@@ -3,17 +3,32 @@ import { getCatalog } from './catalog.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
 import { postFetch } from './fetch.ts';
+import { getSchemas } from './lists.ts';
+import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
+import { getSchemaRequest, postSchemaRequest } from './requests.ts';
 import { getPackage, getSchema, postSchema } from './schemas.ts';
+import { getTrending } from './trending.ts';
+import { deleteYank, getVersions, postYank } from './versions.ts';
 
 /** The API's table of contents: every route under /v1, in the order of the documents. */
 export const CONTRACTS = [
     getCatalog,
     postFetch,
     postSchema,
+    getSchemas,
     getSchema,
+    getVersions,
+    postYank,
+    deleteYank,
+    getMaintainers,
+    putMaintainer,
+    deleteMaintainer,
     getPackage,
+    postSchemaRequest,
+    getSchemaRequest,
     getAccount,
     getCategories,
+    getTrending,
     getErrors,
     getHealth,
     getOpenApi,

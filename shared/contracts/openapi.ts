@@ -1,31 +1,10 @@
 import type { Schema } from 'joi';
 import type { Json, JsonObject } from '../domain/types.ts';
 import { DETAIL_CODES, REFUSALS, type RefusalCode, refusalEntry } from '../refusals.ts';
+import { COUNTED_HEADERS, headerComponents, headerRefs } from './answer-headers.ts';
 import { type AnyContract, COMMON_REFUSALS } from './contract.ts';
+import { ANSWER_EXAMPLES, BODY_EXAMPLES, REFUSAL_EXAMPLE } from './examples.ts';
 import { CONTRACTS } from './index.ts';
-
-/** Headers that stand on answers; `#/components/headers/<key>`. */
-const HEADERS: Record<string, { name: string; description: string; schema: JsonObject }> = {
-    requestId: { name: 'X-Request-Id', description: 'Id of this request, for questions about it', schema: { type: 'string' } },
-    policy: { name: 'RateLimit-Policy', description: 'One item per window: quota q in w seconds', schema: { type: 'string' } },
-    rateLimit: { name: 'RateLimit', description: 'One item per window: r left, for t seconds', schema: { type: 'string' } },
-    limit: { name: 'X-RateLimit-Limit', description: 'Quota of the tightest window', schema: { type: 'integer' } },
-    remaining: { name: 'X-RateLimit-Remaining', description: 'What is left in the tightest window', schema: { type: 'integer' } },
-    reset: { name: 'X-RateLimit-Reset', description: 'Seconds until the tightest window ends', schema: { type: 'integer' } },
-    retryAfter: { name: 'Retry-After', description: 'Seconds to wait before a retry', schema: { type: 'integer' } },
-    allow: { name: 'Allow', description: 'Methods that this path takes', schema: { type: 'string' } },
-    authenticate: { name: 'WWW-Authenticate', description: 'Bearer', schema: { type: 'string' } },
-    replayed: {
-        name: 'Idempotent-Replayed',
-        description: 'true: the stored answer of the first call with this Idempotency-Key; it is not charged and not counted',
-        schema: { type: 'string', enum: ['true'] },
-    },
-    location: { name: 'Location', description: 'Where the new resource is', schema: { type: 'string' } },
-    etag: { name: 'ETag', description: 'Strong validator for If-None-Match', schema: { type: 'string' } },
-    cacheControl: { name: 'Cache-Control', description: 'How long the answer may be kept', schema: { type: 'string' } },
-};
-
-const COUNTED_HEADERS = ['policy', 'rateLimit', 'limit', 'remaining', 'reset'];
 
 /**
  * The OpenAPI 3.1.0 document of every contract, made from the schemas that validate.
@@ -45,16 +24,25 @@ export function openApiDocument(serverUrl: string): JsonObject {
             license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
         },
         servers: [{ url: serverUrl }],
-        tags: [...new Set(CONTRACTS.map((contract) => contract.tag))].map((name) => ({ name })),
+        tags: [...new Set(CONTRACTS.map((contract) => contract.tag))].map((name) => ({ name, description: TAGS[name] ?? name })),
         security: [],
         paths,
         components: {
             securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: rb_live_…' } },
-            headers: Object.fromEntries(Object.entries(HEADERS).map(([key, { description, schema }]) => [key, { description, schema }])),
+            headers: headerComponents(paths),
             schemas: { Error: errorSchema() },
         },
     };
 }
+
+const TAGS: Readonly<Record<string, string>> = {
+    Catalog: 'What a site offers, for a stated intent',
+    Fetch: 'Calls that Routebook makes for you',
+    Registry: 'Packages of routes: found, read, published and looked after',
+    Requests: 'Schemas that somebody wishes for',
+    Account: 'What is left to spend',
+    Discovery: 'What there is, and how it is doing',
+};
 
 function operation(contract: AnyContract): JsonObject {
     return {
@@ -66,19 +54,37 @@ function operation(contract: AnyContract): JsonObject {
         parameters: [
             ...parametersOf(contract.params, 'path'),
             ...parametersOf(contract.query, 'query'),
-            ...Object.entries(contract.headers ?? {}).map(([name, { description, required }]) => ({
-                name,
-                in: 'header',
-                description,
-                required: required ?? false,
-                schema: { type: 'string' },
-            })),
+            ...Object.entries({ ...contract.headers, ...(contract.cacheSeconds === undefined ? {} : CONDITION) }).map(
+                ([name, { description, required }]) => ({
+                    name,
+                    in: 'header',
+                    description,
+                    required: required ?? false,
+                    schema: { type: 'string' },
+                }),
+            ),
         ],
         ...(contract.body === undefined
             ? {}
-            : { requestBody: { required: true, content: { 'application/json': { schema: jsonSchemaOf(contract.body.schema) } } } }),
+            : {
+                  requestBody: {
+                      required: true,
+                      content: {
+                          'application/json': { schema: jsonSchemaOf(contract.body.schema), ...exampleOf(BODY_EXAMPLES, contract) },
+                      },
+                  },
+              }),
         responses: responses(contract),
     };
+}
+
+const CONDITION: NonNullable<AnyContract['headers']> = {
+    'If-None-Match': { description: 'The ETag of an answer that the caller has already: 304 where it is still the same' },
+};
+
+function exampleOf(examples: Readonly<Record<string, Json>>, { name }: AnyContract): JsonObject {
+    const example = examples[name];
+    return example === undefined ? {} : { example };
 }
 
 function parametersOf(schema: Schema | undefined, place: 'path' | 'query'): JsonObject[] {
@@ -98,15 +104,18 @@ function responses(contract: AnyContract): JsonObject {
     for (const status of [contract.answer.status, ...(contract.answer.alsoStatus ?? [])]) {
         answers[status] = {
             description: status === 201 ? 'Created' : 'OK',
-            headers: headerRefs([
-                'requestId',
-                'cacheControl',
-                ...(contract.counted ? COUNTED_HEADERS : []),
-                ...(contract.idempotent ? ['replayed'] : []),
-                ...(contract.cacheSeconds === undefined ? [] : ['etag']),
-                ...(status === 201 ? ['location'] : []),
-            ]),
-            content: { 'application/json': { schema: answerSchema(contract) } },
+            headers: headerRefs(
+                [
+                    'requestId',
+                    'cacheControl',
+                    ...(contract.counted && !contract.idempotent ? COUNTED_HEADERS : []),
+                    ...(contract.cacheSeconds === undefined ? [] : ['etag']),
+                    ...(status === 201 ? ['location'] : []),
+                ],
+                // A replay is not counted.
+                contract.idempotent ? [...(contract.counted ? COUNTED_HEADERS : []), 'replayed'] : [],
+            ),
+            content: { 'application/json': { schema: answerSchema(contract), ...exampleOf(ANSWER_EXAMPLES, contract) } },
         };
     }
     if (contract.cacheSeconds !== undefined) {
@@ -139,22 +148,30 @@ function answerSchema(contract: AnyContract): JsonObject {
             },
         };
     }
-    return { type: 'object', required: Object.keys(properties), properties };
+    return { type: 'object', required: Object.keys(properties), properties, additionalProperties: false };
 }
 
 function refusalResponse(contract: AnyContract, status: number, codes: RefusalCode[]): JsonObject {
     const meanings = codes.map((code) => `- \`${code}\`: ${refusalEntry(code).meaning}`);
     return {
         description: meanings.join('\n'),
-        headers: headerRefs([
-            'requestId',
-            ...(status === 401 ? ['authenticate'] : []),
-            ...(status === 405 ? ['allow'] : []),
-            ...(status === 429 || status === 503 ? ['retryAfter'] : []),
-            ...(contract.counted && status === 429 ? COUNTED_HEADERS : []),
-            // Of a write every outcome is kept from the moment it may have been sent.
-            ...(contract.idempotent && status >= 500 ? ['replayed'] : []),
-        ]),
+        headers: headerRefs(
+            [
+                'requestId',
+                'cacheControl',
+                ...(status === 401 ? ['authenticate'] : []),
+                ...(status === 405 ? ['allow'] : []),
+                ...(status === 429 ? ['retryAfter'] : []),
+                ...(contract.counted && status === 429 ? COUNTED_HEADERS : []),
+            ],
+            [
+                ...(status === 409 || status === 503 ? ['retryAfter'] : []),
+                // Whatever comes after the windows is counted.
+                ...(contract.counted && ![400, 401, 405, 408, 413, 415, 429].includes(status) ? COUNTED_HEADERS : []),
+                // Of a write every outcome is kept from the moment it may have been sent.
+                ...(contract.idempotent && status >= 500 ? ['replayed'] : []),
+            ],
+        ),
         content: {
             'application/json': {
                 schema: {
@@ -177,14 +194,27 @@ function byStatus(codes: readonly RefusalCode[]): Map<number, RefusalCode[]> {
     return new Map([...groups].sort(([a], [b]) => a - b));
 }
 
-function headerRefs(keys: readonly string[]): JsonObject {
-    return Object.fromEntries(keys.map((key) => [HEADERS[key]?.name ?? key, { $ref: `#/components/headers/${key}` }]));
-}
-
 /** Joi's own JSON Schema (2020-12) of a schema, without the dialect's address, which OpenAPI 3.1 has by itself. */
 function jsonSchemaOf(schema: Schema): JsonObject {
     const { $schema: _, ...shape } = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Record<string, Json>;
-    return shape;
+    return mend(shape) as JsonObject;
+}
+
+/**
+ * Of `valid('a', null)` Joi tells the type and forgets the choice; of an object of any keys it does not say that it is one, or says
+ * so by a pattern that fits every key, which most tools do not read.
+ */
+function mend(shape: Json): Json {
+    if (typeof shape !== 'object' || shape === null) return shape;
+    if (Array.isArray(shape)) return shape.map(mend);
+    const { patternProperties, ...plain } = Object.fromEntries(Object.entries(shape).map(([keyword, value]) => [keyword, mend(value)]));
+    const { type, enum: choices, properties, additionalProperties } = plain;
+    const isMissing = Array.isArray(type) && type.includes('null') && Array.isArray(choices) && !choices.includes(null);
+    if (isMissing) return { ...plain, enum: [...choices, null] };
+    const ofEveryKey = (patternProperties as JsonObject | undefined)?.['.*'];
+    if (ofEveryKey !== undefined) return { ...plain, additionalProperties: ofEveryKey };
+    const isOpen = type === 'object' && properties === undefined && additionalProperties === undefined;
+    return isOpen ? { ...plain, additionalProperties: true } : plain;
 }
 
 function errorSchema(): JsonObject {
@@ -192,6 +222,7 @@ function errorSchema(): JsonObject {
     return {
         type: 'object',
         required: ['success', 'error', 'meta'],
+        examples: [REFUSAL_EXAMPLE],
         properties: {
             success: { const: false },
             error: {

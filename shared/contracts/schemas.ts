@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { ToolDefinition } from '../domain/tool-export.ts';
 import type { JsonObject, Kind, Method, PackageDocument } from '../domain/types.ts';
 import { contract, PACKAGE_BYTES } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -47,11 +48,12 @@ export interface SiteParams {
 
 const siteParams = () => Joi.object<SiteParams, true>({ site: v.siteInput().required() });
 
-const changes = Joi.object<Changes, true>({
-    added: Joi.array().items(Joi.string()).required(),
-    removed: Joi.array().items(Joi.string()).required(),
-    changed: Joi.array().items(Joi.string()).required(),
-});
+export const changes = () =>
+    Joi.object<Changes, true>({
+        added: Joi.array().items(Joi.string()).required(),
+        removed: Joi.array().items(Joi.string()).required(),
+        changed: Joi.array().items(Joi.string()).required(),
+    });
 
 /** POST /v1/schemas: publishes a package as the site's next version, at once. */
 export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, PublishAnswer>({
@@ -60,7 +62,8 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
     path: '/v1/schemas',
     tag: 'Registry',
     summary: 'Publish a schema package',
-    description: 'The body is a package of the format routebook/1. The same content as the latest version answers 200 with created false.',
+    description:
+        'The body is a package of the format routebook/1. The same content as the latest version answers 200 with created false. An account may publish 60 new versions an hour and 20 new sites a day, and send 600 packages an hour, dry runs and refused ones among them (enterprise accounts: without these bounds).',
     auth: 'required',
     counted: false,
     query: Joi.object<{ dry_run?: boolean }, true>({ dry_run: Joi.boolean().description('Report everything, store nothing') }),
@@ -76,7 +79,7 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
             version_hash: v.versionHash().required(),
             created: Joi.boolean().required(),
             change: Joi.string().valid('major', 'minor', 'patch').required(),
-            changes: changes.required(),
+            changes: changes().required(),
             published_at: v.nullableTime().required(),
             verified: Joi.boolean().required(),
             warnings: Joi.array()
@@ -89,6 +92,7 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
         'INVALID_JSON',
         'API_KEY_REQUIRED',
         'INVALID_API_KEY',
+        'EMAIL_NOT_VERIFIED',
         'NOT_MAINTAINER',
         'FORBIDDEN',
         'SITE_BLOCKED',
@@ -99,6 +103,34 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
         'RATE_LIMITED',
     ],
 });
+
+export const card = () =>
+    Joi.object<Card, true>({
+        site: v.siteName().required(),
+        title: Joi.string().required(),
+        description: Joi.string().allow('').required(),
+        intent_category: Joi.string().required(),
+        verified: Joi.boolean().required(),
+        verified_at: v.nullableTime().required(),
+        version: v.versionNumber().required(),
+        version_hash: v.versionHash().required(),
+        published_at: v.time().required(),
+        endpoints: Joi.array()
+            .items(
+                Joi.object({
+                    name: Joi.string().required(),
+                    kind: v.kind().required(),
+                    method: v.method().required(),
+                    description: Joi.string().allow('').required(),
+                    hosted: Joi.boolean().required(),
+                    credits: v.count().required(),
+                }),
+            )
+            .required(),
+        maintainer: Joi.string().required(),
+        fetches_7d: v.count().required(),
+        health: v.health().required(),
+    });
 
 /** GET /v1/schemas/{site}: the public card of the latest version. */
 export const getSchema = contract<SiteParams, object, undefined, Card>({
@@ -113,65 +145,83 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
     answer: {
         shape: 'data',
         status: 200,
-        schema: Joi.object<Card, true>({
-            site: v.siteName().required(),
-            title: Joi.string().required(),
-            description: Joi.string().allow('').required(),
-            intent_category: Joi.string().required(),
-            verified: Joi.boolean().required(),
-            verified_at: v.nullableTime().required(),
-            version: v.versionNumber().required(),
-            version_hash: v.versionHash().required(),
-            published_at: v.time().required(),
-            endpoints: Joi.array()
-                .items(
-                    Joi.object({
-                        name: Joi.string().required(),
-                        kind: v.kind().required(),
-                        method: v.method().required(),
-                        description: Joi.string().allow('').required(),
-                        hosted: Joi.boolean().required(),
-                        credits: v.count().required(),
-                    }),
-                )
-                .required(),
-            maintainer: Joi.string().required(),
-            fetches_7d: v.count().required(),
-            health: v.health().required(),
-        }),
+        schema: card(),
     },
     cacheSeconds: 30,
     refusals: ['INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
 });
 
-/** GET /v1/schemas/{site}/package: the package as it was published. */
-export const getPackage = contract<SiteParams, { version?: string }, undefined, DownloadedPackage>({
+export interface PackageQuery {
+    version?: string;
+    format?: 'routebook' | 'openapi' | 'tools';
+}
+
+/** By `format`: the package, tool definitions, or bare an OpenAPI document. */
+export type PackageAnswer = { success: true; data: DownloadedPackage } | { success: true; data: ToolDefinition[] } | OpenApiExport;
+
+export interface OpenApiExport extends JsonObject {
+    openapi: '3.1.0';
+    info: JsonObject;
+    paths: JsonObject;
+}
+
+const success = () => Joi.boolean().valid(true).required();
+
+/** GET /v1/schemas/{site}/package: the package as it was published, or made into what other tools read. */
+export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageAnswer>({
     name: 'getPackage',
     method: 'GET',
     path: '/v1/schemas/{site}/package',
     tag: 'Registry',
     summary: 'Download a schema package',
+    description:
+        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), or as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`).',
     auth: 'optional',
     counted: false,
     params: siteParams(),
-    query: Joi.object<{ version?: string }, true>({
+    query: Joi.object<PackageQuery, true>({
         version: Joi.string()
             .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/)
             .description('Number or hash of a version; the latest by default'),
+        format: Joi.string().valid('routebook', 'openapi', 'tools').default('routebook'),
     }),
     answer: {
-        shape: 'data',
+        shape: 'whole',
         status: 200,
-        schema: Joi.object<DownloadedPackage>({
-            format: Joi.string().valid('routebook/1').required(),
-            site: v.siteName().required(),
-            title: Joi.string().required(),
-            intent_category: Joi.string().required(),
-            endpoints: Joi.array().items(v.jsonObject()).required(),
-            version: v.versionNumber().required(),
-            version_hash: v.versionHash().required(),
-            published_at: v.time().required(),
-        }).unknown(true),
+        schema: Joi.alternatives(
+            Joi.object({
+                success: success(),
+                data: Joi.object<DownloadedPackage>({
+                    format: Joi.string().valid('routebook/1').required(),
+                    site: v.siteName().required(),
+                    title: Joi.string().required(),
+                    intent_category: Joi.string().required(),
+                    endpoints: Joi.array().items(v.jsonObject()).required(),
+                    version: v.versionNumber().required(),
+                    version_hash: v.versionHash().required(),
+                    published_at: v.time().required(),
+                })
+                    .unknown(true)
+                    .required(),
+            }),
+            Joi.object({
+                success: success(),
+                data: Joi.array()
+                    .items(
+                        Joi.object<ToolDefinition, true>({
+                            name: Joi.string().max(64).required(),
+                            description: Joi.string().max(1024).required(),
+                            input_schema: v.jsonObject().required().description('JSON Schema 2020-12 of an object'),
+                        }),
+                    )
+                    .required(),
+            }),
+            Joi.object({
+                openapi: Joi.string().valid('3.1.0').required(),
+                info: v.jsonObject().required(),
+                paths: v.jsonObject().required(),
+            }).unknown(true),
+        ),
     },
     cacheSeconds: 30,
     refusals: ['INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],

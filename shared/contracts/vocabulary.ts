@@ -1,4 +1,6 @@
 import Joi from 'joi';
+import { findSecrets } from '../domain/secrets-scan.ts';
+import { isCategory } from '../domain/taxonomy.ts';
 import { KINDS, METHODS, SOURCES } from '../domain/types.ts';
 
 /** Words of the wire that several contracts share. */
@@ -39,6 +41,44 @@ export const health = () =>
         p95_ms: count().allow(null).required(),
         last_success_at: nullableTime().required(),
     });
+
+/** What every list takes beside its own parameters. */
+export interface PageQuery {
+    limit?: number;
+    cursor?: string;
+}
+
+export const limit = () => Joi.number().integer().min(1).max(100).default(20).description('Rows of one page at the most');
+/** Whatever is no cursor of ours is INVALID_CURSOR. */
+export const cursor = () => Joi.string().allow('').description('next_cursor of the page before, from this very query');
+export const pageQuery = () => Joi.object<PageQuery, true>({ limit: limit(), cursor: cursor() });
+
+/** A category of GET /v1/categories: `parent` or `parent/child`. */
+export const category = () =>
+    Joi.string()
+        .custom((path: string, { error }) => (isCategory(path) ? path : error('category.unknown')))
+        .messages({ 'category.unknown': '{{#label}} is no category; GET /v1/categories lists them as parent/child' })
+        .description('parent or parent/child, as GET /v1/categories lists them');
+
+/**
+ * A text that others may read, of so many characters (Unicode code points) without the white space around it; one line of it unless
+ * `lines`. Anything that looks like a secret in it is refused, and never repeated.
+ */
+export function publicText(least: number, most: number, { lines = false }: { lines?: boolean } = {}) {
+    const any = lines ? '[\\s\\S]' : '[^\\t\\n]';
+    const pattern = least === 1 ? `\\S(${any}{0,${most - 2}}\\S)?` : `\\S${any}{${least - 2},${most - 2}}\\S`;
+    return Joi.string()
+        .pattern(new RegExp(`^\\s*${pattern}\\s*$`, 'u'))
+        .custom((text: string, { error }) => {
+            const secret = findSecrets(text);
+            return secret === undefined ? text : error('text.secret', { kind: secret.kind });
+        })
+        .messages({
+            'string.empty': '{{#label}} is empty',
+            'string.pattern.base': `{{#label}} takes ${least} to ${most} characters${lines ? '' : ', in one line'}`,
+            'text.secret': '{{#label}} looks like {{#kind}}: leave it out, and revoke it if it was real',
+        });
+}
 
 /** Any JSON value; the input guard has bounded it before. */
 export const anyJson = () => Joi.any();

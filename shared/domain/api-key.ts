@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62 } from './ids.ts';
 
@@ -23,7 +23,7 @@ export function isWellFormedKey(text: string): boolean {
 
 /** SHA-256 of the key: the only form in which it is stored. No salt is needed, since nobody can guess 178 bits. */
 export function keyHash(text: string): Buffer {
-    return createHash('sha256').update(text, 'utf8').digest();
+    return hash('sha256', text, 'buffer');
 }
 
 /** The first 12 characters, by which lists and logs name a key; they tell 4 of its 30 secret characters. */

@@ -45,7 +45,7 @@ export function isPortAllowed(entries: readonly EgressAllowEntry[], port: number
 
 const IN_BRACKETS = /^\[([^\]]+)\](?:\/(\d{1,3}))?(?::(\d{1,5}))?$/;
 const IPV4 = /^([\d.]+)(?:\/(\d{1,2}))?(?::(\d{1,5}))?$/;
-const BARE_IPV6 = /^([0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i;
+const BARE_IPV6 = /^([0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i;
 
 function parseEntry(text: string): EgressAllowEntry | string {
     const parts = IN_BRACKETS.exec(text) ?? IPV4.exec(text) ?? BARE_IPV6.exec(text);

@@ -1,3 +1,4 @@
+import { foldCase } from './fold-text.ts';
 import { normaliseNewlines } from './text-rule.ts';
 
 export const MIN_INTENT_CHARACTERS = 20;
@@ -24,11 +25,6 @@ export function checkIntent(text: string | undefined): IntentCheck {
 export function distinctWords(text: string): string[] {
     const runs = text.normalize('NFC').match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
     return [...new Set(runs.map(foldCase))];
-}
-
-/** Upper case first: that is where `ß` and `SS`, `ς` and `σ` meet. */
-function foldCase(word: string): string {
-    return word.toUpperCase().toLowerCase();
 }
 
 function hasCodePoints(text: string, wanted: number): boolean {

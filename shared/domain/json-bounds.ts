@@ -68,38 +68,68 @@ export function jsonProblem(value: unknown, bounds: JsonBounds = PARAM_BOUNDS, a
  * `JSON.parse`, and nothing behind it has to be safe against recursion. Bytes are taken as UTF-8. Says nothing about well-formedness.
  */
 export function isJsonTooDeep(text: string | Uint8Array, max = 100): boolean {
-    // Bytes above 0x7f never look like ASCII in UTF-8, so a byte per character is enough to find quotes and brackets.
-    const source = typeof text === 'string' ? text : Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');
     let depth = 0;
-    for (let i = 0; i < source.length; i++) {
-        const code = source.charCodeAt(i);
-        if (code === QUOTE) {
-            i = endOfString(source, i);
-        } else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
-            depth++;
-            if (depth > max) return true;
-        } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
-            depth--;
-        }
-    }
-    return false;
+    return someOutsideStrings(text, (code) => {
+        if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--;
+        return (code === OPEN_ARRAY || code === OPEN_OBJECT) && ++depth > max;
+    });
+}
+
+/**
+ * Whether commas part more than `max` values in a JSON text, told without parsing it: an object of half a million keys takes the
+ * parser longer than everything behind it together. Bytes are taken as UTF-8. Says nothing about well-formedness.
+ */
+export function hasMoreValues(text: string | Uint8Array, max: number): boolean {
+    let commas = 0;
+    return someOutsideStrings(text, (code) => code === COMMA && ++commas >= max);
 }
 
 const QUOTE = 0x22;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
+/** Whether `see` says so of a character outside of the strings. Bytes above 0x7f never look like ASCII in UTF-8. */
+function someOutsideStrings(text: string | Uint8Array, see: (code: number) => boolean): boolean {
+    if (typeof text === 'string') {
+        for (let i = 0; i < text.length; i++) {
+            const code = text.charCodeAt(i);
+            if (code === QUOTE)
+                i = endOfString(
+                    i,
+                    (from) => text.indexOf('"', from),
+                    (at) => text.charCodeAt(at),
+                    text.length,
+                );
+            else if (see(code)) return true;
+        }
+        return false;
+    }
+    for (let i = 0; i < text.length; i++) {
+        const code = text[i] ?? 0;
+        if (code === QUOTE)
+            i = endOfString(
+                i,
+                (from) => text.indexOf(QUOTE, from),
+                (at) => text[at] ?? 0,
+                text.length,
+            );
+        else if (see(code)) return true;
+    }
+    return false;
+}
+
 /** Index of the quote that closes the string opened at `open`, or the text's length. */
-function endOfString(source: string, open: number): number {
-    for (let end = source.indexOf('"', open + 1); end !== -1; end = source.indexOf('"', end + 1)) {
+function endOfString(open: number, nextQuote: (from: number) => number, codeAt: (at: number) => number, length: number): number {
+    for (let end = nextQuote(open + 1); end !== -1; end = nextQuote(end + 1)) {
         let slashes = 0;
-        while (source.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+        while (codeAt(end - 1 - slashes) === BACKSLASH) slashes++;
         if (slashes % 2 === 0) return end;
     }
-    return source.length;
+    return length;
 }
 
 function childrenOf(parent: Frame, depth: number): Frame[] {

@@ -43,10 +43,14 @@ function breaks(before: Endpoint, after: Endpoint): boolean {
     return before.effect !== after.effect || isDearer(before, after) || needsMore(before, after);
 }
 
-/** Another unit counts as dearer wherever more than one can be billed: which of the two costs more depends on the call. */
+/**
+ * Another unit is dearer for some call in almost every case: a request may have brought more than one result, and no results cost
+ * nothing while a request always costs one. Only a single result at the most is never dearer than a request.
+ */
 function isDearer(before: Endpoint, after: Endpoint): boolean {
     const units = greatestUnits(after);
-    return units > greatestUnits(before) || (before.billing.unit !== after.billing.unit && units > 1);
+    const isSameUnit = before.billing.unit === after.billing.unit;
+    return units > greatestUnits(before) || (!isSameUnit && (units > 1 || after.billing.unit === 'request'));
 }
 
 /** Whether a param must be given now that could be left out before. */

@@ -10,6 +10,7 @@ import { normaliseSite } from './site-name.ts';
 import { isCategory } from './taxonomy.ts';
 import { normaliseNewlines } from './text-rule.ts';
 import type { Json, PackageDocument } from './types.ts';
+import { isVerifiable } from './verification.ts';
 
 /** What publishing knows beyond the package itself. */
 export interface PackageContext {
@@ -130,11 +131,7 @@ function withUnixLines<T extends { description?: string }>(described: T): T {
 
 /** A site is verified by calling the examples of its reads; without any it never can be. */
 function warningsOf(document: PackageDocument): PackageWarning[] {
-    const canBeVerified = document.endpoints.map(readEndpoint).some((endpoint) => {
-        const isCalled = endpoint.method === 'GET' || endpoint.method === 'HEAD' || endpoint.kind === 'search';
-        return endpoint.hosted && endpoint.effect === 'read' && isCalled && endpoint.examples.length > 0;
-    });
-    if (canBeVerified) return [];
+    if (document.endpoints.map(readEndpoint).some(isVerifiable)) return [];
     return [
         {
             code: 'NO_EXAMPLES',

@@ -1,4 +1,5 @@
 import type { Detail } from '../refusals.ts';
+import { counted } from './counted.ts';
 import type { Endpoint } from './types.ts';
 
 export interface Order {
@@ -35,7 +36,7 @@ export type Pricing = Price | { ok: false; problem: Detail };
 export function priceOrder(order: Order): Pricing {
     const { siteCredits: unit, maxCredits } = order;
     if (maxCredits !== undefined && maxCredits < unit) {
-        const message = `One unit of this endpoint costs ${unit} credits; max_credits has to be at least that.`;
+        const message = `One unit of this endpoint costs ${counted(unit, 'credit')}; max_credits has to be at least that.`;
         return { ok: false, problem: { path: '/max_credits', code: 'INVALID_VALUE', message } };
     }
     const workUnits = greatestUnits(order.endpoint, order.maxResults);

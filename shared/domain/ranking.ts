@@ -1,5 +1,6 @@
 import { tokensOf } from './tokens.ts';
 import type { Endpoint, Kind, Method } from './types.ts';
+import type { FindingVerdict } from './verification.ts';
 
 /** What a match in each field is worth. A name says most, since its author had to choose one word. */
 const WEIGHTS = { name: 6, description: 3, params: 2, paramTexts: 1, kind: 2 } as const;
@@ -30,27 +31,60 @@ const MIN_PREFIX = 4;
 /** An intent says what it wants within its first words; without a bound, a long one against 500 endpoints would hold up everybody. */
 const MAX_WORDS = 50;
 
+/** What is known of endpoints beside what their package says, each by its name. */
+export interface Experience {
+    /** By word of an intent, as `soughtWords` gives them: how many callers it led to which endpoint. */
+    outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+    /** What the last verification run found. */
+    verdicts: ReadonlyMap<string, FindingVerdict>;
+    /** Success rate of 7 days, 0 to 1. */
+    successRates: ReadonlyMap<string, number>;
+}
+
+const NONE: Experience = { outcomes: new Map(), verdicts: new Map(), successRates: new Map() };
+
+/** The words of an intent that tell endpoints apart, in the form in which they are compared; `intentWords` as `checkIntent` found them. */
+export function soughtWords(intentWords: readonly string[]): string[] {
+    const words = intentWords.slice(0, MAX_WORDS * 2).flatMap((word) => tokensOf(word, { skipCommon: true }));
+    return [...new Set(words)].slice(0, MAX_WORDS);
+}
+
+/** Of the words of an intent those that may be remembered: numbers and long ones may tell who asks. */
+export function memorableWords(sought: readonly string[]): string[] {
+    return sought.filter((word) => /^[\p{L}\p{M}]{2,32}$/u.test(word));
+}
+
 /**
- * All endpoints, best matches of the intent first (CONTRACT 3.2); `intentWords` as `checkIntent` found them. A word counts more
- * the fewer endpoints of the package mention it, so that "product" says little in a shop. Ties keep the package's order.
+ * All endpoints, best matches of the intent first (CONTRACT 3.2); `sought` as `soughtWords` found them. A word counts more the fewer
+ * endpoints of the package mention it, so that "product" says little in a shop; where earlier callers went with a word counts like what
+ * the endpoint says of itself. Of equals those that were verified come first, then those that work better, then the package's order.
  */
-export function rankEndpoints(endpoints: readonly Endpoint[], intentWords: readonly string[]): Endpoint[] {
-    const sought = [...new Set(intentWords.slice(0, MAX_WORDS * 2).flatMap((word) => tokensOf(word, { skipCommon: true })))].slice(
-        0,
-        MAX_WORDS,
-    );
+export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly string[], experience: Experience = NONE): Endpoint[] {
     const indexes = endpoints.map(indexOf);
     const scores = endpoints.map(() => 0);
     for (const word of sought) {
-        const matches = indexes.map((index) => matchOf(word, index));
+        const led = experience.outcomes.get(word);
+        const matches = indexes.map((index, place) => matchOf(word, index) + learntOf(led?.get(endpoints[place]?.name ?? '') ?? 0));
         const mentions = matches.filter((match) => match > 0).length;
         const rarity = Math.log(1 + endpoints.length / Math.max(1, mentions));
         for (const [place, match] of matches.entries()) scores[place] = (scores[place] ?? 0) + match * rarity;
     }
     return endpoints
-        .map((endpoint, place) => ({ endpoint, place, score: scores[place] ?? 0 }))
-        .sort((a, b) => b.score - a.score || a.place - b.place)
+        .map((endpoint, place) => ({ endpoint, place, score: scores[place] ?? 0, trust: trustIn(endpoint.name, experience) }))
+        .sort((a, b) => b.score - a.score || b.trust - a.trust || a.place - b.place)
         .map(({ endpoint }) => endpoint);
+}
+
+/** The first callers say most, and no number of them says more than the endpoint's own name. */
+function learntOf(callers: number): number {
+    return Math.min(WEIGHTS.name, 2 * Math.log2(1 + callers));
+}
+
+const TRUST: Readonly<Record<FindingVerdict, number>> = { passed: 2, unknown: 0, failed: -2 };
+
+/** What was verified first; traffic tells equals apart, and one without any stands between those that work and those that do not. */
+function trustIn(name: string, { verdicts, successRates }: Experience): number {
+    return TRUST[verdicts.get(name) ?? 'unknown'] + Math.round((successRates.get(name) ?? 0.5) * 10) / 10;
 }
 
 /** Each word of an endpoint with the weight of the best field that has it. */

@@ -26,6 +26,28 @@ const CREDENTIAL_NAME =
 const COOKIE_NAME =
     '(?:cf_clearance|__cf_bm|_abck|ak_bmsc|bm_sz|datadome|incap_ses_[0-9]{1,6}|visid_incap_[0-9]{1,9}|aws-waf-token|PHPSESSID|JSESSIONID|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session_?id)';
 
+/** What tokens of these services begin with; a run of at least sixteen letters and digits, mixed, has to follow. */
+const SERVICE_PREFIXES = [
+    ...['AGE-SECRET-KEY-', 'AQVN', 'ATATT3x', 'CFPAT-', 'FlyV1 ', 'HRKU-', 'LTAI', 'NRAK-', 'PMAK-', 'dapi', 'dckr_oat_', 'dckr_pat_'],
+    ...['dp.ct.', 'dp.pt.', 'dp.sa.', 'dp.st.', 'dt0c01.', 'figd_', 'fo1_', 'glc_', 'glsa_', 'gsk_', 'hvb.', 'hvr.', 'hvs.', 'lin_api_'],
+    ...[
+        'lin_oauth_',
+        'lsv2_pt_',
+        'lsv2_sk_',
+        'nfp_',
+        'ntn_',
+        'ops_',
+        'phx_',
+        'pplx-',
+        'pscale_oauth_',
+        'pscale_pw_',
+        'pscale_tkn_',
+        'pul-',
+    ],
+    ...['r8_', 'rnd_', 'rubygems_', 'sb_secret_', 'sbp_', 'secret_', 'sk.eyJ', 'sntrys_', 'sntryu_', 'sq0atp-', 'sq0csp-', 'tfp_', 'tvly-'],
+    ...['xai-', 'xapp-', 'xkeysib-', 'key-'],
+].map((prefix) => prefix.replaceAll('.', '\\.'));
+
 const KNOWN_FORMS: readonly KnownForm[] = [
     { kind: 'a Routebook API key', pattern: /(?<![A-Za-z0-9])rb_live_[0-9A-Za-z]{20}/g },
     { kind: 'an AWS access key id', pattern: /(?<![A-Za-z0-9])(?:AKIA|ASIA|AGPA|AROA|AIDA|ANPA|ANVA)[A-Z0-9]{16}(?![A-Za-z0-9])/g },
@@ -49,6 +71,22 @@ const KNOWN_FORMS: readonly KnownForm[] = [
     { kind: 'a DigitalOcean token', pattern: /(?<![A-Za-z0-9])do[opr]_v1_[0-9a-f]{32}/g },
     { kind: 'a Shopify token', pattern: /(?<![A-Za-z0-9])shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}/g },
     { kind: 'a Telegram bot token', pattern: /(?<![A-Za-z0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{33}/g },
+    {
+        kind: 'a token of a known service',
+        pattern: new RegExp(`(?<![A-Za-z0-9_])(?:${SERVICE_PREFIXES.join('|')})([A-Za-z0-9_.=/+-]{20,120})`, 'g'),
+        confirm: hasTokenRun,
+    },
+    { kind: 'a Mailchimp key', pattern: /(?<=[0-9a-f]{32})-us[0-9]{1,2}(?![A-Za-z0-9])/g },
+    { kind: 'a Terraform token', pattern: /(?<=[A-Za-z0-9]{14})\.atlasv1\.[A-Za-z0-9_-]{40}/g },
+    { kind: 'an Airtable token', pattern: /(?<![A-Za-z0-9])pat[A-Za-z0-9]{14}\.[0-9a-f]{40}/g },
+    { kind: 'an Azure client secret', pattern: /(?<=[A-Za-z0-9_~.-]{3})8Q~[A-Za-z0-9_~.-]{31}/g },
+    { kind: 'an Azure storage key', pattern: /AccountKey=[A-Za-z0-9+/]{40}/g },
+    { kind: 'an Azure signature', pattern: /[?&]sig=[A-Za-z0-9%+/]{40}/g },
+    { kind: 'a Braintree token', pattern: /access_token\$(?:production|sandbox)\$[0-9a-z]{16}/g },
+    { kind: 'a Discord webhook', pattern: /discord(?:app)?\.com\/api\/webhooks\/[0-9]{15,22}\/[A-Za-z0-9_-]{20}/g },
+    { kind: 'a Discord bot token', pattern: /(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{22,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}/g },
+    { kind: 'a Google refresh token', pattern: /(?<![A-Za-z0-9/])1\/\/0[A-Za-z0-9_-]{30}/g },
+    { kind: 'a PuTTY private key', pattern: /PuTTY-User-Key-File-[23]/g },
     // The payload of a JSON web token begins with {" too, which no file name or version number does.
     { kind: 'a JSON web token', pattern: /(?<=[A-Za-z0-9_-]{10})\.eyJ[A-Za-z0-9_-]{8}/g },
     { kind: 'a private key', pattern: /-----BEGIN [A-Z0-9 ]{0,30}PRIVATE KEY/g },
@@ -59,6 +97,12 @@ const KNOWN_FORMS: readonly KnownForm[] = [
         kind: 'a credential beside its name',
         pattern: new RegExp(`(?<![A-Za-z])${CREDENTIAL_NAME}["']?\\s{0,3}[=:]\\s{0,3}["']?([^\\s"'&{}<>,;()]{8,100})`, 'gi'),
         confirm: hasLetterAndDigit,
+    },
+    {
+        kind: 'a credential beside its name',
+        // These words have other meanings too: only what nobody writes by hand behind them counts.
+        pattern: /(?<![A-Za-z0-9_-])(?:(?:token|auth)["']?\s{0,3}[=:]|key["']?\s{0,3}=)\s{0,3}["']?([A-Za-z0-9_~.+/-]{20,200})/gi,
+        confirm: hasTokenRun,
     },
     { kind: 'a cookie', pattern: new RegExp(`(?<![A-Za-z0-9])${COOKIE_NAME}=([^\\s;&{}"']{8,100})`, 'gi') },
     { kind: 'a cookie', pattern: /(?<![A-Za-z0-9])(?:set-)?cookie:[ \t]{0,4}[A-Za-z0-9_.-]{1,64}=([^\s;{}"']{6,100})/gi },
@@ -87,6 +131,11 @@ function hasLetterAndDigit(text: string): boolean {
     return hasDigit(text) && /[A-Za-z]/.test(text);
 }
 
+/** Sixteen letters and digits in a row, both among them: slugs and paths have shorter words. */
+function hasTokenRun(text: string): boolean {
+    return (text.match(/[A-Za-z0-9]{16,}/g) ?? []).some(hasLetterAndDigit);
+}
+
 function isMixed(text: string): boolean {
     return hasDigit(text) && /[A-Z]/.test(text) && /[a-z]/.test(text);
 }
@@ -106,10 +155,10 @@ function hasRandomToken(text: string): boolean {
     if (text.length < TOKEN_LENGTH) return false;
     // Looking behind keeps the engine from trying every letter of a shorter run again.
     for (const [run] of text.matchAll(/(?<![A-Za-z0-9+/_=-])[A-Za-z0-9+/_=-]{40,}/g)) {
-        // What follows `sha512-` is a checksum, and a page cursor is often readable text in base64.
-        if (/^sha(?:256|384|512)-/.test(run) || isReadableInBase64(run)) continue;
         // Long runs are judged by their beginning: an image in base64 counts as random there too.
-        if (looksRandom(run.slice(0, 256))) return true;
+        if (!looksRandom(run.slice(0, 256))) continue;
+        // What follows `sha512-` is a checksum, and a page cursor is often readable text in base64.
+        if (!/^sha(?:256|384|512)-/.test(run) && !isReadableInBase64(run)) return true;
     }
     return false;
 }

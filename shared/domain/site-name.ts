@@ -1,5 +1,12 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
+import { LRUCache } from 'lru-cache';
 import { parse } from 'tldts';
+
+/** Calls ask for the same few sites: looking one up in the public suffix list takes as long as all else that a call's name is asked. */
+const named = new LRUCache<string, SiteName>({ max: 2000 });
+const owned = new LRUCache<string, { domain: string | undefined }>({ max: 2000 });
+/** Longer names are rare, and their memory adds up. */
+const MAX_KEPT = 255;
 
 export type SiteName = { ok: true; site: string; registrable: string } | { ok: false; message: string };
 
@@ -15,6 +22,14 @@ const SPECIAL_USE = new Set(['localhost', 'local', 'internal', 'onion', 'arpa', 
  * A refusal's message is public and ends up beside `INVALID_DOMAIN`.
  */
 export function normaliseSite(text: string): SiteName {
+    const known = named.get(text);
+    if (known !== undefined) return known;
+    const name = normalise(text);
+    if (text.length <= MAX_KEPT) named.set(text, name);
+    return name;
+}
+
+function normalise(text: string): SiteName {
     const trimmed = text.trim();
     if (trimmed === '') return refused('is empty');
     if (trimmed.length > MAX_INPUT) return refused('is longer than 253 characters');
@@ -24,10 +39,10 @@ export function normaliseSite(text: string): SiteName {
     // The parser below reads some texts as IPv4 addresses (`1.2`, `0x7f.1`) and answers an empty string to what it refuses.
     const ascii = domainToASCII(trimmed);
     if (ascii === '') return refused('is not a valid domain name');
-    const named = withoutWww(ascii.endsWith('.') ? ascii.slice(0, -1) : ascii);
-    if (named.length > 253) return refused('is longer than 253 characters');
+    const bare = withoutWww(ascii.endsWith('.') ? ascii.slice(0, -1) : ascii);
+    if (bare.length > 253) return refused('is longer than 253 characters');
 
-    const labels = named.split('.');
+    const labels = bare.split('.');
     const last = labels.at(-1) ?? '';
     if (/^[0-9]+$/.test(last)) return refused('is an IP address, not a domain name');
     for (const label of labels) {
@@ -36,9 +51,9 @@ export function normaliseSite(text: string): SiteName {
     }
     if (labels.length === 1) return refused('is a single label without a domain');
     if (SPECIAL_USE.has(last)) return refused(`ends in .${last}, which no public site does`);
-    const registrable = registrableDomain(named);
+    const registrable = registrableDomain(bare);
     if (registrable === undefined) return refused('is a public suffix, not a site');
-    return { ok: true, site: named, registrable };
+    return { ok: true, site: bare, registrable };
 }
 
 /**
@@ -47,6 +62,14 @@ export function normaliseSite(text: string): SiteName {
  * (`github.io` → `github.io`). `undefined` for IP addresses, single labels and bare ICANN suffixes.
  */
 export function registrableDomain(host: string): string | undefined {
+    const known = owned.get(host);
+    if (known !== undefined) return known.domain;
+    const domain = ownedDomain(host);
+    if (host.length <= MAX_KEPT) owned.set(host, { domain });
+    return domain;
+}
+
+function ownedDomain(host: string): string | undefined {
     const parsed = parse(host, { allowPrivateDomains: true, extractHostname: false });
     if (parsed.isIp || parsed.hostname === null) return undefined;
     if (parsed.domain !== null) return parsed.domain;

@@ -1,3 +1,5 @@
+import { foldCase, splitAtCase, withoutAccents, wordsOf } from './fold-text.ts';
+
 /** English words that say nothing about which endpoint is meant. */
 const COMMON = new Set(
     'a an and any are as at be by can for from get give how i in into is it its me my need of on or our please so some that the their them then there these they this to use using via want was we what when where which who will with would you your'.split(
@@ -5,33 +7,15 @@ const COMMON = new Set(
     ),
 );
 
-/** Scripts that put no space between words: they are compared by pairs of neighbours. */
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
-
 /**
  * The words of a text in the form in which they are compared: split at case, underscores and punctuation, case-folded, without
  * diacritics, plurals and the endings -ing and -ed taken off (`searchProducts`, `search_product` and `searching products` meet).
  * CJK runs become pairs of characters. `skipCommon` leaves English function words out.
  */
 export function tokensOf(text: string, { skipCommon = false }: { skipCommon?: boolean } = {}): string[] {
-    const plain = text
-        .normalize('NFKD')
-        // Marks of Latin, Greek and Cyrillic are accents; elsewhere (Devanagari, Thai, the voiced marks of kana) they tell words apart.
-        .replace(/(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]\p{M}*)\p{M}/gu, '')
-        .normalize('NFC')
-        .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
-        .toUpperCase()
-        .toLowerCase();
-    const spaced = plain.replace(UNSPACED, (run) => ` ${pairs(run).join(' ')} `);
-    const words = spaced.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+    const words = wordsOf(foldCase(splitAtCase(withoutAccents(text))));
     const kept = skipCommon ? words.filter((word) => !COMMON.has(word)) : words;
     return [...new Set(kept.map(stem))];
-}
-
-function pairs(run: string): string[] {
-    const characters = [...run];
-    if (characters.length === 1) return characters;
-    return characters.slice(1).map((character, place) => `${characters[place]}${character}`);
 }
 
 /** A light stem, the same for both sides; it need not be a word. */

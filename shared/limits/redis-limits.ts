@@ -3,17 +3,17 @@ import { CIRCUIT } from '../circuit/figures.ts';
 import { circuitKeys } from '../circuit/redis-store.ts';
 import type { Clock } from '../clock.ts';
 import type { OutageLog } from '../outage.ts';
-import { hashTag, openRedis } from '../redis.ts';
+import { perTick } from '../per-tick.ts';
+import { hashTag, openRedis, sendNow } from '../redis.ts';
 import { createSilenceGuard } from '../silence.ts';
-import { END_SCRIPT, PEEK_SCRIPT, TAKE_SCRIPT } from './redis-scripts.ts';
+import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
 import type { LimitStore } from './store.ts';
-import type { LimitWindow, SiteStanding, StoreAnswer } from './types.ts';
+import type { Lease, LimitWindow, SiteStanding, StoreAnswer, TakeOrder } from './types.ts';
 
 declare module 'ioredis' {
     interface RedisCommander<Context> {
-        limitsTake(...args: (string | number)[]): Result<number[], Context>;
+        limitsStep(...args: (string | number)[]): Result<number[][], Context>;
         limitsPeek(...args: (string | number)[]): Result<number[], Context>;
-        limitsEnd(...args: (string | number)[]): Result<number, Context>;
     }
 }
 
@@ -27,8 +27,7 @@ export function openRedisLimits(options: {
     const prefix = hashTag(options.keyPrefix);
     const redis = openRedis(options.redisUrl, 'producer', 'redis limits', options.log);
     const { ask } = createSilenceGuard('redis limits');
-    redis.defineCommand('limitsTake', { numberOfKeys: 7, lua: TAKE_SCRIPT });
-    redis.defineCommand('limitsEnd', { lua: END_SCRIPT });
+    redis.defineCommand('limitsStep', { lua: STEP_SCRIPT });
     redis.defineCommand('limitsPeek', { numberOfKeys: 2, lua: PEEK_SCRIPT });
     const keys = {
         ...circuitKeys(prefix),
@@ -37,36 +36,35 @@ export function openRedisLimits(options: {
         site: (site: string) => `${prefix}:leases:site:${site}`,
         slots: `${prefix}:fleet:slots`,
     };
-    /** Leases that end in one turn of the loop end by one command: it is the most frequent one beside `take`. */
-    const endTogether = perTurn(async (ends: readonly { operation: string; keys: string[] }[]) => {
-        const all = ends.flatMap((end) => end.keys);
-        await ask(redis.limitsEnd(all.length, ...all, ...ends.map((end) => end.operation)));
-    });
-    return {
-        async take({ identity, windows, lease }) {
-            const flat = await ask(
-                redis.limitsTake(
-                    keys.windows(identity),
-                    keys.account(lease?.account ?? ''),
-                    keys.site(lease?.site ?? ''),
-                    keys.slots,
-                    keys.circuit(lease?.site ?? ''),
-                    keys.turns(lease?.site ?? ''),
-                    keys.quarantine(lease?.target?.versionId ?? 0, lease?.target?.endpoint ?? ''),
-                    options.clock.offsetMs,
-                    lease?.operation ?? '',
-                    lease?.concurrency ?? 0,
-                    lease === undefined ? 0 : Math.max(1, Math.round(lease.expiresAt - Date.now())),
-                    lease?.site === undefined ? 0 : 1,
-                    lease?.share ?? '',
-                    CIRCUIT.probePatienceMs,
-                    CIRCUIT.forgetMs,
-                    ...windows.flatMap(({ name, limit, seconds }) => [name, limit, seconds * 1000]),
-                ),
+    const step = perTick<Order, number[]>(
+        async (orders) => {
+            const batch = batchOf(orders, keys);
+            const answer = redis.limitsStep(
+                batch.keys.length,
+                ...batch.keys,
+                JSON.stringify({
+                    offset: options.clock.offsetMs,
+                    patience: CIRCUIT.probePatienceMs,
+                    forget: CIRCUIT.forgetMs,
+                    ends: batch.ends,
+                    takes: batch.takes,
+                }),
             );
+            sendNow(redis);
+            const taken = (await ask(answer)).values();
+            return orders.map((order) => ('take' in order ? (taken.next().value ?? []) : []));
+        },
+        { maxRunning: Number.POSITIVE_INFINITY, maxBatch: STEP_ORDERS },
+    );
+    return {
+        async take(order) {
+            const { windows } = order;
+            const flat = await step({ take: order });
             return { ...fromFlat(windows, flat), standing: standingOf(flat.slice(1 + 2 * windows.length)) };
         },
-        end: ({ operation, account, site }) => endTogether({ operation, keys: [keys.account(account), keys.site(site ?? '')] }),
+        async end(lease) {
+            await step({ end: lease });
+        },
         async peek(identity, windows, account) {
             const flat = await ask(
                 redis.limitsPeek(keys.windows(identity), keys.account(account), options.clock.offsetMs, ...windows.map(({ name }) => name)),
@@ -78,20 +76,53 @@ export function openRedisLimits(options: {
     };
 }
 
-/** Collects what is asked for in one turn of the event loop, and does it at once; all share the fate of the one try. */
-function perTurn<Item>(run: (items: readonly Item[]) => Promise<void>): (item: Item) => Promise<void> {
-    let waiting: Item[] = [];
-    let turn: Promise<void> | undefined;
-    return (item) => {
-        waiting.push(item);
-        turn ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
-            const items = waiting;
-            waiting = [];
-            turn = undefined;
-            return run(items);
-        });
-        return turn;
+/** Bounds the step, during which Redis does nothing else. */
+const STEP_ORDERS = 200;
+
+type Order = { take: TakeOrder } | { end: Pick<Lease, 'operation' | 'account' | 'site'> };
+
+interface Keys extends ReturnType<typeof circuitKeys> {
+    windows(identity: string): string;
+    account(account: string): string;
+    site(site: string): string;
+    slots: string;
+}
+
+/** The arguments of STEP_SCRIPT: every key once, and the orders with places in place of keys. */
+function batchOf(orders: readonly Order[], keys: Keys) {
+    const places = new Map([[keys.slots, 1]]);
+    const placeOf = (key: string) => {
+        const place = places.get(key) ?? places.size + 1;
+        places.set(key, place);
+        return place;
     };
+    const ends = new Map<number, (number | string)[]>();
+    const end = (key: string, operation: string) => {
+        const place = placeOf(key);
+        const ending = ends.get(place);
+        if (ending === undefined) ends.set(place, [place, operation]);
+        else ending.push(operation);
+    };
+    const takes: unknown[][] = [];
+    for (const order of orders) {
+        if ('end' in order) {
+            const { operation, account, site } = order.end;
+            end(keys.account(account), operation);
+            if (site !== undefined) end(keys.site(site), operation);
+            continue;
+        }
+        const { identity, windows, lease } = order.take;
+        const take: unknown[] = [placeOf(keys.windows(identity)), windows.map(({ name, limit, seconds }) => [name, limit, seconds * 1000])];
+        takes.push(take);
+        if (lease === undefined) continue;
+        const lifeMs = Math.max(1, Math.round(lease.expiresAt - Date.now()));
+        take.push(lease.operation, placeOf(keys.account(lease.account)), lease.concurrency, lifeMs);
+        if (lease.site === undefined) continue;
+        const { versionId, endpoint } = lease.target ?? { versionId: 0, endpoint: '' };
+        take.push(placeOf(keys.site(lease.site)), lease.share ?? -1, placeOf(keys.circuit(lease.site)), placeOf(keys.turns(lease.site)));
+        take.push(placeOf(keys.quarantine(versionId, endpoint)));
+    }
+    return { keys: [...places.keys()], ends: [...ends.values()], takes };
 }
 
 /** `[verdict, used, left, used, left, …]` */

@@ -1,5 +1,5 @@
 /**
- * Both scripts know the time only from the server they run on, plus the offset they are given, so that no two processes can disagree
+ * The scripts know the time only from the server they run on, plus the offset they are given, so that no two processes can disagree
  * about a window. A window is kept as two fields of the identity's hash: `<name>:end` (milliseconds) and `<name>:used`.
  */
 const TIME = `
@@ -8,91 +8,172 @@ local real = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 `;
 
 /**
- * KEYS: windows of the identity, leases of the account, leases of the site, slots of all living workers; the site's circuit, its turns,
- * the endpoint's quarantine.
- * ARGV: offset, operation ('' without a lease), concurrency, lease ms, whether a site's share is taken, its own figure or '', patience
- * while a probe runs, how long a circuit is remembered, then name, limit and length in ms of each window. Looks at everything first and
- * writes only when all of it is free.
- * Returns {verdict, used, left ms, used, left ms, …} as it is afterwards; verdict 0 taken, 1 window, 2 concurrency, 3 share. Where a
- * site's share was taken follow circuit (-1 closed, 0 wants a probe, ms to wait), backlog and quarantine in ms.
+ * Ends and takes of many calls in one step: what several of them look at is read once, and written once for all.
+ *
+ * KEYS: slots of all living workers, then whatever the orders point to by its place. ARGV: JSON of
+ * {offset, patience while a probe runs, how long a circuit is remembered, ends, takes}. An end is [leases of an account or a site,
+ * operation, …]. A take is [windows of the identity, [[name, limit, ms], …]], and with a lease also operation, leases of the account,
+ * concurrency, lease ms, and where a site's share is taken, leases of the site, its own figure or -1, the site's circuit, its turns, the
+ * endpoint's quarantine.
+ *
+ * A take looks at everything first and counts only when all of it is free, those before it in the batch included. Returns for each
+ * {verdict, used, left ms, used, left ms, …} as it is afterwards; verdict 0 taken, 1 window, 2 concurrency, 3 share. Where a site's
+ * share was taken follow circuit (-1 closed, 0 wants a probe, ms to wait), backlog and quarantine in ms.
  */
-export const TAKE_SCRIPT = `
+export const STEP_SCRIPT = `
 ${TIME}
-local now = real + tonumber(ARGV[1])
-local operation, concurrency, ttl = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local reply, ends, verdict = {0}, {}, 0
-local count = (#ARGV - 8) / 3
-local fields = {}
-for i = 1, count do
-    local name = ARGV[6 + 3 * i]
-    fields[2 * i - 1] = name .. ':end'
-    fields[2 * i] = name .. ':used'
-end
-local stored = count > 0 and redis.call('HMGET', KEYS[1], unpack(fields)) or {}
-for i = 1, count do
-    local finish, used = tonumber(stored[2 * i - 1] or 0), tonumber(stored[2 * i] or 0)
-    if finish <= now then finish, used = 0, 0 end
-    if used >= tonumber(ARGV[7 + 3 * i]) then verdict = 1 end
-    ends[i] = finish
-    reply[2 * i] = used
-    reply[2 * i + 1] = finish == 0 and 0 or finish - now
-end
-local isNew = false
-if verdict == 0 and operation ~= '' then
-    redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
-    isNew = not redis.call('ZSCORE', KEYS[2], operation)
-    if isNew and redis.call('ZCARD', KEYS[2]) >= concurrency then
-        verdict = 2
-    elseif isNew and ARGV[5] == '1' then
-        redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now)
-        local share = tonumber(ARGV[6]) or math.max(2, math.floor(tonumber(redis.call('GET', KEYS[4]) or 0) / 2))
-        if redis.call('ZCARD', KEYS[3]) >= share then verdict = 3 end
-    end
-end
-reply[1] = verdict
-if verdict ~= 0 then return reply end
-local begun = 0
-for i = 1, count do
-    local name, length = ARGV[6 + 3 * i], tonumber(ARGV[8 + 3 * i])
-    if ends[i] == 0 then
-        ends[i] = now + length
-        redis.call('HSET', KEYS[1], name .. ':end', ends[i], name .. ':used', 1)
-        reply[2 * i] = 1
-        if length > begun then begun = length end
-    else
-        reply[2 * i] = redis.call('HINCRBY', KEYS[1], name .. ':used', 1)
-    end
-    reply[2 * i + 1] = ends[i] - now
-end
-if begun > 0 and redis.call('PTTL', KEYS[1]) < begun then redis.call('PEXPIRE', KEYS[1], begun) end
-if operation ~= '' then
-    redis.call('ZADD', KEYS[2], now + ttl, operation)
-    if redis.call('PTTL', KEYS[2]) < ttl then redis.call('PEXPIRE', KEYS[2], ttl) end
-    if ARGV[5] == '1' then
-        redis.call('ZADD', KEYS[3], now + ttl, operation)
-        if redis.call('PTTL', KEYS[3]) < ttl then redis.call('PEXPIRE', KEYS[3], ttl) end
-        local circuit = redis.call('HMGET', KEYS[5], 'until', 'probe_until')
-        local opens, wait = tonumber(circuit[1] or 0), -1
-        if opens > now then
-            wait = opens - now
-        elseif opens + tonumber(ARGV[8]) > now then
-            wait = tonumber(circuit[2] or 0) > now and tonumber(ARGV[7]) or 0
-        end
-        reply[2 * count + 2] = wait
-        reply[2 * count + 3] = math.ceil(math.max(0, tonumber(redis.call('HGET', KEYS[6], 'next') or 0) - now))
-        reply[2 * count + 4] = math.max(0, tonumber(redis.call('GET', KEYS[7]) or 0) - now)
-    end
-end
-return reply
-`;
+local orders = cjson.decode(ARGV[1])
+local now = real + orders.offset
 
-/** KEYS: leases of an account and of a site, in turn. ARGV: the operation of each pair. */
-export const END_SCRIPT = `
-local ended = 0
-for i = 1, #ARGV do
-    ended = ended + redis.call('ZREM', KEYS[2 * i - 1], ARGV[i]) + redis.call('ZREM', KEYS[2 * i], ARGV[i])
+for _, ending in ipairs(orders.ends) do
+    redis.call('ZREM', KEYS[ending[1]], unpack(ending, 2))
 end
-return ended
+
+local counted = {}
+local function windowsOf(place, windows)
+    local known = counted[place]
+    if not known then
+        known = {changed = false, begun = 0}
+        counted[place] = known
+    end
+    local missing, fields = {}, {}
+    for _, window in ipairs(windows) do
+        if not known[window[1]] then
+            missing[#missing + 1] = window[1]
+            fields[#fields + 1] = window[1] .. ':end'
+            fields[#fields + 1] = window[1] .. ':used'
+        end
+    end
+    if #missing > 0 then
+        local stored = redis.call('HMGET', KEYS[place], unpack(fields))
+        for i, name in ipairs(missing) do
+            local finish, used = tonumber(stored[2 * i - 1] or 0), tonumber(stored[2 * i] or 0)
+            if finish <= now then finish, used = 0, 0 end
+            known[name] = {finish, used, changed = false}
+        end
+    end
+    return known
+end
+
+local leases = {}
+local function leasesOf(place)
+    local known = leases[place]
+    if not known then
+        known = {count = redis.call('ZCARD', KEYS[place]), added = {}, isAdded = {}, life = 0, swept = false}
+        leases[place] = known
+    end
+    return known
+end
+-- Places that nobody gave back are looked for only where there seems to be none left.
+local function isFull(place, most, operation)
+    local known = leasesOf(place)
+    if known.count < most then return false end
+    if not known.swept then
+        known.swept = true
+        redis.call('ZREMRANGEBYSCORE', KEYS[place], '-inf', now)
+        known.count = redis.call('ZCARD', KEYS[place]) + #known.added / 2
+        if known.count < most then return false end
+    end
+    return not (known.isAdded[operation] or redis.call('ZSCORE', KEYS[place], operation))
+end
+local function add(place, life, operation)
+    local known = leasesOf(place)
+    known.added[#known.added + 1] = now + life
+    known.added[#known.added + 1] = operation
+    known.isAdded[operation] = true
+    known.count = known.count + 1
+    if life > known.life then known.life = life end
+end
+
+local half
+local function halfOfSlots()
+    half = half or math.max(2, math.floor(tonumber(redis.call('GET', KEYS[1]) or 0) / 2))
+    return half
+end
+
+local standings = {}
+local function standingOf(circuit, turns, quarantine)
+    local known = standings[quarantine]
+    if known then return known end
+    local state = redis.call('HMGET', KEYS[circuit], 'until', 'probe_until')
+    local opens, wait = tonumber(state[1] or 0), -1
+    if opens > now then
+        wait = opens - now
+    elseif opens + orders.forget > now then
+        wait = tonumber(state[2] or 0) > now and orders.patience or 0
+    end
+    known = {
+        wait,
+        math.ceil(math.max(0, tonumber(redis.call('HGET', KEYS[turns], 'next') or 0) - now)),
+        math.max(0, tonumber(redis.call('GET', KEYS[quarantine]) or 0) - now)
+    }
+    standings[quarantine] = known
+    return known
+end
+
+local replies = {}
+for number, take in ipairs(orders.takes) do
+    local place, windows, operation, account, concurrency, life, site, share = unpack(take, 1, 8)
+    local known = windowsOf(place, windows)
+    local verdict, reply = 0, {}
+    for _, window in ipairs(windows) do
+        if known[window[1]][2] >= window[2] then verdict = 1 end
+    end
+    if verdict == 0 and operation then
+        if isFull(account, concurrency, operation) then
+            verdict = 2
+        elseif site and isFull(site, share >= 0 and share or halfOfSlots(), operation) then
+            verdict = 3
+        end
+    end
+    reply[1] = verdict
+    for i, window in ipairs(windows) do
+        local state = known[window[1]]
+        if verdict == 0 then
+            if state[1] == 0 then
+                state[1] = now + window[3]
+                if window[3] > known.begun then known.begun = window[3] end
+            end
+            state[2] = state[2] + 1
+            state.changed, known.changed = true, true
+        end
+        reply[2 * i] = state[2]
+        reply[2 * i + 1] = state[1] == 0 and 0 or state[1] - now
+    end
+    if verdict == 0 and operation then
+        add(account, life, operation)
+        if site then
+            add(site, life, operation)
+            local standing = standingOf(take[9], take[10], take[11])
+            for i = 1, 3 do reply[#reply + 1] = standing[i] end
+        end
+    end
+    replies[number] = reply
+end
+
+for place, known in pairs(counted) do
+    if known.changed then
+        local fields = {}
+        for name, state in pairs(known) do
+            if type(state) == 'table' and state.changed then
+                fields[#fields + 1] = name .. ':end'
+                fields[#fields + 1] = state[1]
+                fields[#fields + 1] = name .. ':used'
+                fields[#fields + 1] = state[2]
+            end
+        end
+        redis.call('HSET', KEYS[place], unpack(fields))
+        if known.begun > 0 and redis.call('PTTL', KEYS[place]) < known.begun then redis.call('PEXPIRE', KEYS[place], known.begun) end
+    end
+end
+for place, known in pairs(leases) do
+    if #known.added > 0 then
+        redis.call('ZADD', KEYS[place], unpack(known.added))
+        -- A minute more than is needed, so that a busy key is renewed once a minute.
+        if redis.call('PTTL', KEYS[place]) < known.life then redis.call('PEXPIRE', KEYS[place], known.life + 60000) end
+    end
+end
+return replies
 `;
 
 /** KEYS: windows of the identity, leases of the account. ARGV: offset, names. Returns {in flight, used, left ms, …}. */

@@ -4,12 +4,25 @@ import type { FetchJob } from '../domain/fetch.ts';
 export interface Envelope {
     job: FetchJob;
     replyTo: string;
+    /** What continues the caller's trace in the worker; absent where nothing is traced. */
+    trace?: string;
 }
 
 /** One answer from a worker: the id of the job it is for, and the outcome as JSON. */
 export interface Reply {
     id: string;
     body: string;
+}
+
+export const JOB_STATES = ['waiting', 'prioritized', 'active', 'delayed'] as const;
+
+/** A job as an operator may see it: never with params. */
+export interface QueuedJob {
+    /** `prioritized` waits behind all plain ones: a verification run. */
+    state: (typeof JOB_STATES)[number];
+    site: string;
+    /** When it was added, milliseconds since the epoch. */
+    since: number;
 }
 
 /** What the reply channel tells the waiting side. */
@@ -38,6 +51,8 @@ export interface ProducerBackend {
     /** Those of `ids` that are still in the queue, waiting or running. */
     surviving(ids: string[]): Promise<Set<string>>;
     counts(): Promise<{ waiting: number; active: number; delayed: number }>;
+    /** Jobs of each state, those that came first, at most so many of each. */
+    peek(most: number): Promise<QueuedJob[]>;
     /** When the job that waits longest was added, milliseconds since the epoch. */
     oldestWaitingSince(): Promise<number | undefined>;
     ping(): Promise<void>;
@@ -75,3 +90,14 @@ export const REPLY_TTL_S = 150;
 
 /** A batch holds at most so many replies: an outcome may have 10 MiB. */
 export const REPLY_BATCH = 16;
+
+/** Jobs may end while they are read; BullMQ then answers with holes. */
+export function toQueuedJobs(
+    state: QueuedJob['state'],
+    jobs: readonly ({ data?: Partial<Envelope>; timestamp: number } | undefined)[],
+): QueuedJob[] {
+    return jobs.flatMap((found) => {
+        const site = found?.data?.job?.site;
+        return found === undefined || site === undefined ? [] : [{ state, site, since: found.timestamp }];
+    });
+}

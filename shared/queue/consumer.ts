@@ -9,6 +9,9 @@ const RETRY_MS = 100;
 /** So many cancellations are remembered for jobs that are just being taken from the queue. */
 const CANCELLED_KEPT = 1000;
 
+/** What a worker answers: the outcome, and for how long it worked, in milliseconds; absent where none got so far. */
+export type Report = FetchOutcome & { ranMs?: number };
+
 export interface Consumer {
     /** Stops taking jobs and resolves when the running ones are answered. */
     drain(): Promise<void>;
@@ -23,7 +26,7 @@ export interface Consumer {
 /** The working end of the queue: takes jobs, runs the handler, replies, and only then lets the job go. */
 export function openConsumer(options: {
     backend: WorkerBackend;
-    handler: (job: FetchJob, signal: AbortSignal) => Promise<FetchOutcome>;
+    handler: (job: FetchJob, signal: AbortSignal, trace: string | undefined) => Promise<FetchOutcome>;
     concurrency: number;
     /** Told of every job whose worker died, before its caller is. */
     onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
@@ -70,12 +73,14 @@ export function openConsumer(options: {
     /** Replies before the job leaves the queue: the other way round, a kill in between would lose the answer of a job that is gone. */
     async function work(id: string, envelope: Envelope): Promise<void> {
         if (cancelled.delete(id)) return;
-        if (envelope.job.deadlineAt <= Date.now()) return reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED' });
+        if (envelope.job.deadlineAt <= Date.now()) return reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', ranMs: 0 });
         const abort = new AbortController();
         running.set(id, abort);
+        const began = performance.now();
         try {
-            const outcome = await handler(envelope.job, abort.signal).catch((error: unknown) => internal(error, envelope.job));
-            if (!abort.signal.aborted) await reply(id, envelope, outcome);
+            const { job, trace } = envelope;
+            const outcome = await handler(job, abort.signal, trace).catch((error: unknown) => internal(error, job));
+            if (!abort.signal.aborted) await reply(id, envelope, { ...outcome, ranMs: Math.round(performance.now() - began) });
         } finally {
             running.delete(id);
             cancelled.delete(id);
@@ -83,8 +88,8 @@ export function openConsumer(options: {
     }
 
     /** Tries until somebody may still be waiting. */
-    async function reply(id: string, { job, replyTo }: Envelope, outcome: FetchOutcome): Promise<void> {
-        const body = JSON.stringify(outcome);
+    async function reply(id: string, { job, replyTo }: Envelope, report: Report): Promise<void> {
+        const body = JSON.stringify(report);
         for (;;) {
             try {
                 return await backend.reply(replyTo, { id, body });

@@ -2,7 +2,7 @@ import { createPostgresBackend, isPgPool, type JobsOptions, type PgPool, runMigr
 import pg from 'pg';
 import { type OutageLog, watchOutage } from '../outage.ts';
 import { openPool } from '../postgres-pool.ts';
-import { type Envelope, type ProducerBackend, QUEUE_NAME, type WorkerBackend } from './backend.ts';
+import { type Envelope, JOB_STATES, type ProducerBackend, QUEUE_NAME, toQueuedJobs, type WorkerBackend } from './backend.ts';
 import { createBatcher } from './batcher.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
 import { openListener } from './postgres-listener.ts';
@@ -62,6 +62,13 @@ export function openPostgresProducer({ databaseUrl, log }: PostgresQueueOptions)
                 active: counts['active'] ?? 0,
                 delayed: counts['delayed'] ?? 0,
             };
+        },
+        async peek(most) {
+            const queue = await ready();
+            const found = await Promise.all(
+                JOB_STATES.map(async (state) => toQueuedJobs(state, await queue.getJobs([state], 0, most - 1, true))),
+            );
+            return found.flat();
         },
         async oldestWaitingSince() {
             const [oldest] = await (await ready()).getJobs(['waiting'], 0, 0, true);

@@ -2,8 +2,9 @@ import { createRedisBackend, withBackend } from 'bullmq';
 import { type OutageLog, watchOutage } from '../outage.ts';
 import { hashTag, openRedis } from '../redis.ts';
 import { createSilenceGuard } from '../silence.ts';
-import { type Envelope, type ProducerBackend, QUEUE_NAME, REPLY_TTL_S, type WorkerBackend } from './backend.ts';
+import { type Envelope, JOB_STATES, type ProducerBackend, QUEUE_NAME, toQueuedJobs, type WorkerBackend } from './backend.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
+import { type LeanJobs, openLeanAdding, openLeanJobs } from './lean-jobs.ts';
 import { openRedisReplies } from './redis-replies.ts';
 
 const bull = withBackend(createRedisBackend);
@@ -30,9 +31,11 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
     });
     queue.on('error', bullOutage.down);
     redis.on('ready', bullOutage.up);
+    const addPlain = openLeanAdding(redis, (type) => queue.toKey(type), ask);
     return {
         async add(id, envelope, priority) {
-            await ask(queue.add('fetch', envelope, jobOptions(id, priority)));
+            if (priority === undefined) await addPlain({ id, envelope });
+            else await ask(queue.add('fetch', envelope, { ...JOB_OPTIONS, jobId: id, priority }));
         },
         async cancel(id) {
             await ask(queue.remove(id, { removeChildren: false }));
@@ -45,6 +48,12 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
         async counts() {
             const counts = await ask(queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed'));
             return { waiting: sum(counts, 'waiting', 'prioritized'), active: sum(counts, 'active'), delayed: sum(counts, 'delayed') };
+        },
+        async peek(most) {
+            const found = await ask(
+                Promise.all(JOB_STATES.map(async (state) => toQueuedJobs(state, await queue.getJobs([state], 0, most - 1, true)))),
+            );
+            return found.flat();
         },
         async oldestWaitingSince() {
             const [oldest] = await ask(queue.getJobs(['waiting'], 0, 0, true));
@@ -70,12 +79,10 @@ export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions)
     redis.on('ready', outage.up);
     // A subscriber is owed no answer, so nothing would notice its silence: it asks for one.
     const pulse = setInterval(() => void subscriber.ping().catch(() => undefined), 1000).unref();
+    let jobs: LeanJobs | undefined;
     return {
         async reply(replyTo, { id, body }) {
-            const stored = await redis.xadd(replyTo, 'NOMKSTREAM', '*', 'id', id, 'body', body);
-            if (stored !== null) return;
-            // The stream is gone with its process, or was emptied away from under it: either way it must not stay for ever.
-            await redis.multi().xadd(replyTo, '*', 'id', id, 'body', body).expire(replyTo, REPLY_TTL_S).exec();
+            await jobs?.finish(id, replyTo, body);
         },
         onCancel(listener) {
             subscriber.on('message', (_channel: string, id: string) => listener(id));
@@ -88,7 +95,17 @@ export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions)
                 prefix,
                 concurrency,
             });
-            return wrapWorker(worker, concurrency, outage.down);
+            const taking = openLeanJobs(redis, worker.getBackend(), concurrency);
+            jobs = taking;
+            const wrapped = wrapWorker(worker, concurrency, outage.down);
+            return {
+                ...wrapped,
+                async pause() {
+                    taking.stopTaking();
+                    await wrapped.pause();
+                    await taking.giveBack();
+                },
+            };
         },
         async close() {
             clearInterval(pulse);
@@ -100,10 +117,6 @@ export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions)
 
 function cancelChannel(prefix: string): string {
     return `${prefix}:cancel`;
-}
-
-function jobOptions(id: string, priority: number | undefined) {
-    return priority === undefined ? { ...JOB_OPTIONS, jobId: id } : { ...JOB_OPTIONS, jobId: id, priority };
 }
 
 function sum(counts: Record<string, number>, ...states: string[]): number {

@@ -1,10 +1,10 @@
 import type { Db } from '../db.ts';
 import { readEmail } from '../domain/email.ts';
-import { newId } from '../domain/ids.ts';
 import { PLANS, type Plan } from '../domain/plans.ts';
 import * as credits from './credits.ts';
 import { createKey, type NewKey } from './keys.ts';
 import { ensureUser } from './users.ts';
+import { createWorkspace } from './workspaces.ts';
 
 export interface NewAccount {
     /** A well-formed address, see domain/email.ts; one that is known gets one more workspace. */
@@ -81,14 +81,6 @@ export async function grantCredits(db: Db, workspace: Workspace, amount: number)
     const available = await credits.grantBonus(db, workspace.accountId, amount, 'credits grant');
     if (available === undefined) throw new Error(`account ${workspace.accountId} does not exist`);
     return available;
-}
-
-/** A workspace's name is public (cards show it): it tells nothing about the address. */
-async function createWorkspace(db: Db, userId: string): Promise<string> {
-    const id = newId('wsp');
-    await db.raw('insert into workspaces (id, name) values (?, ?)', [id, `workspace-${id.slice(-6).toLowerCase()}`]);
-    await db.raw("insert into memberships (workspace_id, user_id, role) values (?, ?, 'owner')", [id, userId]);
-    return id;
 }
 
 /**

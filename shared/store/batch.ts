@@ -8,6 +8,8 @@ export interface Batch<Item, Verdict> {
      * `close()`, and with `WaitedTooLong` when it never left; in both of these nothing was done.
      */
     add(item: Item): Promise<Verdict>;
+    /** Rejects those that wait and are meant: what just failed for a whole batch would fail for them too, only later. */
+    turnAway(isMeant: (item: Item) => boolean, cause: unknown): void;
     /** Takes nothing more and waits for what was taken. */
     close(): Promise<void>;
 }
@@ -55,6 +57,11 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
                 schedule();
                 watchWaiting();
             });
+        },
+        turnAway(isMeant, cause) {
+            const meant = waiting.filter((one) => isMeant(one.item));
+            waiting = waiting.filter((one) => !isMeant(one.item));
+            for (const one of meant) one.reject(cause);
         },
         async close() {
             isClosed = true;

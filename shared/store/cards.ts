@@ -1,5 +1,6 @@
 import type { Db } from '../db.ts';
 import type { Kind, Method } from '../domain/types.ts';
+import { run, type Statement } from './statement.ts';
 
 export interface EndpointSummary {
     name: string;
@@ -28,17 +29,30 @@ export interface CardRow {
 
 /** What the card of a site's latest version shows; undefined without one. */
 export async function card(db: Db, site: string): Promise<CardRow | undefined> {
-    const { rows } = await db.raw<{ rows: CardColumns[] }>(
-        `select s.site, s.registrable, s.title, s.description, s.intent_category, s.published_at, s.verified_at,
+    const [row] = await cards(db, [site]);
+    return row;
+}
+
+/** The cards of these sites, in their order; sites without a version in use are left out. */
+export async function cards(db: Db, sites: readonly string[]): Promise<CardRow[]> {
+    const rows = await run<CardColumns>(db, CARDS, [sites], TIMEOUT_MS);
+    return rows.map(toCard);
+}
+
+const TIMEOUT_MS = 5000;
+
+const CARDS: Statement = {
+    name: 'cards',
+    text: `select s.site, s.registrable, s.title, s.description, s.intent_category, s.published_at, s.verified_at,
                 v.version, v.version_hash, v.summary, d.credits,
                 (select w.name from maintainers m join workspaces w on w.id = m.workspace_id
                  where m.registrable = s.registrable order by m.added_at, w.id limit 1) as maintainer
-         from sites s join versions v on v.id = s.latest_version_id join domains d on d.registrable = s.registrable
-         where s.site = ?`,
-        [site],
-    );
-    return rows[0] && toCard(rows[0]);
-}
+         from unnest((select $1::text[])) with ordinality as asked (site, place)
+         join sites s on s.site = asked.site
+         join versions v on v.id = s.latest_version_id
+         join domains d on d.registrable = s.registrable
+         order by place`,
+};
 
 interface CardColumns {
     site: string;

@@ -1,17 +1,20 @@
 import type { Db } from '../db.ts';
 import { newId } from '../domain/ids.ts';
-import { type Batch, openBatch } from './batch.ts';
+import { type Batch, openBatch, WaitedTooLong } from './batch.ts';
 import { type Balance, forwardBonus, readBalance } from './credits/accounts.ts';
 import { type AnsweredCharge, type AnsweredSettled, type AnswerToKeep, settleAnswered } from './credits/answered.ts';
 import { BONUSES } from './credits/bonuses.ts';
-import { type HoldOrder, type HoldVerdict, holdAll } from './credits/holds.ts';
+import { holdCapped } from './credits/capped-holds.ts';
+import type { HoldOrder, HoldVerdict } from './credits/holds.ts';
 import { markAll } from './credits/marks.ts';
+import { type Move, type Moved, moveAll } from './credits/moves.ts';
 import { isOutage } from './credits/outages.ts';
 import { type HoldState, type Settled, type Settlement, settleAll } from './credits/settlements.ts';
 
-export type { AccountPlan, Balance, Overrides } from './credits/accounts.ts';
-export { changePlan, openAccount, payerOf, readBalance, setLimits } from './credits/accounts.ts';
+export type { AccountPlan, Balance, Overrides, PaidPeriod } from './credits/accounts.ts';
+export { changePlan, openAccount, payerOf, readBalance, renewWorkspace, setLimits } from './credits/accounts.ts';
 export { BONUSES, earnContribution, grantBonus } from './credits/bonuses.ts';
+export type { ReachedCap } from './credits/capped-holds.ts';
 export type { HoldOrder, HoldVerdict } from './credits/holds.ts';
 export type { HoldState } from './credits/settlements.ts';
 export type { AnswerToKeep };
@@ -97,13 +100,20 @@ const LARGE_ANSWER = 64 * 1024;
 export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
     const { patienceMs = 300, settlePatienceMs = 2000, timeoutMs = 5000, maxWaitMs = 2500 } = options;
     const me = newId('op');
-    const holds = openBatch<HoldOrder, HoldVerdict>({
-        run: (orders) => holdAll(db, orders, { patienceMs, timeoutMs }),
-        keyOf: (order) => order.operation,
+    const moves: Batch<Move, Moved> = openBatch<Move, Moved>({
+        async run(items) {
+            const moved = await moveAll(db, items, BONUSES, { patienceMs, timeoutMs });
+            const lost = moved.find((one) => 'failed' in one);
+            // Nothing is done yet for a hold that waits; a settlement is tried longer.
+            if (lost !== undefined) moves.turnAway((move) => 'hold' in move, lost.failed);
+            return moved;
+        },
+        keyOf: (move) => ('hold' in move ? move.hold.operation : move.settle.operation),
         isCommonFate: isOutage,
         maxInFlight: 1,
         maxWaitMs,
     });
+    // What could not be settled at once is tried longer, where it holds up no hold.
     const settlements = openBatch<Settlement, Settled>({
         run: (items) => settleAll(db, items, BONUSES, { patienceMs: settlePatienceMs, timeoutMs }),
         keyOf: (item) => item.operation,
@@ -111,6 +121,15 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         maxInFlight: 1,
         maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
     });
+    const settle = async (settlement: Settlement): Promise<Settled> => {
+        const moved = await moves.add({ settle: settlement }).catch((error: unknown): Moved => {
+            if (error instanceof WaitedTooLong) return { unsettled: settlement };
+            throw error;
+        });
+        if ('settled' in moved) return moved.settled;
+        if ('unsettled' in moved) return settlements.add(moved.unsettled);
+        throw new Error('a settlement was answered as a hold');
+    };
     // Answers are large: in lanes of their own they hold up no other charge, and the largest ones travel alone.
     const answered = (maxSize: number) =>
         openBatch<AnsweredCharge, AnsweredSettled>({
@@ -122,6 +141,14 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         });
     const smallAnswers = answered(100);
     const largeAnswers = answered(1);
+    // Those who set themselves a cap are held one by one, beside all others.
+    const capped = openBatch<HoldOrder, HoldVerdict>({
+        run: (orders) => Promise.all(orders.map((order) => holdCapped(db, order, { patienceMs, timeoutMs }))),
+        keyOf: (order) => order.operation,
+        isCommonFate: isOutage,
+        maxSize: 1,
+        maxWaitMs,
+    });
     const marks = openBatch<string, boolean>({
         run: (operations) => markAll(db, operations, me, { patienceMs, timeoutMs }),
         keyOf: (operation) => operation,
@@ -133,7 +160,10 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         async hold(order) {
             mustBePositive('unit', order.unit);
             mustBePositive('maxUnits', order.maxUnits);
-            return holds.add(order);
+            if (order.isCapped === true) return capped.add(order);
+            const moved = await moves.add({ hold: order });
+            if ('held' in moved) return moved.held;
+            throw 'failed' in moved ? moved.failed : new Error('a hold was answered as a settlement');
         },
         async charge({ operation, amount, answer }) {
             if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge is a whole number of credits');
@@ -147,11 +177,11 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
                 if (!won) return { ok: false, state, marked, available };
                 return { ok: true, charged, available, firstFetchBonus, kept: kept ?? `${answer.head}${available}${answer.tail}` };
             }
-            const { won, state, marked, charged, available, firstFetchBonus } = await settlements.add({ operation, charge: amount });
+            const { won, state, marked, charged, available, firstFetchBonus } = await settle({ operation, charge: amount });
             return won ? { ok: true, charged, available, firstFetchBonus } : { ok: false, state, marked, available };
         },
         async release({ operation }) {
-            const { won, state, marked, available } = await settlements.add({ operation, charge: null });
+            const { won, state, marked, available } = await settle({ operation, charge: null });
             return { before: won ? (marked ? 'sent' : 'held') : state, marked, available };
         },
         markSent: (operation) => marks.add(operation),
@@ -159,8 +189,9 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         balance: (accountId) => readBalance(db, accountId),
         sweep: (limit = 500) => sweep(db, limit),
         async close() {
-            const open: Batch<never, unknown>[] = [holds, marks, settlements, smallAnswers, largeAnswers];
+            const open: Batch<never, unknown>[] = [moves, capped, marks, smallAnswers, largeAnswers];
             await Promise.all(open.map((batch) => batch.close()));
+            await settlements.close();
         },
     };
 }

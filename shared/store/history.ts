@@ -5,6 +5,7 @@ export interface HistoryRow extends VersionRef {
     /** Name of the workspace; null for the starter registry. */
     publishedBy: string | null;
     yankedAt: Date | null;
+    isYankedByOperator: boolean;
     change: 'major' | 'minor' | 'patch';
     changes: { added: string[]; removed: string[]; changed: string[] };
 }
@@ -33,11 +34,12 @@ export async function history(
     return { versions: rows.map(toHistoryRow), total: counted.rows[0]?.versions ?? 0 };
 }
 
-const HISTORY = `select ${VERSION_COLUMNS}, v.yanked_at, v.change, v.changes, w.name as published_by
+const HISTORY = `select ${VERSION_COLUMNS}, v.yanked_at, v.yanked_by_operator, v.change, v.changes, w.name as published_by
     from versions v left join workspaces w on w.id = v.published_by_workspace`;
 
 interface HistoryColumns extends VersionColumns {
     yanked_at: Date | null;
+    yanked_by_operator: boolean;
     change: HistoryRow['change'];
     changes: HistoryRow['changes'];
     published_by: string | null;
@@ -48,6 +50,7 @@ function toHistoryRow(row: HistoryColumns): HistoryRow {
         ...toVersionRef(row),
         publishedBy: row.published_by,
         yankedAt: row.yanked_at,
+        isYankedByOperator: row.yanked_by_operator,
         change: row.change,
         changes: row.changes,
     };

@@ -78,7 +78,9 @@ export function openIdempotency(db: Db): Idempotency {
     return {
         begin: (order) => orders.add(order),
         read: (call) => readAnswer(db, call),
-        store: (call, answer) => persist(PATIENCE.end, () => storeAnswer(db, call, answer)),
+        async store(call, answer) {
+            await persist(PATIENCE.end, () => keepAnswer(db, call, answer));
+        },
         async forget(call) {
             await forgotten.add(call);
         },
@@ -129,16 +131,18 @@ async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
     return calls.map(() => true);
 }
 
-async function storeAnswer(db: Db, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<void> {
-    await db
-        .raw('select idempotency_store(?::text[], ?::text[], ?::text[], ?::text[], ?::smallint[], ?::text[], ?::text[])', [
-            ...columns([call]),
-            [call.operation],
-            [status],
-            [JSON.stringify(headers)],
-            [body],
-        ])
+/**
+ * Keeps an answer for 24 h; in the transaction that does what it tells, so that neither is there without the other. False where
+ * `call` has the key no more: its time was up, and somebody else may have done it.
+ */
+export async function keepAnswer(db: Db, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<boolean> {
+    const { rows } = await db
+        .raw<{ rows: { stored: number }[] }>(
+            'select idempotency_store(?::text[], ?::text[], ?::text[], ?::text[], ?::smallint[], ?::text[], ?::text[]) as stored',
+            [...columns([call]), [call.operation], [status], [JSON.stringify(headers)], [body]],
+        )
         .timeout(TIMEOUT_MS);
+    return rows[0]?.stored === 1;
 }
 
 async function readAnswer(db: Db, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | undefined> {

@@ -3,9 +3,9 @@ import type { Db } from '../db.ts';
 import { keyHash, keyPrefix, newApiKey } from '../domain/api-key.ts';
 import { newId } from '../domain/ids.ts';
 import { type AccountFigures, figuresFor, type Plan } from '../domain/plans.ts';
+import { perTick } from '../per-tick.ts';
 import { openBatchWriter } from './batch-writer.ts';
 import { payerOf } from './credits.ts';
-import { perTick } from './per-tick.ts';
 
 /** Who calls: what the key says about the person, the workspace and the account that pays. */
 export interface Caller {
@@ -22,6 +22,8 @@ export interface Caller {
     figures: AccountFigures;
     suspended: boolean;
     emailVerified: boolean;
+    /** The account, or this key, has a cap on what it spends a day. */
+    isCapped: boolean;
 }
 
 export interface NewKey {
@@ -155,7 +157,8 @@ async function findCallers(db: Db, hashes: readonly Buffer[]): Promise<(Found | 
                 (extract(epoch from k.expires_at - app_now()) * 1000)::double precision as lasts_ms,
                 u.id as user_id, u.suspended_at is not null as suspended, u.verified_at is not null as email_verified,
                 w.id as workspace_id, w.name as workspace_name, w.plan,
-                c.per_minute, c.per_hour, c.per_day, c.allowance_override, c.concurrency
+                c.per_minute, c.per_hour, c.per_day, c.allowance_override, c.concurrency,
+                k.day_cap is not null or c.day_cap is not null as is_capped
          from unnest(?::bytea[]) with ordinality as wanted (hash, place)
          join api_keys k on k.hash = wanted.hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > app_now())
          join memberships m on m.workspace_id = k.workspace_id and m.user_id = k.user_id
@@ -226,6 +229,7 @@ interface CallerColumns {
     per_day: number | null;
     allowance_override: number | null;
     concurrency: number | null;
+    is_capped: boolean;
 }
 
 function toFound(row: CallerColumns): Found {
@@ -250,6 +254,7 @@ function toFound(row: CallerColumns): Found {
             }),
             suspended: row.suspended,
             emailVerified: row.email_verified,
+            isCapped: row.is_capped,
         },
     };
 }

@@ -1,11 +1,12 @@
 import type { Db } from '../db.ts';
+import { indexSites } from './search-index.ts';
 
 /**
  * Makes the highest version that is not yanked the site's latest, and records from when to when each one was. The caller
  * holds the lock of the registrable domain.
  */
 export async function pointToLatest(db: Db, site: string): Promise<void> {
-    await db.raw(
+    const { rows } = await db.raw<{ rows: { site: string; title: string }[] }>(
         `with newest as (
              select id, published_at, verified_at, document from versions
              where site = :site and yanked_at is null order by version desc limit 1
@@ -15,9 +16,10 @@ export async function pointToLatest(db: Db, site: string): Promise<void> {
              title = coalesce(n.document->>'title', ''), description = coalesce(n.document->>'description', ''),
              intent_category = coalesce(n.document->>'intent_category', '')
          from (select) as one left join newest n on true
-         where s.site = :site`,
+         where s.site = :site returning s.site, s.title`,
         { site },
     );
+    await indexSites(db, rows);
     await db.raw(
         `update latest_spells l set ended_at = app_now()
          from sites s

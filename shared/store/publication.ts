@@ -1,8 +1,10 @@
 import type { Db } from '../db.ts';
 import { readEndpoint } from '../domain/endpoint.ts';
+import { SEARCH_RULES, searchEntry } from '../domain/search-text.ts';
 import type { PackageDocument } from '../domain/types.ts';
 import type { EndpointSummary } from './cards.ts';
 import type { Published, PublishOrder } from './publish.ts';
+import { addWords } from './search-index.ts';
 
 type Outcome = Extract<Published, { ok: true }>;
 
@@ -61,6 +63,7 @@ export async function addVersion(
     { document, versionHash, registrable, publisher }: PublishOrder,
     { version, change, changes }: Pick<Outcome, 'version' | 'change' | 'changes'>,
 ): Promise<{ versionId: number; publishedAt: Date }> {
+    const { label, lexemes } = searchEntry(document.site, document.title);
     const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(
         `with made as (
              insert into versions (site, version, version_hash, document, summary, change, changes, origin,
@@ -68,12 +71,15 @@ export async function addVersion(
              values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account)
              returning id, published_at
          ), site as (
-             insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at)
-             select :site, :registrable, :version, id, :title, :description, :category, published_at, null from made
+             insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at,
+                                label, search, search_rules)
+             select :site, :registrable, :version, id, :title, :description, :category, published_at, null,
+                    :label, array_to_tsvector(:lexemes), :rules from made
              on conflict (site) do update
              set versions = excluded.versions, latest_version_id = excluded.latest_version_id, title = excluded.title,
                  description = excluded.description, intent_category = excluded.intent_category,
-                 published_at = excluded.published_at, verified_at = null
+                 published_at = excluded.published_at, verified_at = null,
+                 label = excluded.label, search = excluded.search, search_rules = excluded.search_rules
          ), maintainer as (
              insert into maintainers (registrable, workspace_id)
              select :registrable, id from workspaces
@@ -98,10 +104,14 @@ export async function addVersion(
             workspace: publisher?.workspaceId ?? null,
             user: publisher?.userId ?? null,
             account: publisher?.accountId ?? null,
+            label,
+            lexemes,
+            rules: SEARCH_RULES,
         },
     );
     const { id, published_at } = rows[0];
     await db.raw('insert into latest_spells (site, version_id) values (?, ?)', [document.site, id]);
+    await addWords(db, lexemes);
     return { versionId: id, publishedAt: published_at };
 }
 

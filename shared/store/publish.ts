@@ -2,8 +2,11 @@ import type { Db } from '../db.ts';
 import { comparePackages } from '../domain/package-diff.ts';
 import type { PackageDocument } from '../domain/types.ts';
 import { earnContribution } from './credits.ts';
+import { findLookAlikes, type LookAlike, rememberName } from './look-alikes.ts';
 import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication } from './publication.ts';
 import { guardPublishing } from './publishing-guard.ts';
+import { fulfil } from './schema-requests.ts';
+import { scheduleRun } from './verification.ts';
 
 /** Who publishes, and who pays for that workspace: the guard and the bonus belong to the account. */
 export interface Publisher {
@@ -53,6 +56,8 @@ export type Published =
           creditsEarned: number;
           /** The domain is new, but the account's bonuses of this month are used up. */
           isBonusUsedUp: boolean;
+          /** Registered domains that this one may be taken for; looked for while nothing was published on it yet. */
+          lookAlikes: LookAlike[];
       };
 
 /**
@@ -69,19 +74,23 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
 
         const { change, changes } = comparePackages(before.latest?.document, order.document);
         const version = before.versions + 1;
-        const next = { ok: true, version, versionHash: order.versionHash, change, changes, verifiedAt: null } as const;
+        const lookAlikes = before.isNewDomain ? await findLookAlikes(trx, order.registrable, order.publisher?.workspaceId) : [];
+        const next = { ok: true, version, versionHash: order.versionHash, change, changes, verifiedAt: null, lookAlikes } as const;
         if (order.isDryRun === true) return { ...next, isCreated: false, publishedAt: null, creditsEarned: 0, isBonusUsedUp: false };
 
         const full = await guardPublishing(trx, order.publisher, before.versions === 0);
         if (full !== undefined) return full;
         const { versionId, publishedAt } = await addVersion(trx, order, { version, change, changes });
+        await scheduleRun(trx, order.document.site);
+        if (before.isNewDomain) await rememberName(trx, order.registrable);
+        await fulfil(trx, order.document.site, versionId);
         const bonus = await earnBonus(trx, order, before);
         return { ...next, isCreated: true, versionId, publishedAt, ...bonus };
     });
 }
 
 function unchanged({ document: _document, ...latest }: LatestPublication): Published {
-    return { ok: true, isCreated: false, ...latest, creditsEarned: 0, isBonusUsedUp: false };
+    return { ok: true, isCreated: false, ...latest, creditsEarned: 0, isBonusUsedUp: false, lookAlikes: [] };
 }
 
 function judge(before: Publication, { ifMatch }: PublishOrder): PublishRefusal | undefined {

@@ -7,6 +7,8 @@ export interface CatalogSession {
     id: string;
     site: string;
     accountId?: string | undefined;
+    /** Of its intent, as they are compared. */
+    words?: readonly string[];
 }
 
 export interface Sessions {
@@ -24,10 +26,11 @@ export function openSessions(db: Db, options: { log?: { warn(fields: object, mes
     return openBatchWriter<CatalogSession>({
         async write(sessions) {
             await db.raw(
-                `insert into catalog_sessions (id, site, account_id, at)
-                 select id, site, account_id, app_now() from json_to_recordset(?::json) as s (id text, site text, account_id text)
+                `insert into catalog_sessions (id, site, account_id, words, at)
+                 select id, site, account_id, words, app_now()
+                 from json_to_recordset(?::json) as s (id text, site text, account_id text, words text[])
                  on conflict do nothing`,
-                [JSON.stringify(sessions.map(({ id, site, accountId }) => ({ id, site, account_id: accountId })))],
+                [JSON.stringify(sessions.map(({ id, site, accountId, words }) => ({ id, site, account_id: accountId, words })))],
             );
         },
         everyMs: EVERY_MS,

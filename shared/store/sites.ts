@@ -1,4 +1,6 @@
 import type { Db } from '../db.ts';
+import { lockRegistrable } from './domain-lock.ts';
+import { listMaintainers, type Maintainer } from './maintainers.ts';
 
 /** What an operator set for a registrable domain; it holds for every site on it (CONTRACT section 2, "Cost"). */
 export interface Domain {
@@ -13,14 +15,16 @@ export interface Domain {
     blockReason: string | null;
 }
 
-export interface Maintainer {
-    workspaceId: string;
-    name: string;
-}
-
 export interface DomainView extends Domain {
     /** In the order of their names; `latest` null where every version is yanked. */
-    sites: { site: string; latest: number | null; versions: number }[];
+    sites: {
+        site: string;
+        latest: number | null;
+        versions: number;
+        /** Of the latest version: whether its examples work, or did and do no longer. */
+        verified: boolean;
+        drift: boolean;
+    }[];
     /** The one of longest standing first. */
     maintainers: Maintainer[];
 }
@@ -34,7 +38,8 @@ export async function findDomain(db: Db, registrable: string): Promise<Domain> {
 /** A domain with its sites and maintainers. */
 export async function showDomain(db: Db, registrable: string): Promise<DomainView> {
     const sites = await db.raw<{ rows: DomainView['sites'] }>(
-        `select s.site, v.version as latest, s.versions from sites s left join versions v on v.id = s.latest_version_id
+        `select s.site, v.version as latest, s.versions, v.verified_at is not null as verified, v.drifted_at is not null as drift
+         from sites s left join versions v on v.id = s.latest_version_id
          where s.registrable = ? order by s.site`,
         [registrable],
     );
@@ -51,7 +56,7 @@ export interface DomainSettings {
 
 /** Sets what is given and leaves the rest; effective with the next call. */
 export async function setDomain(db: Db, registrable: string, settings: DomainSettings): Promise<Domain> {
-    await lock(db, registrable);
+    await lockRegistrable(db, registrable);
     for (const column of ['credits', 'concurrency', 'rate'] as const) {
         const value = settings[column];
         if (value !== undefined) await db.raw('update domains set ?? = ? where registrable = ?', [column, value, registrable]);
@@ -61,7 +66,7 @@ export async function setDomain(db: Db, registrable: string, settings: DomainSet
 
 /** Blocks a domain: nothing of it is looked up, fetched, published or verified any more. A second time changes the reason alone. */
 export async function blockDomain(db: Db, registrable: string, reason: string): Promise<Domain> {
-    await lock(db, registrable);
+    await lockRegistrable(db, registrable);
     await db.raw('update domains set blocked_at = coalesce(blocked_at, app_now()), block_reason = ? where registrable = ?', [
         reason,
         registrable,
@@ -70,47 +75,9 @@ export async function blockDomain(db: Db, registrable: string, reason: string): 
 }
 
 export async function unblockDomain(db: Db, registrable: string): Promise<Domain> {
-    await lock(db, registrable);
+    await lockRegistrable(db, registrable);
     await db.raw('update domains set blocked_at = null, block_reason = null where registrable = ?', [registrable]);
     return findDomain(db, registrable);
-}
-
-/** The workspaces that may publish on a domain, the one of longest standing first. */
-export async function listMaintainers(db: Db, registrable: string): Promise<Maintainer[]> {
-    const { rows } = await db.raw<{ rows: { id: string; name: string }[] }>(
-        `select w.id, w.name from maintainers m join workspaces w on w.id = m.workspace_id
-         where m.registrable = ? order by m.added_at, w.id`,
-        [registrable],
-    );
-    return rows.map(({ id, name }) => ({ workspaceId: id, name }));
-}
-
-/** Lets a workspace publish on a domain; one that may already stays what it is. */
-export async function addMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
-    await lock(db, registrable);
-    await db.raw('insert into maintainers (registrable, workspace_id) values (?, ?) on conflict do nothing', [registrable, workspaceId]);
-}
-
-/** Takes that right away. `last`: nobody else has it, and nothing was changed; `absent`: it had none. */
-export async function removeMaintainer(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
-    await lock(db, registrable);
-    const maintainers = await listMaintainers(db, registrable);
-    if (!maintainers.some((maintainer) => maintainer.workspaceId === workspaceId)) return 'absent';
-    if (maintainers.length === 1) return 'last';
-    await db.raw('delete from maintainers where registrable = ? and workspace_id = ?', [registrable, workspaceId]);
-    return 'removed';
-}
-
-/** Makes a workspace the only maintainer of a domain. */
-export async function transferDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
-    await addMaintainer(db, registrable, workspaceId);
-    await db.raw('delete from maintainers where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
-}
-
-/** Makes the domain's row and locks it to the end of the transaction. */
-async function lock(db: Db, registrable: string): Promise<void> {
-    await db.raw('insert into domains (registrable) values (?) on conflict do nothing', [registrable]);
-    await db.raw('select from domains where registrable = ? for update', [registrable]);
 }
 
 const UNTOUCHED = { credits: 1, concurrency: null, rate: null, blockedAt: null, blockReason: null } as const;

@@ -1,5 +1,6 @@
+import { LRUCache } from 'lru-cache';
 import type { Db } from '../db.ts';
-import { perTick } from './per-tick.ts';
+import { perTick } from '../per-tick.ts';
 import { run, type Statement } from './statement.ts';
 import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
 
@@ -28,28 +29,47 @@ export interface Standing {
     version: VersionRef | undefined;
     /** Ids of all versions that were the latest within the last 24 hours, the present one among them: they bound the price. */
     latestOfDay: number[];
+    /** Changes with everything above, apart from what leaves `latestOfDay` by the time alone. */
+    stamp: string;
 }
 
 export interface Latest {
     /** Reads anew at every call, since a publish, a yank and a block are effective at once. */
     find(question: SiteQuestion): Promise<Standing>;
+    /**
+     * What was found within the last 700 ms, if anything: for whoever has it judged by its stamp before he does anything
+     * (`credits.hold`), and finds anew before he refuses anything.
+     */
+    recall(question: SiteQuestion): Standing | undefined;
 }
+
+/** How long a standing is remembered, as long as a caller (keys.ts). */
+const REMEMBERED_MS = 700;
+const MAX_REMEMBERED = 10_000;
 
 /** Looks sites up, all questions of one tick in one query, and equal ones once. */
 export function openLatest(db: Db): Latest {
+    const known = new LRUCache<string, Standing>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
     const look = perTick(async (questions: readonly SiteQuestion[]) => {
         const places = new Map<string, number>();
         const different: SiteQuestion[] = [];
         const asked = questions.map((question) => {
-            const key = `${question.site} ${question.version ?? LATEST}`;
+            const key = keyOf(question);
             const place = places.get(key) ?? different.push(question) - 1;
             places.set(key, place);
             return place;
         });
+        // Counted from the question: a slow database must not make an answer live longer.
+        const start = performance.now();
         const answers = await findStandings(db, different);
+        for (const [place, answer] of answers.entries()) known.set(keyOf(different[place] as SiteQuestion), answer, { start });
         return asked.map((place) => answers[place] as Standing);
     });
-    return { find: look };
+    return { find: look, recall: (question) => known.get(keyOf(question)) };
+}
+
+function keyOf({ site, version = LATEST }: SiteQuestion): string {
+    return `${site} ${version}`;
 }
 
 /** One look-up outside the hot path; within a transaction too. */
@@ -76,8 +96,9 @@ const STANDINGS: Statement = {
                 array(select distinct spell.version_id from latest_spells spell
                       where spell.site = s.site and (spell.ended_at is null
                             or spell.ended_at > (select moment from clock) - interval '24 hours')
-                     )::double precision[] as latest_of_day
-         from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as wanted (site, registrable, version, place)
+                     )::double precision[] as latest_of_day,
+                format('%s:%s:%s', d.xmin, s.xmin, v.xmin) as stamp
+         from unnest((select $1::text[]), (select $2::text[]), (select $3::bigint[])) with ordinality as wanted (site, registrable, version, place)
          left join domains d on d.registrable = wanted.registrable
          left join sites s on s.site = wanted.site
          left join versions v on v.id = case when wanted.version = ${LATEST} then s.latest_version_id
@@ -104,6 +125,7 @@ interface StandingColumns extends Omit<VersionColumns, 'version_id'> {
     is_blocked: boolean;
     is_known: boolean;
     latest_of_day: number[];
+    stamp: string;
 }
 
 function toStanding(row: StandingColumns): Standing {
@@ -118,5 +140,6 @@ function toStanding(row: StandingColumns): Standing {
         isKnown: row.is_known,
         version: version_id === null ? undefined : toVersionRef({ ...row, version_id }),
         latestOfDay: row.latest_of_day,
+        stamp: row.stamp,
     };
 }

@@ -1,5 +1,6 @@
 import type { Db } from '../db.ts';
 import { fromBucket } from './durations.ts';
+import { run, type Statement } from './statement.ts';
 
 /** What real fetches say of an endpoint or a site. Days are UTC; "7 days" are today and the seven before. */
 export interface TrafficHealth {
@@ -17,16 +18,22 @@ export interface SiteTraffic {
     health: TrafficHealth | undefined;
 }
 
+/** By name, the health of each endpoint that was ever called. */
+export type EndpointHealth = ReadonlyMap<string, TrafficHealth>;
+
 /** The health of each endpoint of a site that was ever called, by its name. */
-export async function endpointHealth(db: Db, site: string): Promise<Map<string, TrafficHealth>> {
-    const rows = await readTraffic(db, site, 'endpoint');
-    return new Map(rows.map((row) => [row.endpoint, toHealth(row)]));
+export async function endpointHealth(db: Db, site: string): Promise<EndpointHealth> {
+    const rows = await run<EndpointHealthColumns>(db, ENDPOINTS, [site], TIMEOUT_MS);
+    return toEndpointHealth(rows);
 }
 
-/** The health of a site as a whole, and how much it was used. */
-export async function siteTraffic(db: Db, site: string): Promise<SiteTraffic> {
-    const [row] = await readTraffic(db, site, "''");
-    return row === undefined ? { fetches7d: 0, health: undefined } : { fetches7d: row.successes, health: toHealth(row) };
+/** How each of these sites is used as a whole, each at its place. */
+export async function siteTraffic(db: Db, sites: readonly string[]): Promise<SiteTraffic[]> {
+    const rows = await run<HealthColumns>(db, SITES, [sites], TIMEOUT_MS);
+    return rows.map((row) => {
+        const isSilent = row.successes + row.failures === 0 && row.last_success_at === null;
+        return { fetches7d: row.successes, health: isSilent ? undefined : toHealth(row) };
+    });
 }
 
 /** Forgets the request log and the roll-ups of more than so many days ago; returns the rows of the log that went. */
@@ -35,45 +42,88 @@ export async function pruneUsage(db: Db, { days, limit = 10_000 }: { days: numbe
         `delete from usage where id in (select id from usage where at < app_now() - make_interval(days => ?) limit ?)`,
         [days, limit],
     );
-    for (const table of ['endpoint_days', 'endpoint_durations']) {
+    for (const table of ['endpoint_days', 'endpoint_durations', 'site_durations']) {
         await db.raw("delete from ?? where day < ((app_now() - make_interval(days => ?)) at time zone 'UTC')::date", [table, days]);
     }
+    await db.raw('delete from usage_hours where hour < app_now() - make_interval(days => ?)', [days]);
     await db.raw('delete from catalog_sessions where at < app_now() - make_interval(days => ?)', [days]);
     return rowCount;
 }
 
-/** @param by the column to tell apart, or `''` for all together */
-async function readTraffic(db: Db, site: string, by: 'endpoint' | "''"): Promise<TrafficColumns[]> {
-    const { rows } = await db.raw<{ rows: TrafficColumns[] }>(
-        `with week as (select ((app_now() - interval '7 days') at time zone 'UTC')::date as first_day),
-         calls as (
-             select ${by} as endpoint, coalesce(sum(successes) filter (where day >= first_day), 0)::bigint as successes,
-                    coalesce(sum(failures) filter (where day >= first_day), 0)::bigint as failures, max(last_success_at) as last_success_at
-             from endpoint_days, week where site = :site group by 1
-         ), buckets as (
-             select ${by} as endpoint, bucket, sum(successes) as successes
-             from endpoint_durations, week where site = :site and day >= first_day group by 1, 2
-         ), running as (
-             select endpoint, bucket, sum(successes) over (partition by endpoint order by bucket) as up_to,
-                    sum(successes) over (partition by endpoint) as all_of_them
-             from buckets
-         )
-         select c.*, (select min(r.bucket) from running r where r.endpoint = c.endpoint and r.up_to >= 0.95 * r.all_of_them) as p95_bucket
-         from calls c`,
-        { site },
-    );
-    return rows;
+const TIMEOUT_MS = 5000;
+export const WEEK = "week as materialized (select ((app_now() - interval '7 days') at time zone 'UTC')::date as first_day)";
+
+/** The last success of a site is on the last day that had any. */
+const SITES: Statement = {
+    name: 'site_traffic',
+    text: `with ${WEEK}
+        select calls.successes, calls.failures, past.last_success_at, durations.p95_bucket
+        from week, unnest((select $1::text[])) with ordinality as asked (site, place)
+        cross join lateral (
+            select coalesce(sum(successes), 0)::bigint as successes, coalesce(sum(failures), 0)::bigint as failures
+            from endpoint_days e where e.site = asked.site and e.day >= week.first_day
+        ) as calls
+        cross join lateral (
+            select max(e.last_success_at) as last_success_at from endpoint_days e
+            where e.site = asked.site and e.day = (
+                select max(l.day) from endpoint_days l where l.site = asked.site and l.last_success_at is not null)
+        ) as past
+        cross join lateral (
+            select min(bucket) as p95_bucket from (
+                select bucket, sum(sum(successes)) over (order by bucket) as up_to, sum(sum(successes)) over () as all_of_them
+                from site_durations d where d.site = asked.site and d.day >= week.first_day group by bucket) as running
+            where up_to >= 0.95 * all_of_them
+        ) as durations
+        order by place`,
+};
+
+/** Of the site `asked.site`, beside `WEEK`; times in milliseconds since 1970. */
+export const ENDPOINT_HEALTH = `
+    select calls.*, durations.p95_bucket
+    from (
+        select e.endpoint, coalesce(sum(e.successes) filter (where e.day >= week.first_day), 0)::bigint as successes,
+               coalesce(sum(e.failures) filter (where e.day >= week.first_day), 0)::bigint as failures,
+               floor(extract(epoch from max(e.last_success_at)) * 1000)::double precision as last_success_ms
+        from endpoint_days e where e.site = asked.site group by e.endpoint
+    ) as calls
+    left join (
+        select endpoint, min(bucket) filter (where up_to >= 0.95 * all_of_them) as p95_bucket from (
+            select d.endpoint, d.bucket, sum(sum(d.successes)) over (partition by d.endpoint order by d.bucket) as up_to,
+                   sum(sum(d.successes)) over (partition by d.endpoint) as all_of_them
+            from endpoint_durations d where d.site = asked.site and d.day >= week.first_day group by d.endpoint, d.bucket) as running
+        group by endpoint
+    ) as durations on durations.endpoint = calls.endpoint`;
+
+const ENDPOINTS: Statement = {
+    name: 'endpoint_health',
+    text: `with ${WEEK} select health.* from week, (select $1::text as site) as asked cross join lateral (${ENDPOINT_HEALTH}) as health`,
+};
+
+export interface EndpointHealthColumns {
+    endpoint: string;
+    successes: number;
+    failures: number;
+    last_success_ms: number | null;
+    p95_bucket: number | null;
 }
 
-interface TrafficColumns {
-    endpoint: string;
+export function toEndpointHealth(rows: readonly EndpointHealthColumns[]): EndpointHealth {
+    return new Map(
+        rows.map((row) => [
+            row.endpoint,
+            toHealth({ ...row, last_success_at: row.last_success_ms === null ? null : new Date(row.last_success_ms) }),
+        ]),
+    );
+}
+
+interface HealthColumns {
     successes: number;
     failures: number;
     last_success_at: Date | null;
     p95_bucket: number | null;
 }
 
-function toHealth(row: TrafficColumns): TrafficHealth {
+function toHealth(row: HealthColumns): TrafficHealth {
     const calls = row.successes + row.failures;
     return {
         successRate: calls === 0 ? null : row.successes / calls,

@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts';
 import type { Email } from '../domain/email.ts';
 import { newId } from '../domain/ids.ts';
+import { endSessions } from './web-sessions.ts';
 
 export interface User {
     userId: string;
@@ -18,7 +19,7 @@ export async function findUser(db: Db, userId: string): Promise<User | undefined
 
 /**
  * The user of a verified address, made where it is new; locked to the end of the transaction. A known address that nobody
- * verified loses password and keys and counts as verified from now on.
+ * verified loses password, sessions and keys and counts as verified from now on.
  */
 export async function ensureUser(
     db: Db,
@@ -38,6 +39,7 @@ export async function ensureUser(
     const { id, verified_at } = known.rows[0];
     if (verified_at === null) {
         await db.raw('update api_keys set revoked_at = app_now() where user_id = ? and revoked_at is null', [id]);
+        await endSessions(db, id);
         await db.raw('update users set password_hash = null, verified_at = app_now() where id = ?', [id]);
     }
     return { userId: id, isNewUser: false };

@@ -3,6 +3,8 @@ import type { Db } from '../db.ts';
 import { readEndpoint } from '../domain/endpoint.ts';
 import { greatestUnits } from '../domain/package-diff.ts';
 import type { Endpoint, PackageDocument } from '../domain/types.ts';
+import { perTick } from '../per-tick.ts';
+import { run, type Statement } from './statement.ts';
 
 /** Characters of packages kept in memory; what is made of them takes a few times as many bytes. */
 const CACHED_CHARACTERS = 8 * 1024 * 1024;
@@ -34,22 +36,12 @@ export function openVersions(db: Db): Versions {
     });
     const units = new LRUCache<number, ReadonlyMap<string, number>>({ maxSize: CACHED_UNITS });
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();
+    const look = perTick((ids: readonly number[]) => readVersions(db, ids));
 
     async function read(versionId: number): Promise<LoadedVersion | undefined> {
-        const { rows } = await db.raw<{ rows: DocumentColumns[] }>(
-            'select id, site, version, version_hash, document::text as document from versions where id = ?',
-            [versionId],
-        );
-        const row = rows[0];
+        const row = await look(versionId);
         if (row === undefined) return undefined;
-        const document = JSON.parse(row.document) as PackageDocument;
-        const loaded = {
-            versionId: row.id,
-            site: row.site,
-            version: row.version,
-            versionHash: row.version_hash,
-            endpoints: new Map(document.endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)])),
-        };
+        const loaded = toLoaded(row);
         cache.set(versionId, loaded, { size: row.document.length });
         return loaded;
     }
@@ -98,10 +90,46 @@ export async function readPackage(db: Db, versionId: number): Promise<PackageDoc
     return rows[0]?.document;
 }
 
+/**
+ * The same as it is stored, as JSON text; undefined where there is no such version, or where it has more than `most` characters.
+ */
+export async function readPackageText(db: Db, versionId: number, { most }: { most?: number } = {}): Promise<string | undefined> {
+    const { rows } = await db.raw<{ rows: { document: string }[] }>(
+        `select document::text as document from versions where id = ? ${most === undefined ? '' : 'and length(document::text) <= ?'}`,
+        most === undefined ? [versionId] : [versionId, most],
+    );
+    return rows[0]?.document;
+}
+
+const TIMEOUT_MS = 5000;
+
+const VERSIONS: Statement = {
+    name: 'versions',
+    text: `select v.id, v.site, v.version, v.version_hash, v.document::text as document
+        from unnest((select $1::bigint[])) with ordinality as asked (id, place) left join versions v on v.id = asked.id order by place`,
+};
+
+/** Each at the place of its id; undefined where there is none. */
+async function readVersions(db: Db, ids: readonly number[]): Promise<(DocumentColumns | undefined)[]> {
+    const rows = await run<DocumentColumns | { id: null }>(db, VERSIONS, [ids], TIMEOUT_MS);
+    return rows.map((row) => (row.id === null ? undefined : row));
+}
+
 interface DocumentColumns {
     id: number;
     site: string;
     version: number;
     version_hash: string;
     document: string;
+}
+
+function toLoaded(row: DocumentColumns): LoadedVersion {
+    const document = JSON.parse(row.document) as PackageDocument;
+    return {
+        versionId: row.id,
+        site: row.site,
+        version: row.version,
+        versionHash: row.version_hash,
+        endpoints: new Map(document.endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)])),
+    };
 }

@@ -1,26 +1,72 @@
 import type { Db } from '../db.ts';
 import { findVersion, type HistoryRow } from './history.ts';
 import { pointToLatest } from './latest.ts';
+import { isMaintainer } from './maintainers.ts';
+import { scheduleRun } from './verification.ts';
 import type { YankReason } from './version-rows.ts';
 
 /**
  * Takes a version out of use; the highest one that is left becomes the latest. A second time changes the reason alone.
  * Undefined where the site has no such version.
  */
-export async function yank(db: Db, site: string, version: number, reason: YankReason): Promise<HistoryRow | undefined> {
-    return change(db, site, version, 'yanked_at = coalesce(yanked_at, app_now()), yank_reason = ?', [reason]);
+export async function yank(
+    db: Db,
+    site: string,
+    version: number,
+    reason: YankReason,
+    by: 'operator' | 'maintainer' = 'operator',
+): Promise<HistoryRow | undefined> {
+    const set = 'yanked_at = coalesce(yanked_at, app_now()), yank_reason = ?, yanked_by_operator = ?';
+    return change(db, site, version, set, [reason, by === 'operator']);
 }
 
 /** Puts a yanked version back; does nothing to one that is in use. Undefined where the site has no such version. */
 export async function unyank(db: Db, site: string, version: number): Promise<HistoryRow | undefined> {
-    return change(db, site, version, 'yanked_at = null, yank_reason = null', []);
+    return change(db, site, version, 'yanked_at = null, yank_reason = null, yanked_by_operator = false', []);
 }
 
-async function change(db: Db, site: string, version: number, set: string, values: string[]): Promise<HistoryRow | undefined> {
+/** What a maintainer asks for: a version to be taken out of use, or put back (`reason` absent). */
+export interface YankOrder {
+    site: string;
+    version: number;
+    workspaceId: string;
+    reason?: YankReason;
+}
+
+export type Yanked =
+    | { ok: true; version: HistoryRow }
+    /** FORBIDDEN: an operator took it out of use for good. */
+    | { ok: false; code: 'NOT_MAINTAINER' | 'VERSION_NOT_FOUND' | 'FORBIDDEN' };
+
+/** The same by a workspace, if it maintains the domain. What an operator yanked for security or legal reasons stays as it is. */
+export async function yankAsMaintainer(db: Db, { site, version, workspaceId, reason }: YankOrder): Promise<Yanked> {
     return db.transaction(async (trx) => {
-        await trx.raw('select from domains where registrable = (select registrable from sites where site = ?) for update', [site]);
+        const registrable = await lockDomainOf(trx, site);
+        if (registrable === undefined || !(await isMaintainer(trx, registrable, workspaceId))) return { ok: false, code: 'NOT_MAINTAINER' };
+        const before = await findVersion(trx, site, version);
+        if (before === undefined) return { ok: false, code: 'VERSION_NOT_FOUND' };
+        const isFinal = before.isYankedByOperator && before.yankReason !== 'broken';
+        if (isFinal) return reason === undefined ? { ok: false, code: 'FORBIDDEN' } : { ok: true, version: before };
+        const after = reason === undefined ? await unyank(trx, site, version) : await yank(trx, site, version, reason, 'maintainer');
+        return { ok: true, version: after ?? before };
+    });
+}
+
+async function change(db: Db, site: string, version: number, set: string, values: (string | boolean)[]): Promise<HistoryRow | undefined> {
+    return db.transaction(async (trx) => {
+        await lockDomainOf(trx, site);
         await trx.raw(`update versions set ${set} where site = ? and version = ?`, [...values, site, version]);
         await pointToLatest(trx, site);
+        await scheduleRun(trx, site);
         return findVersion(trx, site, version);
     });
+}
+
+/** Whoever publishes there, or changes maintainers, waits until this transaction ends. */
+async function lockDomainOf(db: Db, site: string): Promise<string | undefined> {
+    const { rows } = await db.raw<{ rows: { registrable: string }[] }>(
+        'select registrable from domains where registrable = (select registrable from sites where site = ?) for update',
+        [site],
+    );
+    return rows[0]?.registrable;
 }

@@ -200,6 +200,15 @@ describe("the operator's tool", () => {
             latest: 1,
         });
         expect(await done('schema', 'yank', 'pulled.example', 1, '--reason', 'broken')).to.include({ latest: null });
+        expect(await done('schema', 'unyank', 'pulled.example', 2)).to.deep.equal({
+            site: 'pulled.example',
+            version: 2,
+            yanked: false,
+            reason: null,
+            latest: 2,
+        });
+        const [last] = (await done('audit', 'list', '--limit', 1)) as unknown as JsonObject[];
+        expect(last).to.deep.include({ command: 'schema unyank', target: 'pulled.example 2', before: { yank_reason: 'legal' } });
         const unknown = await admin('schema', 'yank', 'pulled.example', 3, '--reason', 'broken');
         expect([unknown.code, errorOf(unknown)['code']]).to.deep.equal([1, 'VERSION_NOT_FOUND']);
     });

@@ -110,6 +110,16 @@ describe('a route that takes a body', () => {
         expect(chunked && codeOf(chunked)).to.equal('PAYLOAD_TOO_LARGE');
     });
 
+    it('names a hundred problems at the most, and says how many more there are', async () => {
+        const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1]));
+        const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', ...fields } });
+        const details = detailsOf(refused);
+        expect(details).to.have.length(101);
+        expect(details.slice(0, 100).every((detail) => detail.endsWith(' UNKNOWN_FIELD'))).to.equal(true);
+        expect(details.at(-1)).to.equal(' TOO_COMPLEX');
+        expect(JSON.stringify(refused.body)).to.include('And 900 more problems');
+    });
+
     it('names every problem of the request at once: query, unknown, missing and ill-typed fields', async () => {
         const refused = await maker.call('POST', '/v1/fetch?debug=1&debug=2&x=y', {
             body: { endpoint: 7, params: [], surprise: 1, 'a/b~c': 2, timeout_ms: 5, max_credits: 0, dry_run: 'yes' },

@@ -123,9 +123,11 @@ describe('a catalog look-up', () => {
             }
         });
 
-        it('says where to ask for a schema where there is none', async () => {
+        it('says where to ask for a schema where there is none, and there it is taken', async () => {
             const { body } = await lookUp('nowhere.test', INTENT);
-            expect((body['error'] as { message: string }).message).to.include(`${world.app.publicUrl()}/v1/schema-requests`);
+            const [, method = '', path = ''] = / (POST) (\/v1\/\S+)\.$/.exec((body['error'] as { message: string }).message) ?? [];
+            const asked = { domain: 'nowhere.test', task: INTENT };
+            expect((await maker.call(method, path, { body: asked })).status).to.equal(201);
         });
 
         it('that is blocked is SITE_BLOCKED within a second, with every site on it, and comes back unblocked', async () => {

@@ -23,7 +23,11 @@ describe('every route', () => {
 
     it('answers in its envelope, with the headers its contract promises', async () => {
         // A fetch has specs of its own; here it would leave the loopback.
-        for (const route of everyRoute(SITE).filter(({ contract }) => contract.name !== 'postFetch')) {
+        const { workspaceId } = await join(world);
+        const asked = { domain: SITE, task: 'Read the price of every product once a day.' };
+        const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
+        const routes = everyRoute(SITE, { workspace_id: workspaceId, request_id });
+        for (const route of routes.filter(({ contract }) => contract.name !== 'postFetch')) {
             const answer = await callRoute(maker, route);
             expect(answer.body['success'] ?? answer.body['openapi'], route.path).to.be.oneOf([true, '3.1.0']);
             expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
@@ -69,15 +73,17 @@ describe('every route', () => {
     });
 
     it('answers any other method of a known path with METHOD_NOT_ALLOWED and Allow, whatever body comes along', async () => {
-        for (const { path } of everyRoute(SITE)) {
+        const routes = everyRoute(SITE);
+        for (const { path } of routes) {
             for (const [method, headers] of [
                 ['PATCH', { 'content-type': 'nonsense' }],
                 ['DELETE', {}],
                 ['PROPFIND', {}],
             ] as const) {
+                if (routes.some((route) => route.path === path && route.method === method)) continue;
                 const refused = await anybody.call(method, path, { headers, ...(method === 'PATCH' ? { body: '{' } : {}) });
                 expect(codeOf(refused), `${method} ${path}`).to.equal('METHOD_NOT_ALLOWED');
-                expect(refused.headers.get('allow')).to.match(/(^GET, HEAD|POST), OPTIONS$/);
+                expect(refused.headers.get('allow')).to.match(/^((GET, HEAD|POST|PUT|DELETE), )+OPTIONS$/);
             }
         }
     });
@@ -105,9 +111,10 @@ describe('every route', () => {
             const answer = await maker.call(contract.method === 'GET' ? 'GET' : 'OPTIONS', path, {
                 headers: { origin: 'https://elsewhere.test' },
             });
-            const opened = answer.headers.get('access-control-allow-origin');
-            // POST /v1/schemas shares its path with nothing that browsers may read yet.
-            expect(opened, contract.name).to.equal(contract.auth === 'required' ? null : '*');
+            const mayRead = answer.headers.get('access-control-allow-origin') === '*';
+            // Two routes may share a path: then the preflight opens it, for the methods that are open.
+            const methods = answer.headers.get('access-control-allow-methods')?.split(', ') ?? [contract.method];
+            expect(mayRead && methods.includes(contract.method), contract.name).to.equal(contract.auth !== 'required');
         }
     });
 
@@ -207,6 +214,19 @@ describe('every route', () => {
             const refused = await twice('/v1/account');
             expect(refused && codeOf(refused)).to.equal('INVALID_API_KEY');
             expect((await twice('/v1/health'))?.status).to.equal(200);
+        });
+
+        it('answers CONNECT as what it is not: a proxy', async () => {
+            for (const target of ['/v1/fetch', 'elsewhere.test:443']) {
+                const refused = await sendRaw(world.base, `CONNECT ${target} HTTP/1.1\r\nHost: a\r\n\r\n`);
+                if (refused === undefined) throw new Error(`no answer to CONNECT ${target}`);
+                checkEnvelope(target, refused);
+                expect([refused.status, codeOf(refused), refused.headers.get('connection')]).to.deep.equal([
+                    400,
+                    'VALIDATION_ERROR',
+                    'close',
+                ]);
+            }
         });
 
         it('answers bytes that are no HTTP in the same envelope, and closes', async () => {

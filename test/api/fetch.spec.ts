@@ -14,7 +14,8 @@ for (const topology of TOPOLOGIES) {
 
         before(async () => {
             shop = await openShop();
-            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
+            const hosts = ['changing.test', 'growing.test'].map((host): [string, string[]] => [host, ['127.0.0.1']]);
+            world = await openWorld({ topology, config: { egressHosts: new Map([...SHOP_HOSTS, ...hosts]) } });
             ada = await join(world, { plan: 'pro' });
             const published = await ada.publish(shopPackage(shop.port));
             expect(published.status, JSON.stringify(published.body)).to.equal(201);
@@ -195,6 +196,7 @@ for (const topology of TOPOLOGIES) {
             const answer = await poor.fetch(SHOP, 'product', { id: 1 });
             expect(answer.status).to.equal(402);
             expect(errorOf(answer)).to.include({ code: 'INSUFFICIENT_CREDITS', upgrade_to: 'starter' });
+            expect(errorOf(answer)['message']).to.equal('This call needs at least 1 credit, and 0 are left.');
             expect((await fetch(String(errorOf(answer)['upgrade_url']))).status).to.equal(200);
             expect(metaOf(answer)).to.include({ credits_used: 0, credits_remaining: 0 });
         });
@@ -257,6 +259,33 @@ for (const topology of TOPOLOGIES) {
             const answer = await ada.fetch(site, 'peek');
             expect(answer.status).to.equal(502);
             expect(errorOf(answer)).to.include({ code: 'EGRESS_DENIED', fault: 'schema' });
+        });
+
+        it('runs what a site is now, also for calls that follow each other at once', async () => {
+            const site = 'changing.test';
+            const once = shopPackage(shop.port, { site });
+            await ada.publish(once);
+            const first = await ada.fetch(site, 'product', { id: 1 });
+            expect(metaOf(first)).to.include({ version: 1, credits_used: 1 });
+            await ada.publish({ ...once, title: 'Changed' });
+            expect(metaOf(await ada.fetch(site, 'product', { id: 1 }))).to.include({ version: 2, credits_used: 1 });
+            const set = (change: string) => world.app.db.raw(`update domains set ${change} where registrable = ?`, [site]);
+            await set('credits = 3');
+            expect(metaOf(await ada.fetch(site, 'product', { id: 1 }))).to.include({ version: 2, credits_used: 3 });
+            await set("blocked_at = app_now(), block_reason = 'its owner asked'");
+            expect(errorOf(await ada.fetch(site, 'product', { id: 1 }))).to.include({ code: 'SITE_BLOCKED' });
+            await set('blocked_at = null, block_reason = null');
+            expect((await ada.fetch(site, 'product', { id: 1 })).status).to.equal(200);
+        });
+
+        it('finds an endpoint that was published a moment after it was asked for in vain', async () => {
+            const site = 'growing.test';
+            const whole = shopPackage(shop.port, { site });
+            await ada.publish({ ...whole, endpoints: whole.endpoints.filter(({ name }) => name !== 'product') });
+            expect((await ada.fetch(site, 'search', { n: 1 })).status).to.equal(200);
+            expect(errorOf(await ada.fetch(site, 'product', { id: 1 }))).to.include({ code: 'ENDPOINT_NOT_FOUND' });
+            await ada.publish(whole);
+            expect((await ada.fetch(site, 'product', { id: 1 })).status).to.equal(200);
         });
 
         it('stops calling a site within a second of its block', async () => {

@@ -165,6 +165,8 @@ const BYTES: readonly [string, string][] = [
     ['a method of nonsense', 'FROB /v1/health HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['a method in lower case', 'get /v1/health HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['CONNECT', 'CONNECT elsewhere.test:443 HTTP/1.1\r\nHost: elsewhere.test\r\n\r\n'],
+    ['CONNECT to a path that is known', 'CONNECT /v1/fetch HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
+    ['CONNECT with a body', 'CONNECT /v1/fetch HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc'],
     ['the asterisk form', 'OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['a target without a slash', 'GET v1/health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'],
     ['an empty target', 'GET  HTTP/1.1\r\nHost: a\r\n\r\n'],

@@ -3,6 +3,7 @@ import type { Card, DownloadedPackage, PublishAnswer } from '../../shared/contra
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { versionHash } from '../../shared/domain/version-hash.ts';
 import { createKey } from '../../shared/store/keys.ts';
+import * as maintainers from '../../shared/store/maintainers.ts';
 import * as sites from '../../shared/store/sites.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
@@ -173,7 +174,7 @@ describe('publishing a schema', () => {
             const refused = await other.publish(aPackage(name, { title: 'Theirs' }));
             expect([refused.status, codeOf(refused)], name).to.deep.equal([403, 'NOT_MAINTAINER']);
         }
-        await sites.addMaintainer(world.app.db, site, other.workspaceId);
+        await maintainers.addMaintainer(world.app.db, site, other.workspaceId);
         expect(published(await other.publish(aPackage(`new.${site}`))).version).to.equal(1);
         const { rows } = await world.app.db.raw('select name from workspaces where id = ?', [maker.workspaceId]);
         expect((await cardOf(`api.${site}`)).maintainer).to.equal(rows[0].name);
@@ -260,7 +261,7 @@ describe('publishing a schema', () => {
             const answers = await Promise.all(people.map((person, index) => person.publish(aPackage(site, { title: `Title ${index}` }))));
             expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, ...Array(15).fill(403)]);
             expect(answers.filter((answer) => codeOf(answer) === 'NOT_MAINTAINER')).to.have.length(15);
-            expect(await sites.listMaintainers(world.app.db, site)).to.have.length(1);
+            expect(await maintainers.listMaintainers(world.app.db, site)).to.have.length(1);
             expect((await cardOf(site)).version).to.equal(1);
         });
 

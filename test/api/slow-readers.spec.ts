@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
 import { slowReaders } from '../../api/plugins/slow-readers.ts';
+import { eventually } from '../support/eventually.ts';
 
 const STALL_MS = 300;
 
@@ -10,7 +11,7 @@ describe('a caller who reads slowly', () => {
     let server: Server;
     before(async () => {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
-        slowReaders(server, STALL_MS);
+        slowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
         // Far more than the buffers of both ends hold.
         const large = 'x'.repeat(64 * 1024 * 1024);
         server.route({ method: 'GET', path: '/large', handler: () => large });
@@ -49,5 +50,44 @@ describe('a caller who reads slowly', () => {
         let text = '';
         for await (const chunk of caller) text += chunk;
         expect(text).to.match(/small[\s\S]*late$/);
+    });
+});
+
+describe('callers who together keep more answers waiting than the process has room for', () => {
+    const MIB = 1024 * 1024;
+    let server: Server;
+    const warned: object[] = [];
+    before(async () => {
+        server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
+        const warn = (fields: object) => void warned.push(fields);
+        slowReaders(server, { warn }, { stallMs: 60_000, budgetBytes: 100 * MIB, everyMs: 50 });
+        const large = 'x'.repeat(32 * MIB);
+        server.route({ method: 'GET', path: '/large', handler: () => large });
+        server.route({ method: 'GET', path: '/small', handler: () => 'small' });
+        await server.start();
+    });
+    after(() => server.stop({ timeout: 0 }));
+
+    it('lose their connections, those who have waited longest first, and everybody else goes on', async () => {
+        const order: number[] = [];
+        const callers: Socket[] = [];
+        for (let index = 0; index < 8; index++) {
+            const accepted = once(server.listener, 'connection') as Promise<[Socket]>;
+            const caller = connect(Number(server.info.port), '127.0.0.1').on('error', () => undefined);
+            callers.push(caller);
+            caller.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+            const [socket] = await accepted;
+            socket.once('close', () => order.push(index));
+        }
+        // Eight times what the buffers of the network do not take, of 32 MiB each: three fit.
+        await eventually(
+            async () => order.length,
+            (length) => length >= 4,
+        );
+        expect(order.slice(0, 4)).to.deep.equal([0, 1, 2, 3]);
+        expect(warned.length).to.be.at.least(1);
+        expect(await (await fetch(`${server.info.uri}/small`)).text()).to.equal('small');
+        expect(order).not.to.include(7);
+        for (const caller of callers) caller.destroy();
     });
 });

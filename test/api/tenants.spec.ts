@@ -3,7 +3,7 @@ import { newApiKey } from '../../shared/domain/api-key.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/keys.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
-import { dataOf, everyRoute, INTENT, type RouteCall } from '../support/routes.ts';
+import { dataOf, everyRoute, INTENT, placeholdersOf, type RouteCall } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -20,6 +20,7 @@ describe('another tenant', () => {
     let asking: Record<string, Person>;
     let ids: Id[];
     let secrets: string[];
+    let requested: string;
 
     before(async () => {
         world = await openWorld({ config: { trustProxy: 1, egressAllow: [], egressHosts: new Map([['other.test', ['127.0.0.1']]]) } });
@@ -29,6 +30,8 @@ describe('another tenant', () => {
             headers: { 'x-request-id': 'req_ofTheOther' },
         });
         const { key } = dataOf<{ key: { id: string } }>(await other.call('GET', '/v1/account'));
+        const asked = { domain: 'wanted.test', task: 'Read what the other tenant wants to know.', requester_contact: 'ask@other.example' };
+        requested = String(dataOf(await other.call('POST', '/v1/schema-requests', { body: asked }))['request_id']);
         const { rows } = await world.app.db.raw('select email from users where id = ?', [other.userId]);
 
         const me = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } });
@@ -46,12 +49,14 @@ describe('another tenant', () => {
             { what: 'key', foreign: key.id, absent: newId('key') },
             { what: 'session', foreign: String(look.body['session_id']), absent: newId('ses') },
             { what: 'request', foreign: 'req_ofTheOther', absent: 'req_ofNobodyAt' },
+            { what: 'schema_request', foreign: requested, absent: newId('srq') },
         ];
         secrets = [
             other.userId,
             other.workspaceId,
             key.id,
             rows[0].email,
+            'ask@other.example',
             other.apiKey ?? '',
             other.apiKey?.slice(0, 12) ?? '',
             '123457',
@@ -70,7 +75,8 @@ describe('another tenant', () => {
     type Place = [string, (id: string) => Promise<Answer>];
 
     /** Everywhere an id of this kind can be put into a request. */
-    function placesFor(what: string, person: Person, { method, path, body, contract }: RouteCall): Place[] {
+    function placesFor(what: string, person: Person, route: RouteCall): Place[] {
+        const { method, path, body } = route;
         if (what === 'session') return [['the session header', (id) => ask(person, method, path, body, { 'x-service-session': id })]];
         if (what === 'request') {
             return [
@@ -80,7 +86,11 @@ describe('another tenant', () => {
         }
         const glue = path.includes('?') ? '&' : '?';
         const places: Place[] = [['the query', (id) => ask(person, method, `${path}${glue}${what}_id=${id}`, body)]];
-        if (contract.path.includes('{')) places.push(['the path', (id) => ask(person, method, path.replace('other.test', id), body)]);
+        for (const placeholder of placeholdersOf(route)) {
+            // Whoever has the id of a request for a schema may read it.
+            if (what === 'schema_request' && placeholder === 'request_id') continue;
+            places.push([`{${placeholder}} of the path`, (id) => ask(person, method, route.pathWith(placeholder, id), body)]);
+        }
         if (body === undefined) return places;
         const everyField = (id: string) => Object.fromEntries(Object.keys(body).map((field) => [field, id]));
         return [
@@ -94,26 +104,28 @@ describe('another tenant', () => {
     const saying = ({ status, body }: Answer, id: string) =>
         `${status} ${JSON.stringify(body)
             .replaceAll(id, 'ID')
-            .replaceAll(/(req|ses)_[0-9A-Za-z]{10,}/g, '$1')
-            .replaceAll(/"(resets_in|remaining|resets_at|retry_after)":[^,}]+/g, '"$1"')}`;
+            .replaceAll(/(req|ses|srq)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/"(resets_in|remaining|resets_at|retry_after|demand|created_at)":[^,}]+/g, '"$1"')}`;
 
     it('is nowhere to be seen in what others get from any route', async () => {
         for (const [who, person] of Object.entries(asking)) {
-            for (const { method, path, body, contract } of everyRoute('other.test')) {
+            for (const { method, path, body, contract } of everyRoute('other.test', { request_id: requested })) {
                 const answer = await ask(person, method, path, body);
                 const text = JSON.stringify([answer.body, [...answer.headers]]);
-                for (const secret of secrets) expect(text, `${contract.name} for ${who}`).not.to.include(secret);
+                // Who maintains a site is for everybody to see, by the id and the name of the workspace.
+                const hidden = contract.name === 'getMaintainers' ? secrets.filter((secret) => secret !== other.workspaceId) : secrets;
+                for (const secret of hidden) expect(text, `${contract.name} for ${who}`).not.to.include(secret);
             }
         }
     });
 
     it('looks the same as one that does not exist, wherever its ids are put', async () => {
         for (const [who, person] of Object.entries(asking)) {
-            for (const { method, path, body, contract } of everyRoute('other.test')) {
+            for (const route of everyRoute('other.test', { request_id: requested })) {
                 for (const { what, foreign, absent } of ids) {
-                    for (const [place, call] of placesFor(what, person, { method, path, body, contract })) {
+                    for (const [place, call] of placesFor(what, person, route)) {
                         const [given, missing] = [saying(await call(foreign), foreign), saying(await call(absent), absent)];
-                        expect(given, `${contract.name}, ${what} in ${place}, for ${who}`).to.equal(missing);
+                        expect(given, `${route.contract.name}, ${what} in ${place}, for ${who}`).to.equal(missing);
                     }
                 }
             }

@@ -1,15 +1,16 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const CLIENT = join(ROOT, 'cli/client/index.ts');
 
 /** Blocks that cannot run inside a test are marked `console`; each has its reason here, by its first words. */
 const NOT_RUN: readonly (readonly [string, string])[] = [
@@ -17,6 +18,7 @@ const NOT_RUN: readonly (readonly [string, string])[] = [
     ['routebook ready on', 'what npm start prints; compared below'],
     ['export DATABASE_URL', 'needs a production database and Redis'],
     ['npm run check', 'the suite itself'],
+    ['npm install routebook', 'needs the registry; test/cli/packing.spec.ts installs what is packed'],
 ];
 
 interface Shown {
@@ -55,6 +57,9 @@ describe('what the README and the documents show', function () {
         }
     });
 
+    /** What the command line stores goes into the clone. */
+    const settings = () => ({ XDG_CONFIG_HOME: join(clone, '.data', 'config') });
+
     after(async () => {
         if (started?.exitCode === null) {
             started.kill('SIGINT');
@@ -65,12 +70,20 @@ describe('what the README and the documents show', function () {
 
     for (const { file, command, output } of documents().flatMap(shownCommands)) {
         it(`${file}: ${firstLine(command)}`, async () => {
-            const { stdout } = await run('/bin/sh', ['-c', command.replaceAll('localhost:8080', `localhost:${port}`)], {
-                cwd: clone,
-                env: environment({}),
-            });
+            const { stdout } = await run('/bin/sh', ['-c', onOurPorts(command, port)], { cwd: clone, env: environment(settings()) });
             expect(stdout.trim()).to.not.equal('');
             if (output !== undefined) expect(masked(stdout, port)).to.equal(masked(output, 8080));
+        });
+    }
+
+    for (const { file, text } of documents().flatMap(programs)) {
+        it(`${file}: ${firstLine(text)}`, async () => {
+            const program = join(clone, 'program.ts');
+            writeFileSync(program, onOurPorts(text, port).replace("'routebook/client'", `'${pathToFileURL(CLIENT)}'`));
+            const key = readFileSync(join(clone, '.data/demo-key'), 'utf8').trim();
+            const { stdout, stderr } = await run(process.execPath, [program], { env: environment({ ROUTEBOOK_API_KEY: key }) });
+            expect(stdout.trim()).to.not.equal('');
+            expect(stderr).to.equal('');
         });
     }
 
@@ -116,6 +129,19 @@ function blocks(markdown: string): { language: string; text: string }[] {
     return [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(([, language = '', text = '']) => ({ language, text: text.trim() }));
 }
 
+/** What is shown as TypeScript runs too. */
+function programs(file: string): { file: string; text: string }[] {
+    return blocks(readFileSync(join(ROOT, file), 'utf8')).flatMap(({ language, text }) => (language === 'ts' ? [{ file, text }] : []));
+}
+
+/** The server and the demo shop right above it. */
+function onOurPorts(text: string, port: number): string {
+    return text
+        .replaceAll('localhost:8080', `localhost:${port}`)
+        .replaceAll('127.0.0.1/32:8081', `127.0.0.1/32:${port + 1}`)
+        .replaceAll('demo-shop.example:8081', `demo-shop.example:${port + 1}`);
+}
+
 /** Ids, keys, times, figures of this very run and the port are not what a document promises. */
 function masked(text: string, port: number): string {
     return text
@@ -132,7 +158,9 @@ function firstLine(text: string): string {
 }
 
 function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
-    const kept = Object.entries(process.env).filter(([name]) => !/^(TEST_|DATABASE_URL|REDIS_URL|PORT|DATA_DIR|HOST)/.test(name));
+    const kept = Object.entries(process.env).filter(
+        ([name]) => !/^(TEST_|DATABASE_URL|REDIS_URL|PORT|DATA_DIR|HOST|ROUTEBOOK_|EGRESS_)/.test(name),
+    );
     return { ...Object.fromEntries(kept), ...extra };
 }
 

@@ -94,6 +94,9 @@ describe('a new version', () => {
         expect(change(walk, { ...walk, pagination: { param: 'page', max_pages: 6 } })).to.equal('major');
         expect(change(walk, { ...walk, pagination: { param: 'page', max_pages: 4 } })).to.equal('patch');
         expect(change(perResult, { ...walk, name: 'search' })).to.equal('major');
+        const oneResult: PackageEndpoint = { ...search, billing: { unit: 'result', max_results: 1 } };
+        expect(change(search, oneResult), 'a request without a result is free now').to.equal('patch');
+        expect(change(oneResult, search), 'a request without a result costs one now').to.equal('major');
     });
 
     it('compares endpoints whatever they are called', () => {

@@ -6,6 +6,8 @@ import { changePlan, openCredits } from '../../shared/store/credits.ts';
 import { checkLedger } from '../../shared/store/ledger.ts';
 import { type Books, openBooks, orderFor } from '../store/books.ts';
 import { LIFE, live } from '../store/credit-model.ts';
+import { openLink } from '../store/link.ts';
+import { beginMonth, contribute, fetchFirst, fetchInvited, loseAnswers, passMonths } from '../store/rushes.ts';
 
 describe('money, at length', () => {
     let books: Books;
@@ -17,7 +19,7 @@ describe('money, at length', () => {
         await books.close();
     });
 
-    it('agrees with the rules as they are told, in 1,000 lives', async () => {
+    it('agrees with the rules as they are told, in 1,000 lives (R17)', async () => {
         await fc.assert(
             fc.asyncProperty(LIFE, async (steps) => {
                 await books.setTime('2027-01-31T12:00:00Z');
@@ -27,7 +29,7 @@ describe('money, at length', () => {
         );
     });
 
-    it('lets exactly 5,000 of 10,000 debits through, ten times, from four processes’ pools', async () => {
+    it('lets exactly 5,000 of 10,000 debits through, ten times, from four processes’ pools (R12)', async () => {
         const pools = [1, 2, 3, 4].map(() => openDb({ url: books.url }));
         const credits = pools.map((db) => openCredits(db));
         for (let round = 0; round < 10; round++) {
@@ -48,7 +50,32 @@ describe('money, at length', () => {
         await Promise.all(pools.map((db) => db.destroy()));
     });
 
-    it('is exact while connections are killed, months pass, plans change and sweepers run', async () => {
+    it('learns from the operation what became of it, over 10,000 calls of which each fifth loses an answer after the commit (R11)', async () => {
+        const link = await openLink(books.url);
+        const db = openDb({ url: link.url });
+        const credits = openCredits(db, { patienceMs: 10_000, settlePatienceMs: 10_000 });
+        await loseAnswers({ books, credits, link }, { callers: 16, calls: 625 });
+        await credits.close();
+        await db.destroy();
+        await link.close();
+    });
+
+    it('begins a month once, 20 times, whoever of 2,000 calls was first, and charges none to two of 60 months under load (R15)', async () => {
+        await books.setTime('2027-05-01T00:00:00Z');
+        for (let time = 0; time < 20; time++) await beginMonth(books, { calls: 2000 });
+        await passMonths(books, { months: 60, callers: 32 });
+    });
+
+    it('pays each bonus once to whoever asks 100 times at once, 50 times (R16)', async () => {
+        await books.setTime('2027-05-10T00:00:00Z');
+        for (let time = 0; time < 50; time++) {
+            await fetchFirst(books, { atOnce: 100 });
+            await fetchInvited(books, { atOnce: 100 });
+            await contribute(books, { atOnce: 100, domain: `contested-${time}.example` });
+        }
+    });
+
+    it('is exact while connections are killed, months pass, plans change and sweepers run (R11, R15, R17)', async () => {
         const people = await Promise.all(Array.from({ length: 40 }, () => books.user({ allowance: 200, bonus: 20 })));
         const workspaces = await Promise.all(people.slice(0, 10).map((owner) => books.workspace(owner)));
         const answered = new Map<string, number>();

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { openQueue, type Queue } from '../../shared/queue.ts';
-import { type OwnRedis, startRedis, startRelay } from './redis-server.ts';
+import { startRelay } from '../support/relay.ts';
+import { type OwnRedis, startRedis } from './redis-server.ts';
 import { aJob, eventually, type Ground, isUp, type Place, prepareGround, silent, success, topologies } from './topologies.ts';
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
@@ -118,7 +119,7 @@ if (topologies.includes('redis')) {
             await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 2000);
         });
 
-        it('refuses within 300 ms while Redis is silent, and answers again within 3 s of its return', async function () {
+        it('notices within 3 s that Redis is silent, refuses within 300 ms from then on, and answers again within 3 s of its return', async function () {
             this.timeout(20_000);
             const relay = await startRelay(redis.port);
             const place = { ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent };
@@ -128,6 +129,9 @@ if (topologies.includes('redis')) {
             worker.consume(async () => success(), { concurrency: 8 });
             expect((await api.run(aJob())).ok).to.equal(true);
             relay.silence();
+            const began = performance.now();
+            expect((await api.run(aJob())).ok).to.equal(false);
+            expect(performance.now() - began).to.be.below(3000);
             await expectRefusedAtOnce(api);
             relay.speak();
             await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 3000);

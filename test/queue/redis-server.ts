@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './jobs.ts';
@@ -56,56 +56,7 @@ export async function startRedis(): Promise<OwnRedis> {
     };
 }
 
-/** A TCP relay that can fall silent: connections stay, bytes vanish. */
-export interface Relay {
-    port: number;
-    silence(): void;
-    speak(): void;
-    close(): Promise<void>;
-}
-
-export async function startRelay(target: number): Promise<Relay> {
-    let isSilent = false;
-    const sockets = new Set<Socket>();
-    const server: Server = createServer((near) => {
-        const far = connect(target, '127.0.0.1');
-        for (const [from, to] of [
-            [near, far],
-            [far, near],
-        ] as const) {
-            sockets.add(from);
-            from.on('data', (bytes) => {
-                if (!isSilent) to.write(bytes);
-            });
-            from.on('error', () => undefined);
-            from.on('close', () => {
-                sockets.delete(from);
-                to.destroy();
-            });
-        }
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    return {
-        port: typeof address === 'object' && address !== null ? address.port : 0,
-        silence() {
-            isSilent = true;
-        },
-        speak() {
-            // What was swallowed is gone for good, so these connections can only be cut.
-            isSilent = false;
-            for (const socket of sockets) socket.destroy();
-        },
-        async close() {
-            for (const socket of sockets) socket.destroy();
-            server.close();
-            await once(server, 'close');
-        },
-    };
-}
-
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -4,7 +4,7 @@ import { readEndpoint } from '../../shared/domain/endpoint.ts';
 import { checkPackage } from '../../shared/domain/package-rules.ts';
 import { normaliseSite } from '../../shared/domain/site-name.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
-import { listMaintainers } from '../../shared/store/sites.ts';
+import { listMaintainers } from '../../shared/store/maintainers.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { dataOf, INTENT } from '../support/routes.ts';
 import { openWorld, type World } from '../support/world.ts';

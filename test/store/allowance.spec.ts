@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { changePlan, openAccount, setLimits } from '../../shared/store/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
+import { beginMonth, passMonths } from './rushes.ts';
 
 const DAY = 86_400;
 
@@ -112,21 +113,9 @@ describe('the allowance', () => {
             expect(await books.story(account)).to.deep.equal(['grant +10', 'expire -10', 'grant +10']);
         });
 
-        it('once, by 200 calls at the same time', async () => {
-            const account = await books.user({ allowance: 100 });
-            await spend(account, 60);
-            await books.advance(31 * DAY);
-            const verdicts = await Promise.all(
-                Array.from({ length: 200 }, async (_, place) => {
-                    const credits = place % 2 ? books.credits : books.others;
-                    const { operation, ...order } = orderFor(account, { userId: 'usr_nobody' });
-                    return (await credits.hold({ operation, ...order })).ok && credits.charge({ operation, amount: 1 });
-                }),
-            );
-            expect(verdicts.filter((verdict) => verdict !== false)).to.have.length(100);
-            const turns = (await books.story(account)).filter((entry) => /^(expire|grant)/.test(entry));
-            expect(turns).to.deep.equal(['grant +100', 'expire -40', 'grant +100']);
-        });
+        it('once, by 200 calls at the same time (R15)', () => beginMonth(books, { calls: 200 }));
+
+        it('while calls run, each of which is charged to one month (R15)', () => passMonths(books, { months: 4, callers: 8 }));
     });
 
     describe('of a month that ended meanwhile', () => {

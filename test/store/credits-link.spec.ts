@@ -1,22 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
-import pg from 'pg';
 import { type Db, openDb } from '../../shared/db.ts';
 import { isOutage } from '../../shared/store/credits/outages.ts';
 import { type Credits, openCredits } from '../../shared/store/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
-
-/** A link to the database that can lose an answer, or be down. */
-interface Link {
-    url: string;
-    /** The next answer of the database is lost, and the connection with it: whatever was asked has been committed. */
-    loseNextAnswer(): void;
-    /** Cuts every connection and refuses new ones. */
-    cut(): void;
-    restore(): void;
-    close(): Promise<void>;
-}
+import { type Link, openLink } from './link.ts';
+import { loseAnswers } from './rushes.ts';
 
 describe('credits, where the link to the database breaks', () => {
     let books: Books;
@@ -99,77 +87,26 @@ describe('credits, where the link to the database breaks', () => {
         expect(await credits.charge({ operation: order.operation, amount: 1 })).to.include({ ok: false, state: 'released' });
     });
 
-    it('lose no credit and charge nobody twice, however often an answer is lost', async () => {
-        const account = await books.user({ allowance: 1000 });
-        const charged = await Promise.all(
-            Array.from({ length: 8 }, async () => {
-                let sum = 0;
-                for (let call = 0; call < 25; call++) {
-                    const order = orderFor(account, { userId: 'usr_nobody' });
-                    if (call % 5 === 0) link.loseNextAnswer();
-                    await credits.hold(order);
-                    const bill = await credits.charge({ operation: order.operation, amount: 1 });
-                    if (bill.ok) sum += bill.charged;
-                }
-                return sum;
-            }),
-        );
-        expect(charged.reduce((sum, credits) => sum + credits, 0)).to.equal(200);
-        expect(await books.credits.balance(account)).to.include({ available: 800, held: 0 });
+    it('and nothing says so, find out all the same what was committed, on another connection', async () => {
+        const patient = openCredits(db, { patienceMs: 3000, settlePatienceMs: 3000, timeoutMs: 400 });
+        const [account, other] = await Promise.all([books.user({ allowance: 10 }), books.user({ allowance: 10 })]);
+        const [order, beside] = [orderFor(account, { maxUnits: 4 }), orderFor(other, { maxUnits: 2 })];
+        link.swallowNextAnswer();
+        const [verdict, neighbour] = await Promise.all([patient.hold(order), patient.hold(beside)]);
+        expect(verdict).to.include({ ok: true, amount: 4 });
+        expect(neighbour).to.include({ ok: true, amount: 2 });
+        link.swallowNextAnswer();
+        const [bill, release] = await Promise.all([patient.charge({ operation: order.operation, amount: 3 }), patient.release(beside)]);
+        expect(bill).to.include({ ok: true, charged: 3 });
+        expect(release).to.include({ before: 'held' });
+        await patient.close();
+        expect(await books.story(account)).to.deep.equal(['grant +10', 'hold -4 +4', 'charge +1 -4', 'first_fetch +50']);
+        expect(await books.story(other)).to.deep.equal(['grant +10', 'hold -2 +2', 'release +2 -2']);
+    });
+
+    it('lose no credit and charge nobody twice, however often an answer is lost (R11)', async () => {
+        const patient = openCredits(db, { patienceMs: 3000, settlePatienceMs: 3000 });
+        await loseAnswers({ books, credits: patient, link }, { callers: 8, calls: 25 });
+        await patient.close();
     });
 });
-
-async function openLink(databaseUrl: string): Promise<Link> {
-    // Read by the driver itself: the server may listen on a unix socket.
-    const { host, port, user, password, database } = new pg.Client({ connectionString: databaseUrl });
-    const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
-    const sockets = new Set<Socket>();
-    let isDown = false;
-    let isLosing = false;
-    const server: Server = createServer((near) => {
-        if (isDown) return void near.destroy();
-        const far = connect(target);
-        for (const [one, other] of [
-            [near, far],
-            [far, near],
-        ] as const) {
-            sockets.add(one);
-            one.on('error', () => other.destroy());
-            one.on('close', () => {
-                sockets.delete(one);
-                other.destroy();
-            });
-        }
-        near.on('data', (bytes) => far.write(bytes));
-        far.on('data', (bytes) => {
-            // A last message of 'Z' says: the statement is over, and what it did is committed.
-            const isOver = bytes.at(-6) === 0x5a;
-            if (!isLosing || !isOver) return void near.write(bytes);
-            isLosing = false;
-            near.destroy();
-        });
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = new URL(`postgres://127.0.0.1:${(server.address() as AddressInfo).port}/${database}`);
-    url.username = user ?? '';
-    url.password = password ?? '';
-    return {
-        url: url.href,
-        loseNextAnswer() {
-            isLosing = true;
-        },
-        cut() {
-            isDown = true;
-            for (const socket of sockets) socket.destroy();
-        },
-        restore() {
-            isDown = false;
-        },
-        async close() {
-            for (const socket of sockets) socket.destroy();
-            server.close();
-            await once(server, 'close');
-        },
-    };
-}

@@ -26,6 +26,27 @@ describe('credits', () => {
             await books.credits.release(held);
         });
 
+        it('is not made where the site has changed since it was looked at, and leaves those that came with it alone', async () => {
+            const account = await books.user({ allowance: 100 });
+            const standing = { registrable: 'nobody.example', stamp: '::' };
+            const [stale, fresh] = await Promise.all([
+                books.credits.hold(orderFor(account, { unit: 5, standing: { ...standing, stamp: '7:8:9' } })),
+                books.credits.hold(orderFor(account, { unit: 5, versionId: 999_999, site: 'nobody.example', standing })),
+            ]);
+            expect(stale).to.deep.include({ ok: false, isStale: true });
+            expect(fresh).to.include({ ok: true, amount: 5, availableAfter: 95 });
+            if (fresh.ok) await books.credits.release(fresh);
+        });
+
+        it('is made of what a settlement gives back in the same moment', async () => {
+            const account = await books.user({ allowance: 5 });
+            const held = await hold(account, { unit: 5 });
+            const [released, next] = await Promise.all([books.credits.release(held), books.credits.hold(orderFor(account, { unit: 5 }))]);
+            expect(released.before).to.equal('held');
+            expect(next).to.include({ ok: true, amount: 5 });
+            if (next.ok) await books.credits.release(next);
+        });
+
         it('takes as many whole units as the balance pays for', async () => {
             const account = await books.user({ allowance: 9, bonus: 5 });
             const held = await hold(account, { unit: 5, maxUnits: 100 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { earnContribution } from '../../shared/store/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
+import { contribute, fetchFirst, fetchInvited } from './rushes.ts';
 
 describe('credits earned', () => {
     let books: Books;
@@ -53,14 +54,7 @@ describe('credits earned', () => {
             expect(await bonusOf(user)).to.equal(0);
         });
 
-        it('come once for 100 first fetches at the same time', async () => {
-            const user = await books.user({ allowance: 100 });
-            const bills = await Promise.all(
-                Array.from({ length: 100 }, (_, place) => fetchOnce(user, { credits: place % 2 ? books.credits : books.others })),
-            );
-            expect(bills.filter(({ firstFetchBonus }) => firstFetchBonus === 50)).to.have.length(1);
-            expect(await books.credits.balance(user)).to.include({ available: 50, bonus: 50 });
-        });
+        it('come once for 100 first fetches at the same time (R16)', () => fetchFirst(books, { atOnce: 100 }));
 
         it('come to each member of a workspace, on the account that pays', async () => {
             const [payer, ...members] = await Promise.all([books.user({ allowance: 10 }), books.user({}), books.user({}), books.user({})]);
@@ -80,14 +74,7 @@ describe('credits earned', () => {
             expect(await books.story(inviter)).to.deep.equal(['grant +10', 'referral +100']);
         });
 
-        it('come once for 100 triggers at the same time', async () => {
-            const inviter = await books.user({});
-            const invited = await books.user({ allowance: 100, invitedBy: inviter });
-            await Promise.all(
-                Array.from({ length: 100 }, (_, place) => fetchOnce(invited, { credits: place % 2 ? books.credits : books.others })),
-            );
-            expect(await bonusOf(inviter)).to.equal(100);
-        });
+        it('come once for 100 triggers at the same time (R16)', () => fetchInvited(books, { atOnce: 100 }));
 
         it('end at 20 a month, also when all come at the same time, and begin again with the next month', async () => {
             const inviter = await books.user({});
@@ -121,14 +108,8 @@ describe('credits earned', () => {
     });
 
     describe('by contributing', () => {
-        it('come once for a domain, to the first of 100 at the same time', async () => {
-            const accounts = await Promise.all(Array.from({ length: 5 }, () => books.user({})));
-            const earned = await Promise.all(
-                Array.from({ length: 100 }, (_, place) => earnContribution(books.db, accounts[place % 5] ?? '', 'contested.example')),
-            );
-            expect(earned.filter((credits) => credits === 50)).to.have.length(1);
-            expect(earned.filter((credits) => credits === 0)).to.have.length(99);
-        });
+        it('come once for a domain, to the first of 100 at the same time (R16)', () =>
+            contribute(books, { atOnce: 100, domain: 'contested.example' }));
 
         it('end at 10 a month', async () => {
             const account = await books.user({});

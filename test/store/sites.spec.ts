@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Db } from '../../shared/db.ts';
+import * as maintainers from '../../shared/store/maintainers.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import * as sites from '../../shared/store/sites.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
@@ -54,24 +55,24 @@ describe('a registrable domain', () => {
     it('passes to another workspace, and only that one publishes from then on', async () => {
         const [old, next] = [await contributor(db), await contributor(db)];
         expect(await mayPublish(old, 'moved.example')).to.equal(true);
-        await db.transaction((trx) => sites.transferDomain(trx, 'moved.example', next.workspaceId));
+        await db.transaction((trx) => maintainers.transferDomain(trx, 'moved.example', next.workspaceId));
         expect(await mayPublish(old, 'moved.example')).to.equal(false);
         expect(await mayPublish(next, 'moved.example')).to.equal(true);
         const view = await sites.showDomain(db, 'moved.example');
         expect(view.maintainers.map(({ workspaceId }) => workspaceId)).to.deep.equal([next.workspaceId]);
-        expect(view.sites).to.deep.equal([{ site: 'moved.example', latest: 2, versions: 2 }]);
+        expect(view.sites).to.deep.equal([{ site: 'moved.example', latest: 2, versions: 2, verified: false, drift: false }]);
     });
 
     it('is shared with a workspace that was added, and never left without anybody', async () => {
         const [first, second] = [await contributor(db), await contributor(db)];
         expect(await mayPublish(first, 'shared.example')).to.equal(true);
-        await db.transaction((trx) => sites.addMaintainer(trx, 'shared.example', second.workspaceId));
+        await db.transaction((trx) => maintainers.addMaintainer(trx, 'shared.example', second.workspaceId));
         expect(await mayPublish(second, 'x.shared.example')).to.equal(true);
         const remove = ({ workspaceId }: schemas.Publisher) =>
-            db.transaction((trx) => sites.removeMaintainer(trx, 'shared.example', workspaceId));
+            db.transaction((trx) => maintainers.removeMaintainer(trx, 'shared.example', workspaceId));
         const both = await Promise.all([remove(first), remove(second)]);
         expect(both.toSorted()).to.deep.equal(['last', 'removed']);
         expect(await remove(await contributor(db))).to.equal('absent');
-        expect(await sites.listMaintainers(db, 'shared.example')).to.have.length(1);
+        expect(await maintainers.listMaintainers(db, 'shared.example')).to.have.length(1);
     });
 });

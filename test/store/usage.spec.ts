@@ -37,6 +37,11 @@ describe('the request log', () => {
         const { rows } = await db.raw<{ rows: [{ count: number }] }>('select count(*) as count from usage where site = ?', [site]);
         return rows[0].count;
     };
+    const trafficOf = async (site: string) => {
+        const [traffic] = await usage.siteTraffic(db, [site]);
+        if (traffic === undefined) throw new Error('a site without an answer');
+        return traffic;
+    };
     const advance = (days: number) => db.raw("update app_clock set time_offset = time_offset + ? * interval '1 day'", [days]);
 
     it('has every call within a second, written together', async () => {
@@ -114,13 +119,13 @@ describe('the request log', () => {
         expect(health.get('search')?.p95Ms).to.be.within(1800, 2200);
         expect(health.get('search')?.lastSuccessAt).to.be.instanceOf(Date);
         expect(health.get('broken')).to.deep.equal({ successRate: 0, p95Ms: null, lastSuccessAt: null });
-        const traffic = await usage.siteTraffic(db, site);
+        const traffic = await trafficOf(site);
         expect(traffic.fetches7d).to.equal(18);
         expect(traffic.health?.successRate).to.be.closeTo(18 / 21, 1e-9);
     });
 
     it('says nothing of a site that nobody called', async () => {
-        expect(await usage.siteTraffic(db, 'silent.example')).to.deep.equal({ fetches7d: 0, health: undefined });
+        expect(await trafficOf('silent.example')).to.deep.equal({ fetches7d: 0, health: undefined });
         expect((await usage.endpointHealth(db, 'silent.example')).size).to.equal(0);
     });
 
@@ -134,7 +139,7 @@ describe('the request log', () => {
                 ),
             ),
         );
-        expect((await usage.siteTraffic(db, 'busy.example')).fetches7d).to.equal(400);
+        expect((await trafficOf('busy.example')).fetches7d).to.equal(400);
         expect(await countOf('busy.example')).to.equal(400);
     });
 
@@ -151,9 +156,9 @@ describe('the request log', () => {
     it('forgets the week after a week, and old rows when it is told to', async () => {
         await write(fetched('old.example'));
         await advance(6);
-        expect((await usage.siteTraffic(db, 'old.example')).fetches7d).to.equal(1);
+        expect((await trafficOf('old.example')).fetches7d).to.equal(1);
         await advance(2);
-        const traffic = await usage.siteTraffic(db, 'old.example');
+        const traffic = await trafficOf('old.example');
         expect(traffic.fetches7d).to.equal(0);
         expect(traffic.health).to.include({ successRate: null, p95Ms: null });
         expect(traffic.health?.lastSuccessAt).to.be.instanceOf(Date);

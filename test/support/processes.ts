@@ -16,10 +16,10 @@ export interface Running {
     readonly output: () => string;
 }
 
-/** Starts `bin/<name>.ts` with these settings and nothing else of this machine's environment but the PATH. */
-export function startProcess(name: 'api' | 'worker' | 'start', settings: Record<string, string>): Running {
+/** Starts `bin/<name>.ts` with these settings and nothing else of this machine's environment but the PATH; `cwd`: of another checkout. */
+export function startProcess(name: 'api' | 'worker' | 'start', settings: Record<string, string>, cwd = ROOT): Running {
     const child: ChildProcess = spawn(process.execPath, [`bin/${name}.ts`], {
-        cwd: ROOT,
+        cwd,
         env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
     });

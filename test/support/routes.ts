@@ -1,9 +1,18 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
+import { newId } from '../../shared/domain/ids.ts';
 import type { Answer, Person } from './people.ts';
 import { aPackage } from './schemas.ts';
 
 export const INTENT = 'find one product together with its price';
+
+/** What stands in the placeholders of paths. */
+export interface Places {
+    /** A site's version and who maintains it, a request for a schema: absent ones unless a test has some. */
+    version: string;
+    workspace_id: string;
+    request_id: string;
+}
 
 /** A request of every route that is right in shape, made from the table of contracts; `site` and `body` as the test wants them. */
 export interface RouteCall {
@@ -11,27 +20,40 @@ export interface RouteCall {
     method: AnyContract['method'];
     path: string;
     body: object | undefined;
+    /** The same path with another value in one of its placeholders, in every spelling that a URL can have. */
+    pathWith(placeholder: string, value: string): string;
 }
 
 /** One call for every contract; a route that this does not know how to call fails, so that no new one is forgotten. */
-export function everyRoute(site = 'shop.test'): RouteCall[] {
+export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, contracts: readonly AnyContract[] = CONTRACTS): RouteCall[] {
     const bodies: Readonly<Record<string, object>> = {
         postFetch: { site, endpoint: 'product', params: { id: 1 } },
         postSchema: aPackage(site),
+        postYank: { reason: 'broken' },
+        postSchemaRequest: { domain: site, task: 'Read the price of every product once a day.' },
     };
-    return CONTRACTS.map((contract) => {
-        const path = contract.path.replace(/\{(domain|site)\}/g, site);
-        if (path.includes('{')) throw new Error(`test/support/routes.ts has no value for ${contract.path}`);
+    const values = new Map<string, string>(
+        Object.entries({ site, domain: site, version: '1', workspace_id: newId('wsp'), request_id: newId('srq'), ...places }),
+    );
+    return contracts.map((contract) => {
         const body = bodies[contract.name];
         if ((body !== undefined) !== (contract.body !== undefined))
             throw new Error(`test/support/routes.ts has no body for ${contract.name}`);
-        return {
-            contract,
-            method: contract.method,
-            path: contract.counted && body === undefined ? `${path}?intent=${encodeURIComponent(INTENT)}` : path,
-            body,
+        const pathWith = (placeholder: string, value: string) => {
+            const path = contract.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
+                const known = name === placeholder ? value : values.get(name);
+                if (known === undefined) throw new Error(`test/support/routes.ts has no value for ${contract.path}`);
+                return known;
+            });
+            return contract.counted && body === undefined ? `${path}?intent=${encodeURIComponent(INTENT)}` : path;
         };
+        return { contract, method: contract.method, path: pathWith('', ''), body, pathWith };
     });
+}
+
+/** Names of the placeholders of a route's path. */
+export function placeholdersOf({ contract }: Pick<RouteCall, 'contract'>): string[] {
+    return [...contract.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
 
 /** The call of `route` by `person`. */

@@ -5,7 +5,9 @@ import { type Config, readConfig } from '../../shared/config.ts';
 import { parseEgressAllow } from '../../shared/domain/egress-allow.ts';
 import { openLog } from '../../shared/log.ts';
 import * as ledger from '../../shared/store/ledger.ts';
+import { openTracing } from '../../shared/tracing/open.ts';
 import type { EgressConnector } from '../../workers/egress.ts';
+import { startVerifier, type VerifierOptions } from '../../workers/verify.ts';
 import { type OpenWorker, openWorker } from '../../workers/worker.ts';
 import { createTestDatabase } from './postgres.ts';
 import { testRedisUrl, uniquePrefix } from './redis.ts';
@@ -20,6 +22,8 @@ export interface WorldOptions {
     /** How many workers run in this process. */
     workers?: number;
     config?: Partial<Config>;
+    /** Each worker verifies what was published, as it does in production; without it publishing calls nobody. */
+    verifier?: VerifierOptions;
     /** Only the proofs that the guard's tests can fail pass one. */
     connector?: EgressConnector;
 }
@@ -43,7 +47,7 @@ export interface World {
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-    const { topology = TOPOLOGIES[0] ?? 'postgres', workers: workerCount = 1, connector } = options;
+    const { topology = TOPOLOGIES[0] ?? 'postgres', workers: workerCount = 1, verifier, connector } = options;
     const database = await createTestDatabase();
     const config = testConfig(database.url, topology, options.config ?? {});
     const logged: Record<string, unknown>[] = [];
@@ -51,9 +55,10 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     const clock: Clock = openClock();
     const apps: { app: App; api?: { stop(): Promise<void> } }[] = [];
     const workers: OpenWorker[] = [];
+    const verifiers: { stop(): Promise<void> }[] = [];
 
     async function openApi() {
-        const app = openApp(config, { role: 'api', log, clock });
+        const app = openApp(config, { role: 'api', log, clock, tracing: await openTracing(config, { service: 'routebook-api', log }) });
         const api = await startApi(app);
         apps.push({ app, api });
         return { app, base: `http://127.0.0.1:${api.port}` };
@@ -61,10 +66,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
 
     const { app, base } = await openApi();
     for (let index = 0; index < workerCount; index++) {
-        const workerApp = openApp(config, { role: 'worker', log, clock, metrics: app.metrics });
+        const tracing = await openTracing(config, { service: 'routebook-worker', log });
+        const workerApp = openApp(config, { role: 'worker', log, clock, metrics: app.metrics, tracing });
         workerApp.setPort(Number(new URL(base).port));
         apps.push({ app: workerApp });
         workers.push(await openWorker(workerApp, connector === undefined ? {} : { connector }));
+        if (verifier !== undefined) verifiers.push(startVerifier(workerApp, verifier));
     }
 
     return {
@@ -82,11 +89,15 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         },
         openAnotherApi: openApi,
         async close() {
+            for (const one of verifiers) await one.stop();
             for (const worker of workers) await worker.close();
             for (const { api } of apps) await api?.stop();
             const drift = await ledger.checkLedger(app.db);
             const held = await ledger.totalHeld(app.db);
-            for (const opened of apps.toReversed()) await opened.app.close();
+            for (const opened of apps.toReversed()) {
+                await opened.app.close();
+                await opened.app.tracing.close();
+            }
             await database.drop();
             if (drift.length > 0) throw new Error(`ledgers do not sum: ${JSON.stringify(drift)}`);
             if (held > 0) throw new Error(`${held} credits are still held after the test`);
@@ -101,6 +112,7 @@ function testConfig(databaseUrl: string, topology: Topology, overrides: Partial<
         ...readConfig({ DATABASE_URL: databaseUrl, PORT: '0', HOST: '127.0.0.1', WORKER_CONCURRENCY: '64' }),
         redisUrl: topology === 'redis' ? testRedisUrl() : undefined,
         keyPrefix: uniquePrefix(),
+        passwordCost: 6,
         egressAllow: loopback.entries,
         ...overrides,
         databaseUrl,

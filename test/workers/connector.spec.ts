@@ -1,24 +1,93 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { parseEgressAllow } from '../../shared/domain/egress-allow.ts';
-import { createConnector } from '../../workers/egress.ts';
+import { createConnector, createLookup } from '../../workers/egress.ts';
+import { createUpstream } from '../../workers/upstream.ts';
+import { loopbackRules, requestTo } from '../support/sites.ts';
 
 describe('a connection that is not ready in time', () => {
-    it('is closed also where the site never answers the TLS handshake', async () => {
-        const allow = parseEgressAllow('127.0.0.0/8');
-        if (!allow.ok) throw new Error(allow.problem);
-        const silent = createServer().listen(0, '127.0.0.1');
-        await once(silent, 'listening');
-        const { port } = silent.address() as AddressInfo;
-        const connector = createConnector({ allow: allow.entries, hosts: new Map(), proxyUrl: undefined }, { timeoutMs: 200 });
+    let silent: Server;
+    let port: number;
 
-        const arrived = once(silent, 'connection');
+    beforeEach(async () => {
+        silent = createServer().listen(0, '127.0.0.1');
+        await once(silent, 'listening');
+        ({ port } = silent.address() as AddressInfo);
+    });
+    afterEach(() => silent.close());
+
+    async function closedAtTheSite(): Promise<void> {
+        const [socket] = (await once(silent, 'connection')) as [Socket];
+        await once(
+            socket.resume().on('error', () => {}),
+            'close',
+        );
+    }
+
+    it('is closed also where the site never answers the TLS handshake', async () => {
+        const connector = createConnector(loopbackRules('127.0.0.0/8'), { timeoutMs: 200 });
+        const closed = closedAtTheSite();
         const failure = connector.connect({ host: '127.0.0.1', port, scheme: 'https' }).catch((error: NodeJS.ErrnoException) => error.code);
-        const [socket] = (await arrived) as [Socket];
-        const isClosed = once(socket.resume(), 'close');
         expect(await failure).to.equal('ETIMEDOUT');
-        await isClosed;
-        silent.close();
+        await closed;
+    });
+
+    it('is closed as soon as nobody waits for it any more', async () => {
+        const connector = createConnector(loopbackRules('127.0.0.0/8'));
+        const gone = new AbortController();
+        const closed = closedAtTheSite();
+        const failure = connector
+            .connect({ host: '127.0.0.1', port, scheme: 'https' }, gone.signal)
+            .catch((error: NodeJS.ErrnoException) => error.code);
+        await once(silent, 'connection');
+        gone.abort();
+        expect(await failure).to.equal('ECONNABORTED');
+        await closed;
+    });
+
+    for (const effect of ['read', 'write'] as const) {
+        it(`is closed at the deadline of the ${effect} that it was opened for, and nothing was sent`, async () => {
+            const upstream = createUpstream({ rules: loopbackRules(`127.0.0.1:${port}`) });
+            const closed = closedAtTheSite();
+            const began = performance.now();
+            const answer = await upstream.send(requestTo(`https://shop.test:${port}/`), {
+                site: 'shop.test',
+                registrable: 'shop.test',
+                effect,
+                deadlineAt: Date.now() + 300,
+            });
+            expect(!answer.ok && answer.code).to.equal('DEADLINE_EXCEEDED');
+            await closed;
+            expect(performance.now() - began).to.be.below(3000);
+            upstream.close();
+        });
+    }
+});
+
+describe('looking up names', () => {
+    it('asks once for equal names, and for one name after the other of an owner whose name server hangs, while others go on', async () => {
+        const asked: string[] = [];
+        const hanging = Promise.withResolvers<string[]>();
+        const lookup = createLookup(async (host) => {
+            asked.push(host);
+            return host.endsWith('hangs.test') ? hanging.promise : ['127.0.0.1'];
+        });
+        const stuck = ['a.hangs.test', 'a.hangs.test', 'b.hangs.test', 'c.hangs.test'].map(lookup);
+        expect(await lookup('good.test')).to.deep.equal(['127.0.0.1']);
+        expect(asked).to.deep.equal(['a.hangs.test', 'good.test']);
+        hanging.resolve(['127.0.0.2']);
+        expect(await Promise.all(stuck)).to.deep.equal(stuck.map(() => ['127.0.0.2']));
+        expect(asked.slice(2)).to.deep.equal(['b.hangs.test', 'c.hangs.test']);
+    });
+
+    it('tries again after a name that was not found, and looks anew each time', async () => {
+        let asked = 0;
+        const lookup = createLookup(async () => {
+            if (++asked === 1) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
+            return [`127.0.0.${asked}`];
+        });
+        expect(await lookup('shop.test').catch((error: NodeJS.ErrnoException) => error.code)).to.equal('ENOTFOUND');
+        expect(await lookup('shop.test')).to.deep.equal(['127.0.0.2']);
+        expect(await lookup('shop.test')).to.deep.equal(['127.0.0.3']);
     });
 });

@@ -44,6 +44,11 @@ describe('the guard on egress', () => {
                 readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'),
             ),
         );
-        expect(dials.sort()).to.deep.equal(['workers/egress/addresses.ts', 'workers/egress/agent.ts', 'workers/egress/connector.ts']);
+        expect(dials.sort()).to.deep.equal([
+            'workers/egress/addresses.ts',
+            'workers/egress/agent.ts',
+            'workers/egress/connector.ts',
+            'workers/egress/resolver.ts',
+        ]);
     });
 });

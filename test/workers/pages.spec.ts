@@ -97,6 +97,11 @@ describe('a walk over the pages of a site', () => {
         expect(await by({ maxResults: 6 }, 'links'), 'before the last page').to.deep.equal([6, 2, true]);
     });
 
+    it('says so too of a walk that ends at a full page, where nobody asked for another', async () => {
+        expect(done(await run('pages', { books: 6 }, { maxPages: 2 }))).to.include({ results: 6, requests: 2, truncated: true });
+        expect(done(await run('pages', { books: 6 }))).to.include({ results: 6, requests: 2, truncated: false });
+    });
+
     it('bills nothing where there is nothing', async () => {
         const outcome = done(await run('pages', { books: 0 }));
         expect(outcome.data).to.deep.equal({ items: [], total: 0 });

@@ -146,8 +146,11 @@ describe('calling a site', () => {
         for (const status of [429, 502, 503, 504]) {
             it(`tries a read again after ${status}, twice at most`, async () => {
                 answersInTurn(status, status, 200);
+                const began = performance.now();
                 const result = await send(requestTo(at('/')));
                 expect(result.ok && result.figures.attempts).to.equal(3);
+                // Pauses of 0.1 and 0.4 s, each up to half shorter by chance.
+                expect(performance.now() - began).to.be.within(245, 4000);
                 expect(figures.map((one) => one.result)).to.deep.equal([
                     status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS',
                     status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS',

@@ -2,13 +2,23 @@ import type { AgentOptions, ClientRequest, ClientRequestArgs } from 'node:http';
 import { Agent } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { EgressConnector } from './connector.ts';
+import type { EgressConnector, Target } from './connector.ts';
 import type { Scheme } from './rules.ts';
 
 /** Connections that wait for their next request, in milliseconds; below the 5 s after which Node's own servers close them. */
 const IDLE = 4000;
 
-const POOLED: AgentOptions = { keepAlive: true, maxSockets: 256, maxTotalSockets: 2048, maxFreeSockets: 64, scheduling: 'lifo' };
+/**
+ * No limit of connections: a worker has as many calls in flight as slots, and calls past a limit would wait unseen. One to a busy site
+ * rests before it is free again (`emit`), so that there are more of them than calls: with 64 kept, some were dialled anew all the time.
+ */
+const POOLED: AgentOptions = { keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' };
+
+/** For as long as somebody waits for a connection. */
+export interface Waiting {
+    /** Runs `act` when nobody waits any more, at once if that is so already; the answer forgets it again. */
+    whenOver(act: () => void): () => void;
+}
 
 /** Runs between "connected" and the first byte; a throw closes the connection and nothing is sent. */
 export type HandOver = () => Promise<void>;
@@ -34,21 +44,37 @@ export class GuardedAgent extends Agent {
         this.#handOver = handOver;
     }
 
+    /** This pool as one call sees it: a connection that is opened for the call is given up when the call is over. */
+    forCall(waiting: Waiting): Agent {
+        // Node's types leave out the method by which its client asks an agent for a connection.
+        const pool = this as unknown as { addRequest(request: ClientRequest, options: ClientRequestArgs): void };
+        const addRequest = (request: ClientRequest, options: ClientRequestArgs) =>
+            pool.addRequest(request, { ...options, waiting } as object);
+        return Object.create(this, { addRequest: { value: addRequest } });
+    }
+
     override getName(options: { host?: string | null; port?: string | number | null } = {}): string {
         return `${options.host}:${options.port}`;
     }
 
-    override createConnection(options: ClientRequestArgs, callback: (error: Error | null, socket: Duplex) => void): undefined {
-        const target = { host: options.host ?? '', port: Number(options.port ?? this.defaultPort), scheme: this.#scheme };
-        this.#open(target).then(
-            (socket) => callback(null, socket),
-            // Node's type asks for a socket even beside an error; its code looks at the error alone.
-            (error: Error) => callback(error, undefined as unknown as Duplex),
-        );
+    override createConnection(
+        { host, port, waiting }: ClientRequestArgs & { waiting?: Waiting },
+        callback: (error: Error | null, socket: Duplex) => void,
+    ): undefined {
+        const target = { host: host ?? '', port: Number(port ?? this.defaultPort), scheme: this.#scheme };
+        const gone = new AbortController();
+        const forget = waiting?.whenOver(() => gone.abort());
+        this.#open(target, gone.signal)
+            .finally(forget)
+            .then(
+                (socket) => callback(null, socket),
+                // Node's type asks for a socket even beside an error; its code looks at the error alone.
+                (error: Error) => callback(error, undefined as unknown as Duplex),
+            );
     }
 
-    async #open(target: Parameters<EgressConnector['connect']>[0]): Promise<Socket> {
-        const socket = await this.#connector.connect(target);
+    async #open(target: Target, gone: AbortSignal): Promise<Socket> {
+        const socket = await this.#connector.connect(target, gone);
         if (this.#handOver === undefined) return socket;
         // Nobody listens to the socket while the hand-over waits: an error meanwhile shows when the request is written.
         const ignore = () => {};

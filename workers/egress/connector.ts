@@ -1,8 +1,8 @@
-import { lookup } from 'node:dns/promises';
 import { connect as dialTcp, isIP, type Socket } from 'node:net';
 import { connect as startTls } from 'node:tls';
 import { HttpProxyAgent } from 'hpagent';
 import ipaddr from 'ipaddr.js';
+import { createLookup, type Lookup } from './resolver.ts';
 import { type DialVerdict, type EgressRules, judgeDial, type Scheme } from './rules.ts';
 
 /** What a URL asks for: a name or an IP literal (without brackets), a port, and whether TLS goes on top. */
@@ -14,7 +14,8 @@ export interface Target {
 
 /** Opens connections that are ready for HTTP; TLS, where asked for, is done and verified. */
 export interface EgressConnector {
-    connect(target: Target): Promise<Socket>;
+    /** @param gone aborted when nobody wants the connection any more: whatever has been opened for it is closed then */
+    connect(target: Target, gone?: AbortSignal): Promise<Socket>;
 }
 
 /** The guard's no. The reason is for logs: an internal address is nobody's business outside. */
@@ -35,37 +36,43 @@ const CONNECT_TIMEOUT = 10_000;
  * The guard (CONTRACT 4, address guard): resolves itself, refuses the whole answer if one address in it is not allowed, dials the very
  * address that was judged and looks at the peer's address again. Neither setting nor environment switches any of it off; with
  * EGRESS_PROXY_URL the proxy resolves and decides on addresses.
- * @param timeoutMs of DNS, TCP and TLS together; only tests pass another one
+ * @param timeoutMs of DNS, TCP and TLS together; only tests pass another one, and another resolver
  */
-export function createConnector(rules: EgressRules, { timeoutMs = CONNECT_TIMEOUT }: { timeoutMs?: number } = {}): EgressConnector {
-    const open = rules.proxyUrl === undefined ? (target: Target) => dialChecked(target, rules) : throughProxy(rules.proxyUrl);
+export function createConnector(
+    rules: EgressRules,
+    { timeoutMs = CONNECT_TIMEOUT, lookup = createLookup() }: { timeoutMs?: number; lookup?: Lookup } = {},
+): EgressConnector {
+    const { proxyUrl } = rules;
+    const open =
+        proxyUrl === undefined
+            ? (target: Target, late: AbortSignal) => dialChecked(target, rules, lookup, late)
+            : (target: Target) => throughProxy(proxyUrl, target);
     return {
-        connect: (target) => withinTime(timeoutMs, async (late) => finish(await open(target), target, late)),
+        connect: (target, gone) => withinTime(timeoutMs, async (late) => finish(await open(target, late), target, late), gone),
     };
 }
 
-async function dialChecked(target: Target, rules: EgressRules): Promise<Socket> {
-    const addresses = await resolve(target.host, rules);
+async function dialChecked(target: Target, rules: EgressRules, lookup: Lookup, late: AbortSignal): Promise<Socket> {
+    const addresses = await resolve(target.host, rules, lookup);
     for (const address of addresses) {
         const verdict = judgeDial({ ...target, address }, rules);
         if (verdict !== 'allowed') throw new EgressDenied(verdict);
     }
-    return dialInTurn(addresses, target.port);
+    return dialInTurn(addresses, target.port, late);
 }
 
-async function resolve(host: string, rules: EgressRules): Promise<readonly string[]> {
+async function resolve(host: string, rules: EgressRules, lookup: Lookup): Promise<readonly string[]> {
     if (isIP(host) !== 0) return [host];
-    const fixed = rules.hosts.get(host.toLowerCase());
-    if (fixed !== undefined) return fixed;
-    return (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address);
+    return rules.hosts.get(host.toLowerCase()) ?? lookup(host);
 }
 
 /** One address after the other, each with an even share of the time, so that one that swallows packets leaves time for the next. */
-async function dialInTurn(addresses: readonly string[], port: number): Promise<Socket> {
+async function dialInTurn(addresses: readonly string[], port: number, gone: AbortSignal): Promise<Socket> {
     let failure: unknown = Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' });
     for (const address of addresses.slice(0, 4)) {
+        if (gone.aborted) break;
         try {
-            return await withinTime(CONNECT_TIMEOUT / Math.min(4, addresses.length), (late) => dial(address, port, late));
+            return await withinTime(CONNECT_TIMEOUT / Math.min(4, addresses.length), (late) => dial(address, port, late), gone);
         } catch (error) {
             if (error instanceof EgressDenied) throw error;
             failure = error;
@@ -89,13 +96,12 @@ function isSameAddress(one: string, other: string): boolean {
 }
 
 /** A tunnel by CONNECT; the proxy gets the name as it is. */
-function throughProxy(proxyUrl: string): (target: Target) => Promise<Socket> {
+function throughProxy(proxyUrl: string, { host, port }: Target): Promise<Socket> {
     const agent = new HttpProxyAgent({ proxy: proxyUrl, timeout: CONNECT_TIMEOUT });
-    return ({ host, port }) =>
-        new Promise((done, fail) => {
-            const options = { host: isIP(host) === 6 ? `[${host}]` : host, port, timeout: CONNECT_TIMEOUT };
-            agent.createConnection(options, (error, socket) => (error === null ? done(socket as Socket) : fail(error)));
-        });
+    return new Promise((done, fail) => {
+        const options = { host: isIP(host) === 6 ? `[${host}]` : host, port, timeout: CONNECT_TIMEOUT };
+        agent.createConnection(options, (error, socket) => (error === null ? done(socket as Socket) : fail(error)));
+    });
 }
 
 /** Puts TLS on top where the scheme asks for it: the certificate has to be of the name in the URL. */
@@ -125,16 +131,26 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect', late: AbortS
     });
 }
 
-/** Tells `open` when its time is up, since a site that never finishes a handshake would keep the socket for ever; one that comes too late is closed. */
-function withinTime(ms: number, open: (late: AbortSignal) => Promise<Socket>): Promise<Socket> {
+/**
+ * Tells `open` when its time is up or nobody waits any more, since a site that never finishes a handshake would keep the socket for
+ * ever; one that comes too late is closed.
+ */
+function withinTime(ms: number, open: (late: AbortSignal) => Promise<Socket>, gone?: AbortSignal): Promise<Socket> {
     return new Promise((done, fail) => {
         const late = new AbortController();
-        const timer = setTimeout(() => {
-            fail(Object.assign(new Error('the connection was not ready in time'), { code: 'ETIMEDOUT' }));
+        const giveUp = (code: string, message: string) => {
+            fail(Object.assign(new Error(message), { code }));
             late.abort();
-        }, ms);
+        };
+        const timer = setTimeout(() => giveUp('ETIMEDOUT', 'the connection was not ready in time'), ms);
+        const leave = () => giveUp('ECONNABORTED', 'nobody waits for the connection any more');
+        gone?.addEventListener('abort', leave);
+        if (gone?.aborted) leave();
         open(late.signal)
             .then((socket) => (late.signal.aborted ? void socket.destroy() : done(socket)), fail)
-            .finally(() => clearTimeout(timer));
+            .finally(() => {
+                clearTimeout(timer);
+                gone?.removeEventListener('abort', leave);
+            });
     });
 }

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
+import { dropped } from '../garbage.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { judge, type NextFound, type ParseBody, type RawPage, type ResponseRules, readPage, readPart } from './read-page.ts';
 
@@ -30,7 +31,11 @@ export interface HtmlSkills {
 
 /** Says `ready` to the pool, then answers one task after the other. For the files that are threads. */
 export function answerTasks(html?: HtmlSkills): void {
-    parentPort?.on('message', (task: Task) => parentPort?.postMessage(answer(task, html)));
+    parentPort?.on('message', (task: Task) => {
+        parentPort?.postMessage(answer(task, html));
+        // Once nobody holds the task any more.
+        if ('page' in task) setImmediate(dropped, task.page.body.length);
+    });
     parentPort?.postMessage('ready');
 }
 

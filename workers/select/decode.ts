@@ -16,6 +16,12 @@ export function decode({ body, contentType, type }: { body: Uint8Array; contentT
     return toText(body, charset ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8');
 }
 
+/** Whether the bytes of a body can be looked at as UTF-8 text, or as ASCII within it. */
+export function isUtf8({ body, contentType }: { body: Uint8Array; contentType: string | undefined }): boolean {
+    const { charset } = readContentType(contentType);
+    return charset === undefined ? bomOf(body) === undefined : /^utf-?8$/i.test(charset);
+}
+
 function readContentType(header: string | undefined): { essence: string; charset: string | undefined } {
     if (header === undefined) return { essence: '', charset: undefined };
     const [essence = ''] = header.split(';', 1);
@@ -49,7 +55,7 @@ function bomOf(body: Uint8Array): string | undefined {
 /** HTML names its charset within its first 1,024 bytes, in ASCII. */
 function metaCharset(body: Uint8Array): string | undefined {
     const head = Buffer.from(body.subarray(0, 1024)).toString('latin1');
-    return /<meta\s[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
+    return /<meta\s[^<>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
 }
 
 function toText(body: Uint8Array, label: string): string {

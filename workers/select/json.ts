@@ -6,14 +6,19 @@ import { InvalidResponse } from './invalid-response.ts';
 /** Levels of arrays and objects that an answer may nest (CONTRACT 4). */
 const MAX_DEPTH = 100;
 
+/** @throws InvalidResponse where JSON nests too deep; bytes are taken as UTF-8 */
+export function refuseDepth(text: string | Uint8Array): void {
+    if (isJsonTooDeep(text, MAX_DEPTH)) {
+        throw new InvalidResponse(`The answer nests more than ${MAX_DEPTH} levels deep.`, [], 'UPSTREAM_TOO_LARGE');
+    }
+}
+
 /**
  * Parses an answer as JSON.
  * @throws InvalidResponse where it is none (an empty body is none), or nests too deep
  */
 export function parseJson(text: string): Json {
-    if (isJsonTooDeep(text, MAX_DEPTH)) {
-        throw new InvalidResponse(`The answer nests more than ${MAX_DEPTH} levels deep.`, [], 'UPSTREAM_TOO_LARGE');
-    }
+    refuseDepth(text);
     try {
         return JSON.parse(text) as Json;
     } catch {

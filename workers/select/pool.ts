@@ -2,8 +2,11 @@ import { Worker } from 'node:worker_threads';
 
 /** Runs tasks in threads, one at a time each, and puts an end to what takes too long or too much memory. */
 export interface ThreadPool<Task, Answer> {
-    /** `overrun`: the thread was ended, by its time or by its memory. Rejects only when the pool is closed or the thread's code breaks. */
-    run(task: Task): Promise<Answer | 'overrun'>;
+    /**
+     * `overrun`: the thread was ended, by its time or by its memory. Rejects only when the pool is closed or the thread's code breaks.
+     * @param moved buffers that go over to the thread instead of being copied
+     */
+    run(task: Task, moved?: readonly ArrayBuffer[]): Promise<Answer | 'overrun'>;
     close(): Promise<void>;
 }
 
@@ -16,6 +19,7 @@ export interface PoolLimits {
 
 interface Job<Task, Answer> {
     task: Task;
+    moved: readonly ArrayBuffer[];
     done(answer: Answer | 'overrun'): void;
     fail(error: Error): void;
 }
@@ -44,7 +48,7 @@ export function openThreadPool<Task, Answer>(file: URL, { threads: max, taskMs, 
             thread.job = job;
             // The answer may be waiting already when this process was too busy to look: one more turn of the loop takes it.
             thread.timer = setTimeout(() => setImmediate(() => thread.job === job && end(thread)), taskMs);
-            thread.worker.postMessage(job.task);
+            thread.worker.postMessage(job.task, job.moved);
         }
         const starting = [...threads].filter(({ isReady }) => !isReady).length;
         if (waiting.length > starting && threads.size < max) start();
@@ -95,10 +99,10 @@ export function openThreadPool<Task, Answer>(file: URL, { threads: max, taskMs, 
     }
 
     return {
-        run(task) {
+        run(task, moved = []) {
             if (isClosed) return Promise.reject(new Error('the pool is closed'));
             return new Promise((done, fail) => {
-                waiting.push({ task, done, fail });
+                waiting.push({ task, moved, done, fail });
                 dispatch();
             });
         },

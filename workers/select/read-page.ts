@@ -2,9 +2,9 @@ import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import { wrapResult } from '../../shared/domain/wrap-result.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
-import { decode } from './decode.ts';
+import { decode, isUtf8 } from './decode.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import { parseJson, searchJson, selectJson } from './json.ts';
+import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 
 /** What came from the site; plain enough to cross to a thread. */
 export interface RawPage {
@@ -36,7 +36,7 @@ export type ParseBody = (text: string, page: RawPage) => Parsed;
  * @throws InvalidResponse
  */
 export function readPage(page: RawPage, rules: ResponseRules, parse: ParseBody = parsePlain): JsonObject {
-    const data = isBodyless(page) ? {} : wrapResult(parse(decode(page), page).value(rules));
+    const data = isBodyless(page) ? {} : wrapResult(parse(textOf(page), page).value(rules));
     judge(data, rules.schema);
     return data;
 }
@@ -52,7 +52,7 @@ export function readPart(
     parse: ParseBody = parsePlain,
 ): { data: JsonObject; next: NextFound | undefined } {
     if (isBodyless(page)) return { data: {}, next: undefined };
-    const parsed = parse(decode(page), page);
+    const parsed = parse(textOf(page), page);
     const found = next === undefined ? undefined : parsed.next(next);
     return { data: wrapResult(parsed.value(rules)), next: found };
 }
@@ -73,6 +73,15 @@ export function judge(data: JsonObject, schema: JsonSchema | undefined): void {
 export function isBodyless(page: Pick<RawPage, 'status' | 'method'>): boolean {
     return page.method === 'HEAD' || page.status === 204 || page.status === 205;
 }
+
+/** What nests too deep is refused before a text is made of it. */
+function textOf(page: RawPage): string {
+    if (page.type === 'json' && page.body.length > LARGE && isUtf8(page)) refuseDepth(page.body);
+    return decode(page);
+}
+
+/** Bytes of a body; looking twice at smaller ones costs more than their text. */
+const LARGE = 256 * 1024;
 
 /** JSON and text. HTML is read by `html.ts`, whose libraries are heavy, in threads of its own. */
 function parsePlain(text: string, { type }: RawPage): Parsed {

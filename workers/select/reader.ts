@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { LONGEST_WALL } from '../../shared/domain/blocked-page.ts';
 import type { PreparedForm } from '../../shared/domain/build-request.ts';
 import type { Endpoint, JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
 import type { Page } from '../upstream/answers.ts';
@@ -54,7 +55,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
                     page,
                     here(() => ({ ok: true, data: readPage(page, rules) })),
                 );
-            const answer = unlessWall(answered, page, await ask(poolFor(page), { what: 'page', page, rules }));
+            const answer = await askOf(answered, poolFor(page), { what: 'page', page, rules });
             return answer.ok ? { ok: true, data: JSON.parse(answer.data) as JsonObject } : answer;
         },
         async readPart(answered, { response }, next) {
@@ -64,7 +65,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
                 const part = here(() => ({ ok: true as const, ...readPart(page, rules, next), bytes: page.body.length }));
                 return unlessWall(answered, page, part);
             }
-            const answer = unlessWall(answered, page, await ask(poolFor(page), { what: 'part', page, rules, next }));
+            const answer = await askOf(answered, poolFor(page), { what: 'part', page, rules, next });
             if (!answer.ok) return answer;
             const { data, next: found } = answer;
             return { ok: true, data: JSON.parse(data) as JsonObject, next: found, bytes: Buffer.byteLength(data) };
@@ -83,7 +84,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         },
         async readForm(answered, { selector, method }) {
             const page: RawPage = { ...rawPage(answered, {}), type: 'html' };
-            const answer = unlessWall(answered, page, await ask(html, { what: 'form', page, selector, method }));
+            const answer = await askOf(answered, html, { what: 'form', page, selector, method });
             return answer.ok ? { ok: true, form: JSON.parse(answer.data) as PreparedForm } : answer;
         },
         async close() {
@@ -99,8 +100,17 @@ function rawPage({ status, headers, body, url, method }: Page, { type }: Partial
     return { status, contentType, body, url, method, type: typeOfBody(body, contentType, type) };
 }
 
-async function ask(pool: ThreadPool<Task, TaskAnswer>, task: Task): Promise<TaskAnswer> {
-    const answer = await pool.run(task);
+/** Has a page read in a thread. A large body goes over to it, where it can be collected at once; only what a wall can be told by stays. */
+async function askOf(answered: Page, pool: ThreadPool<Task, TaskAnswer>, task: Extract<Task, { page: RawPage }>): Promise<TaskAnswer> {
+    const { page } = task;
+    const { body } = page;
+    const isMoved = body.length > LONGEST_WALL && body.buffer instanceof ArrayBuffer && body.length === body.buffer.byteLength;
+    const kept = isMoved ? { ...answered, body: new Uint8Array(body.subarray(0, LONGEST_WALL + 1)) } : answered;
+    return unlessWall(kept, page, await ask(pool, task, isMoved ? [body.buffer] : []));
+}
+
+async function ask(pool: ThreadPool<Task, TaskAnswer>, task: Task, moved: readonly ArrayBuffer[] = []): Promise<TaskAnswer> {
+    const answer = await pool.run(task, moved);
     if (answer === 'overrun') return refused(TOO_MUCH);
     return answer.ok && Buffer.byteLength(answer.data) > MAX_OUTPUT ? refused(TOO_LONG) : answer;
 }

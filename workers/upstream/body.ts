@@ -2,9 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
+import { dropped } from '../garbage.ts';
 import { UpstreamFault } from './failures.ts';
 
 export interface Body {
+    /** Empty where the body went past its cap and nobody wants its beginning. */
     bytes: Buffer;
     /** Bytes on the wire, before unpacking. */
     received: number;
@@ -15,10 +17,11 @@ export interface Body {
 /**
  * Reads a body and unpacks its one layer of compression, counting unpacked bytes as they come, so that a bomb is stopped at the cap.
  * @param cap bytes after unpacking; past it the body is left unread and the connection is lost
+ * @param keepsBeginning whether the beginning of a body that goes past the cap is wanted
  * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a coding that is unknown, doubled or broken; the stream's own error when the
  *     connection breaks off
  */
-export async function readBody(response: IncomingMessage, cap: number): Promise<Body> {
+export async function readBody(response: IncomingMessage, cap: number, { keepsBeginning = false } = {}): Promise<Body> {
     const openUnpacker = unpackerOf(response);
     const chunks: Buffer[] = [];
     let length = 0;
@@ -41,7 +44,9 @@ export async function readBody(response: IncomingMessage, cap: number): Promise<
         }
     };
     const isWhole = openUnpacker === undefined ? await take(response) : await unpack(packed(), openUnpacker, take);
+    if (!isWhole && !keepsBeginning) chunks.length = 0;
     const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+    dropped(length);
     return { bytes, received: openUnpacker === undefined ? length : received, isWhole };
 }
 

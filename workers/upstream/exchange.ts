@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Got } from 'got';
 import type { UpstreamRequest } from '../../shared/domain/types.ts';
 import type { GuardedAgent } from '../egress.ts';
@@ -11,6 +11,8 @@ export interface Exchange {
     head: Promise<IncomingMessage>;
     /** Whether a connection was there to write to: from then on the site may have seen the request. */
     isSent(): boolean;
+    /** What Node's parser or the connection said first, also where whoever reads the body only sees it end. */
+    brokenBy(): Error | undefined;
     /** Gives up what is not read yet, and the connection with it. */
     abandon(): void;
 }
@@ -19,13 +21,20 @@ export interface Exchange {
 const MAX_INTERIM = 8;
 
 /** Sends one request by got, without retry, redirect or unpacking of its own, and ends it when the call is over. */
-export function startExchange(client: Got, request: UpstreamRequest, agent: GuardedAgent | undefined, time: CallTime): Exchange {
+export function startExchange(client: Got, request: UpstreamRequest, pool: GuardedAgent, time: CallTime): Exchange {
+    const agent = pool.forCall(time);
     let isSent = false;
+    let broken: Error | undefined;
     const stream = client.stream(request.url, {
         method: request.method,
         headers: request.headers,
         ...(request.body === undefined ? {} : { body: request.body }),
-        ...(agent === undefined ? {} : { agent: { http: agent, https: agent } }),
+        agent: { http: agent, https: agent },
+    });
+    stream.once('request', (sent: ClientRequest) => {
+        sent.on('error', (error) => {
+            broken ??= error;
+        });
     });
     // got waits for somebody to write the body of a method that can have one.
     if (request.body === undefined && request.method !== 'GET' && request.method !== 'HEAD') stream.end();
@@ -62,5 +71,5 @@ export function startExchange(client: Got, request: UpstreamRequest, agent: Guar
             fail(fault);
         };
     });
-    return { head, isSent: () => isSent, abandon: () => stream.destroy() };
+    return { head, isSent: () => isSent, brokenBy: () => broken, abandon: () => stream.destroy() };
 }

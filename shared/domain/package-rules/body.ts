@@ -19,7 +19,7 @@ export function checkBody(subject: Subject): void {
     const used = new Set<string>();
     findStandIns(draft.body, place, (name, where) => {
         used.add(name);
-        if (!bodyParams.has(name)) {
+        if (!bodyParams.has(name) && !report.isFull()) {
             report.add(
                 where,
                 'TEMPLATE_MISMATCH',

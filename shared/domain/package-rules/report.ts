@@ -49,7 +49,11 @@ export function quoted(name: string): string {
     return `"${shown(name)}"`;
 }
 
+/** Most steps of pointers are words of the format itself, which are no secrets and need not be searched for any. */
+const PLAIN_WORD = /^[a-z_]{1,14}$/;
+
 function shown(text: string): string {
+    if (PLAIN_WORD.test(text)) return text;
     if (findSecrets(text) !== undefined) return '…';
     const readable = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');
     return readable.length > 100 ? `${readable.slice(0, 100).toWellFormed()}…` : readable;

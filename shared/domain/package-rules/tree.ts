@@ -4,7 +4,9 @@ import type { Path, Report } from './report.ts';
 
 /** Bounds of a whole package (CONTRACT 3.1). Levels count nested objects and arrays, the package itself as 1. */
 const MAX_LEVELS = 32;
-const MAX_VALUES = 400_000;
+/** 500 endpoints with 300 values each; publishing happens in the process that answers everybody else too. */
+export const MAX_VALUES = 150_000;
+export const TOO_MANY_VALUES = `The package has more than ${MAX_VALUES} values; publish fewer endpoints or smaller schemas.`;
 const MAX_TEXT = 65_536;
 
 /** Keys that would reach an object's prototype in careless code, here or in a caller's. */
@@ -27,6 +29,7 @@ export function checkTree(value: unknown, report: Report): boolean {
     let seen = 0;
     let isSound = true;
     for (let frame = waiting.pop(); frame !== undefined; frame = waiting.pop()) {
+        if (report.isFull()) return false;
         seen++;
         const { value: here } = frame;
         if (typeof here !== 'object' || here === null) {
@@ -43,11 +46,7 @@ export function checkTree(value: unknown, report: Report): boolean {
             continue;
         }
         if (seen + waiting.length + size > MAX_VALUES) {
-            report.add(
-                pathTo(frame),
-                'TOO_COMPLEX',
-                `The package has more than ${MAX_VALUES} values; publish fewer endpoints or smaller schemas.`,
-            );
+            report.add(pathTo(frame), 'TOO_COMPLEX', TOO_MANY_VALUES);
             return false;
         }
         checkKeys(frame, keys, report);
@@ -60,7 +59,10 @@ export function checkTree(value: unknown, report: Report): boolean {
     }
     // Keys and types repeat: one look at every different text together costs a tenth. Which one it is matters only when there is something.
     if (findSecrets([...new Set(texts.map(({ text }) => text))].join('\n')) !== undefined) {
-        for (const { frame, subject, text } of texts) reportSecret(pathTo(frame), subject, text, report);
+        for (const { frame, subject, text } of texts) {
+            if (report.isFull()) break;
+            reportSecret(pathTo(frame), subject, text, report);
+        }
     }
     return isSound;
 }

@@ -22,6 +22,7 @@ export interface Balance {
     held: number;
     /** What is left of the allowance plus bonus. */
     available: number;
+    /** When the next allowance is due; under a subscription it comes when it is paid, so that this may be past. */
     resetsAt: Date;
     overrides: Overrides;
 }
@@ -53,6 +54,7 @@ export async function changePlan(db: Db, workspaceId: string, account: AccountPl
     return db.transaction(async (trx) => {
         const before = await lockWorkspace(trx, workspaceId);
         if (before === undefined) return undefined;
+        if (before.owner === null) throw new Error(`workspace ${workspaceId} has no owner`);
         await trx.raw('update workspaces set plan = ? where id = ?', [account.plan, workspaceId]);
         const payer = payerOf(account.plan, workspaceId, before.owner);
         const isUser = payer === before.owner;
@@ -62,6 +64,29 @@ export async function changePlan(db: Db, workspaceId: string, account: AccountPl
         if (!isUser && before.plan === 'free') await leaveFree(trx, before.owner, workspaceId);
         return payer;
     });
+}
+
+/** A period that an invoice paid for: it begins when the invoice says, whatever the calendar does. */
+export interface PaidPeriod {
+    plan: Plan;
+    planAllowance: number;
+    from: Date;
+    until: Date;
+}
+
+/**
+ * Begins a paid period of a workspace: the allowance anew, and the plan where it is another one. What is left stays usable for three
+ * days past `until`, while the next invoice is waited for. Call it in the transaction that marks the invoice as granted; false
+ * where nobody is in the workspace any more.
+ */
+export async function renewWorkspace(db: Db, workspaceId: string, period: PaidPeriod): Promise<boolean> {
+    const before = await lockWorkspace(db, workspaceId);
+    if (before === undefined || before.owner === null) return false;
+    await db.raw('update workspaces set plan = ? where id = ?', [period.plan, workspaceId]);
+    const { plan, planAllowance, from, until } = period;
+    await db.raw('select credits_renew(?, ?, ?, ?, ?)', [workspaceId, plan, planAllowance, from, until]);
+    if (before.plan === 'free') await leaveFree(db, before.owner, workspaceId);
+    return true;
 }
 
 /** Sends bonus that came back to an account nobody spends from any more to where it belongs; returns the credits moved. */
@@ -88,19 +113,19 @@ export async function readBalance(db: Db, accountId: string): Promise<Balance | 
 async function open(db: Db, id: string, account: AccountPlan, isRestart: boolean): Promise<void> {
     const limits = JSON.stringify(account.overrides ?? {});
     await db.raw('select credits_open(?, ?, ?, ?::jsonb, ?)', [id, account.plan, account.planAllowance, limits, isRestart]);
+    // From here on it follows the calendar again.
+    if (isRestart) await db.raw('update credit_accounts set billing_date = null where id = ?', [id]);
 }
 
-async function lockWorkspace(db: Db, id: string): Promise<{ plan: Plan; owner: string } | undefined> {
+/** A workspace under its lock, with its first owner; null where everybody left. */
+async function lockWorkspace(db: Db, id: string): Promise<{ plan: Plan; owner: string | null } | undefined> {
     const { rows } = await db.raw<{ rows: { plan: Plan; owner: string | null }[] }>(
         `select w.plan, (select m.user_id from memberships m where m.workspace_id = w.id and m.role = 'owner'
                          order by m.created_at, m.user_id limit 1) as owner
          from workspaces w where w.id = ? for update of w`,
         [id],
     );
-    const row = rows[0];
-    if (row === undefined) return undefined;
-    if (row.owner === null) throw new Error(`workspace ${id} has no owner`);
-    return { plan: row.plan, owner: row.owner };
+    return rows[0];
 }
 
 /** The workspace's allowance ends now, also for what is held of it. */
@@ -138,6 +163,7 @@ interface AccountRow {
     bonus_available: number;
     held: number;
     resets_at: Date;
+    billing_date: Date | null;
     is_over?: boolean;
 }
 
@@ -149,7 +175,7 @@ function balanceOf(row: AccountRow): Balance {
         bonus: row.bonus_available,
         held: row.held,
         available: row.allowance_available + row.bonus_available,
-        resetsAt: row.resets_at,
+        resetsAt: row.billing_date ?? row.resets_at,
         overrides: {
             ...(row.per_minute !== null && { perMinute: row.per_minute }),
             ...(row.per_hour !== null && { perHour: row.per_hour }),

@@ -1,7 +1,7 @@
 import type { Db } from '../../db.ts';
 import type { Effect } from '../../domain/types.ts';
 import { run, type Statement } from '../statement.ts';
-import { persist } from './outages.ts';
+import type { ReachedCap } from './capped-holds.ts';
 
 /** What a call may cost at the most, and who pays. */
 export interface HoldOrder {
@@ -22,6 +22,10 @@ export interface HoldOrder {
     maxUnits: number;
     /** After so long the hold is released by itself: the time to the deadline and the grace after it. */
     expiresInMs: number;
+    /** What the caller believes of the site, from memory: where that has changed, nothing is held. */
+    standing?: { registrable: string; stamp: string } | undefined;
+    /** The account or the key has a cap on what it spends a day, which is looked at in the same statement. */
+    isCapped?: boolean;
 }
 
 export type HoldVerdict =
@@ -33,19 +37,21 @@ export type HoldVerdict =
           units: number;
           availableAfter: number;
       }
-    | { ok: false; available: number };
+    | {
+          ok: false;
+          available: number;
+          isStale?: boolean;
+          /** There are credits, and a cap that leaves none of them for this call. */
+          reached?: ReachedCap;
+      };
 
-interface HoldRow {
+export interface HoldRow {
     operation: string;
     amount: number;
     units: number;
     available: number;
+    is_stale?: boolean;
 }
-
-const HOLD: Statement = {
-    name: 'credits_hold',
-    text: 'select operation, amount, units, available from credits_hold($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
-};
 
 const FIND: Statement = {
     name: 'credits_find_holds',
@@ -53,43 +59,15 @@ const FIND: Statement = {
         from holds h join credit_accounts c on c.id = h.account_id where h.operation = any ($1::text[])`,
 };
 
-/** Holds for all orders in one statement; a verdict for each, in their order. An account that is not there has nothing available. */
-export async function holdAll(
-    db: Db,
-    orders: readonly HoldOrder[],
-    limits: { patienceMs: number; timeoutMs: number },
-): Promise<HoldVerdict[]> {
-    // Byte order, as `collate "C"` has it: the function takes each account's orders together.
-    const sorted = orders.toSorted((one, other) => (one.accountId < other.accountId ? -1 : one.accountId > other.accountId ? 1 : 0));
-    const rows = await persist(limits.patienceMs, async (mayBeDone) => {
-        const found = mayBeDone ? await run<HoldRow>(db, FIND, [sorted.map((order) => order.operation)], limits.timeoutMs) : [];
-        const done = new Set(found.map((row) => row.operation));
-        const open = sorted.filter((order) => !done.has(order.operation));
-        return open.length === 0 ? found : [...found, ...(await run<HoldRow>(db, HOLD, columns(open), limits.timeoutMs))];
-    });
-    const byOperation = new Map(rows.map((row) => [row.operation, row]));
-    return orders.map((order) => verdict(byOperation.get(order.operation)));
+/** Those of these orders that are held already. */
+export function findHolds(db: Db, orders: readonly HoldOrder[], timeoutMs: number): Promise<HoldRow[]> {
+    return run<HoldRow>(db, FIND, [orders.map((order) => order.operation)], timeoutMs);
 }
 
-function columns(orders: readonly HoldOrder[]): (string[] | number[])[] {
-    return [
-        orders.map((order) => order.operation),
-        orders.map((order) => order.accountId),
-        orders.map((order) => order.userId),
-        orders.map((order) => order.workspaceId),
-        orders.map((order) => order.keyId),
-        orders.map((order) => order.site),
-        orders.map((order) => order.endpoint),
-        orders.map((order) => order.versionId),
-        orders.map((order) => order.effect),
-        orders.map((order) => order.unit),
-        orders.map((order) => order.maxUnits),
-        orders.map((order) => Math.ceil(order.expiresInMs)),
-    ];
-}
-
-function verdict(row: HoldRow | undefined): HoldVerdict {
-    if (row === undefined) throw new Error('credits_hold left an order without a verdict');
+/** An account that is not there has nothing available. */
+export function holdVerdict(row: HoldRow | undefined): HoldVerdict {
+    if (row === undefined) throw new Error('credits_move left an order without a verdict');
+    if (row.is_stale === true) return { ok: false, available: row.available, isStale: true };
     if (row.units === 0) return { ok: false, available: row.available };
     return { ok: true, operation: row.operation, amount: row.amount, units: row.units, availableAfter: row.available };
 }

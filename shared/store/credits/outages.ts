@@ -7,11 +7,15 @@ import { BatchClosed, WaitedTooLong } from '../batch.ts';
  */
 export type Failure = 'unsent' | 'unknown' | 'undone' | 'fault';
 
-const UNSENT = new Set(['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03', '53300']);
+const UNSENT = new Set([
+    ...['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03', '53300'],
+    // The server lets nobody in: a database that is shut or being replaced, a password that is being changed.
+    ...['55000', '3D000', '28000', '28P01'],
+]);
 const UNDONE = new Set(['40001', '40P01', '55P03']);
 const UNKNOWN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', '57014', '57P01', '57P02', '57P05']);
 const LOST_WORDS =
-    /connection terminated|connection ended|connection timeout|timeout expired|not queryable|timeout acquiring|query timeout/i;
+    /connection terminated|connection ended|connection timeout|timeout expired|not queryable|timeout acquiring|query (read )?timeout/i;
 
 export function failureOf(error: unknown): Failure {
     if (error instanceof WaitedTooLong || error instanceof BatchClosed) return 'unsent';

@@ -9,6 +9,8 @@ export type HoldState = 'held' | 'sent' | 'charged' | 'released';
 export interface Settlement {
     operation: string;
     charge: number | null;
+    /** An earlier try may have been committed. */
+    mayBeDone?: boolean;
 }
 
 export interface Settled {
@@ -26,7 +28,7 @@ export interface Settled {
     available: number;
 }
 
-interface SettledRow extends Omit<Settled, 'firstFetchBonus'> {
+export interface SettledRow extends Omit<Settled, 'firstFetchBonus'> {
     operation: string;
     first_fetch: number;
 }
@@ -56,14 +58,14 @@ export async function settleAll(
     return persist(limits.patienceMs, async (mayBeDone) => {
         const rows = await run<SettledRow>(db, SETTLE, bindings, limits.timeoutMs);
         const byOperation = new Map(rows.map((row) => [row.operation, row]));
-        return settlements.map((settlement) => verdict(settlement, byOperation.get(settlement.operation), mayBeDone));
+        return settlements.map((settlement) => settledVerdict(settlement, byOperation.get(settlement.operation), mayBeDone));
     });
 }
 
 /** After a lost answer, a hold that ended the way we wanted is our own work: nobody else charges or gives up this operation. */
-function verdict(settlement: Settlement, row: SettledRow | undefined, mayBeDone: boolean): Settled {
+export function settledVerdict(settlement: Settlement, row: Omit<SettledRow, 'operation'> | undefined, mayBeDone: boolean): Settled {
     if (row === undefined) return UNKNOWN;
     const { won, state, marked, charged, available } = row;
-    const isOurs = mayBeDone && state === (settlement.charge === null ? 'released' : 'charged');
+    const isOurs = (mayBeDone || settlement.mayBeDone === true) && state === (settlement.charge === null ? 'released' : 'charged');
     return { won: won || isOurs, state, marked, charged, firstFetchBonus: row.first_fetch, available };
 }

@@ -11,7 +11,7 @@ import { hasExited, spawnKept } from '../../../shared/embedded-postgres/kept-pro
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_MS = 30_000;
 
-/** A server that nobody here wrote, as a process on a free loopback port, with a folder of its own. It cannot dial out. */
+/** A server that nobody here wrote, as a process on a free loopback port, with a folder of its own. */
 export interface RealServer {
     port: number;
     /** Where it keeps what it was told. */
@@ -23,23 +23,23 @@ export interface RealServer {
     stop(): Promise<void>;
 }
 
-interface Program {
-    /** Below node_modules. */
-    script: string;
+export interface Program {
+    /** A script below node_modules, which runs without a way out of this machine, or a program of the operating system. */
+    run: { script: string } | { program: string };
     /** Writes its settings into the folder; answers with its arguments. */
     prepare(folder: string, port: number): string[];
     /** A path that answers 200 as soon as it serves. */
     readyPath: string;
-    /** How a line of its access log begins, one a request. */
-    logLine(request: string): string;
+    /** Whether a line of its access log, one a request, tells of this request. */
+    isOf(line: string, request: string): boolean;
 }
 
 /** A private package registry without uplinks: whatever anybody publishes stays in its folder. */
 export function startVerdaccio(): Promise<RealServer> {
-    return start({
-        script: 'verdaccio/bin/verdaccio',
+    return startServer({
+        run: { script: 'verdaccio/bin/verdaccio' },
         readyPath: '/-/ping',
-        logLine: (request) => `info <-- 127.0.0.1 requested '${request}'`,
+        isOf: (line, request) => line.startsWith(`info <-- 127.0.0.1 requested '${request}'`),
         prepare(folder, port) {
             const config = {
                 storage: join(folder, 'storage'),
@@ -57,10 +57,10 @@ export function startVerdaccio(): Promise<RealServer> {
 
 /** A REST API over a JSON file. */
 export function startJsonServer(database: object): Promise<RealServer> {
-    return start({
-        script: 'json-server/lib/cli/bin.js',
+    return startServer({
+        run: { script: 'json-server/lib/cli/bin.js' },
         readyPath: '/db',
-        logLine: (request) => `${request} `,
+        isOf: (line, request) => line.startsWith(`${request} `),
         prepare(folder, port) {
             writeFileSync(join(folder, 'db.json'), JSON.stringify(database));
             return ['--host', '127.0.0.1', '--port', String(port), join(folder, 'db.json')];
@@ -68,20 +68,21 @@ export function startJsonServer(database: object): Promise<RealServer> {
     });
 }
 
-async function start(program: Program): Promise<RealServer> {
+/** Starts a program on a free port. */
+export async function startServer(program: Program): Promise<RealServer> {
     // Somebody else may take the port between the look and the start.
     for (let attempt = 0; attempt < 3; attempt++) {
         const server = await startOn(await freePort(), program);
         if (server !== undefined) return server;
     }
-    throw new Error(`${program.script} does not start`);
+    throw new Error(`${JSON.stringify(program.run)} does not start`);
 }
 
-async function startOn(port: number, { script, prepare, readyPath, logLine }: Program): Promise<RealServer | undefined> {
+async function startOn(port: number, { run, prepare, readyPath, isOf }: Program): Promise<RealServer | undefined> {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-real-'));
     const logFile = join(folder, 'output.log');
-    const guard = join(ROOT, 'test/support/offline.ts');
-    const kept = spawnKept(process.execPath, ['--import', guard, join(ROOT, 'node_modules', script), ...prepare(folder, port)], {
+    const [program, ...own] = commandOf(run);
+    const kept = spawnKept(program, [...own, ...prepare(folder, port)], {
         cwd: folder,
         env: { PATH: process.env['PATH'], HOME: folder },
         output: openSync(logFile, 'a'),
@@ -112,12 +113,16 @@ async function startOn(port: number, { script, prepare, readyPath, logLine }: Pr
             await fetch(`${base}${mark}`).then((answer) => answer.arrayBuffer());
             for (;;) {
                 const lines = stripVTControlCharacters(readFileSync(logFile, 'utf8')).split('\n');
-                if (lines.some((line) => line.startsWith(logLine(`GET ${mark}`))))
-                    return lines.filter((line) => line.startsWith(logLine(request))).length;
+                if (lines.some((line) => isOf(line, `GET ${mark}`))) return lines.filter((line) => isOf(line, request)).length;
                 await sleep(5);
             }
         },
     };
+}
+
+function commandOf(run: Program['run']): [program: string, ...args: string[]] {
+    if ('program' in run) return [run.program];
+    return [process.execPath, '--import', join(ROOT, 'test/support/offline.ts'), join(ROOT, 'node_modules', run.script)];
 }
 
 async function isReady(url: string, hasEnded: () => boolean): Promise<boolean> {

@@ -1,0 +1,126 @@
+import type { Request, Server } from '@hapi/hapi';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
+import { agentServer } from '../../shared/agents/tools.ts';
+import type { App } from '../../shared/app.ts';
+import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { readJsonBody } from '../plugins/input-guard.ts';
+import { sameRequest } from '../plugins/observe.ts';
+import { effectsOf } from './find-effect.ts';
+
+/** What of the agent's request goes along with the calls made for it. */
+const PASSED_ON = ['authorization', 'x-forwarded-for'] as const;
+/** Of the transport's answer; the rest is hapi's own. */
+const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
+/** Messages of one request. All of them are worked on at once, and some routes that tools use are counted by no window. */
+const MOST_MESSAGES = 10;
+
+/**
+ * `POST /mcp`: the tools for agents over streamable HTTP, stateless. Every call that a tool makes goes through our own routes with the
+ * caller's key, so that limits, credits and errors are the API's own.
+ */
+export function agentTools(server: Server, app: App): void {
+    server.route({
+        method: 'POST',
+        path: '/mcp',
+        options: { app: { isOpen: false }, payload: { parse: false, override: 'application/octet-stream', output: 'stream' } },
+        handler: async (request, h) => {
+            requireOwnOrigin(app, request);
+            const parsedBody = messagesIn(await readJsonBody(request, { guard: 'lines', maxBytes: BODY_BYTES }));
+            await requireGoodKey(server, request);
+            const tools = agentServer(askAs(server, request), effectsOf(app));
+            const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+            try {
+                await tools.connect(transport);
+                const answer = await transport.handleRequest(webRequest(app, request), { parsedBody });
+                const response = h
+                    .response(Buffer.from(await answer.arrayBuffer()))
+                    .code(answer.status)
+                    .header('cache-control', 'no-store');
+                for (const name of KEPT_HEADERS) {
+                    const value = answer.headers.get(name);
+                    if (value !== null) response.header(name, value);
+                }
+                return response;
+            } finally {
+                await tools.close();
+            }
+        },
+    });
+}
+
+/** A page of another origin has no business with somebody's agent (DNS rebinding too: our own name is the configured one). */
+function requireOwnOrigin(app: App, { raw }: Request): void {
+    const { origin } = raw.req.headers;
+    if (origin !== undefined && origin !== new URL(app.publicUrl()).origin) {
+        throw new Refusal('FORBIDDEN', 'Pages of other origins may not use the tools for agents.');
+    }
+}
+
+/**
+ * What takes a call of the same request back is left out: that call would get no answer, and the transport would wait for it for ever.
+ * @throws Refusal VALIDATION_ERROR
+ */
+function messagesIn(body: unknown): unknown {
+    if (!Array.isArray(body)) return body;
+    if (body.length > MOST_MESSAGES) throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are taken at once.`);
+    return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
+}
+
+/** A wrong key is told at once, and not only by the first tool. */
+async function requireGoodKey(server: Server, request: Request): Promise<void> {
+    if (request.raw.req.headers.authorization === undefined) return;
+    const { result, statusCode } = await inject(server, request, { method: 'GET', url: '/v1/account' });
+    const code = (result as { error?: { code?: string } } | undefined)?.error?.code;
+    if (statusCode === 401) throw new Refusal('INVALID_API_KEY');
+    if (statusCode === 403 && code === 'FORBIDDEN') throw new Refusal('FORBIDDEN');
+}
+
+function webRequest(app: App, { raw }: Request): globalThis.Request {
+    const headers = Object.entries(raw.req.headers).flatMap(([name, value]) =>
+        typeof value === 'string' ? [[name, value] as [string, string]] : [],
+    );
+    return new globalThis.Request(`${app.publicUrl()}/mcp`, { method: 'POST', headers });
+}
+
+function askAs(server: Server, request: Request): Ask {
+    return async ({ method, path, query = {}, body, headers = {} }) => {
+        const pairs = Object.entries(query).flatMap(([name, value]) =>
+            value === undefined ? [] : [[name, String(value)] as [string, string]],
+        );
+        const url = pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
+        const { payload, statusCode } = await inject(server, request, { method, url, headers, body });
+        const answer = JSON.parse(payload) as Record<string, unknown> & { error?: Told };
+        if (statusCode >= 400 && answer.error !== undefined) throw new AskFailure(presentTold(answer.error));
+        return answer;
+    };
+}
+
+function inject(
+    server: Server,
+    request: Request,
+    { method, url, headers = {}, body }: { method: string; url: string; headers?: Record<string, string>; body?: unknown },
+) {
+    const { raw } = request;
+    const passed = PASSED_ON.flatMap((name) => {
+        const value = raw.req.headers[name];
+        return typeof value === 'string' ? [[name, value] as [string, string]] : [];
+    });
+    return server.inject({
+        method,
+        url,
+        remoteAddress: raw.req.socket.remoteAddress ?? '127.0.0.1',
+        headers: {
+            ...Object.fromEntries(passed),
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...sameRequest(request),
+            ...headers,
+        },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+}
+
+function presentTold({ code, message, retryable, retry_after, details, upgrade_url, did_you_mean, request_id, doc_url }: Told): Told {
+    return { code, message, retryable, retry_after, details, upgrade_url, did_you_mean, request_id, doc_url };
+}

@@ -1,0 +1,64 @@
+import type { Server } from '@hapi/hapi';
+import type { Stripe } from 'stripe';
+import type { App } from '../../shared/app.ts';
+import { type Billing, billingOf, clientFor } from '../../shared/billing/billing.ts';
+import { keepSubscriptions } from '../../shared/billing/keep.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { readBytes } from '../plugins/input-guard.ts';
+import { handleEvent } from './handle-event.ts';
+
+/** Stripe's events are far smaller. */
+const MOST_BYTES = 512 * 1024;
+/** A signature is believed for so long; what is older may be a recording. */
+const TOLERANCE_SECONDS = 300;
+const KEEP_MS = 60_000;
+
+/** What Stripe tells us, and once a minute a look at what it should have told. Without STRIPE_SECRET_KEY there is no such path. */
+export function stripeWebhook(server: Server, app: App): void {
+    keepEveryMinute(server, app);
+    const billing = billingOf(app);
+    if (billing === undefined) return;
+    server.route({
+        method: 'POST',
+        path: '/webhooks/stripe',
+        options: {
+            app: { isOpen: false },
+            // The signature is of the very bytes that were sent.
+            payload: { parse: false, override: 'application/octet-stream', output: 'stream', maxBytes: MOST_BYTES },
+        },
+        handler: async (request, h) => {
+            const bytes = await readBytes(request.raw.req, MOST_BYTES);
+            const event = await signedEvent(billing, bytes, request.raw.req.headers['stripe-signature']);
+            await handleEvent(billing, event);
+            return h.response({ received: true }).header('cache-control', 'no-store');
+        },
+    });
+}
+
+/** @throws Refusal VALIDATION_ERROR where Stripe did not sign these bytes with our secret, or long ago. */
+async function signedEvent({ settings, clock }: Billing, bytes: Buffer, signature: string | string[] | undefined): Promise<Stripe.Event> {
+    const stripe = await clientFor(settings);
+    try {
+        const { webhookSecret } = settings;
+        return stripe.webhooks.constructEvent(bytes, String(signature), webhookSecret, TOLERANCE_SECONDS, undefined, clock.now());
+    } catch (cause) {
+        throw new Refusal('VALIDATION_ERROR', 'The Stripe-Signature header does not fit this body.', {}, { cause });
+    }
+}
+
+/** Every process does; the store gives each subscription to one of them. */
+function keepEveryMinute(server: Server, app: App): void {
+    let running: Promise<void> = Promise.resolve();
+    const timer = setInterval(() => {
+        running = running.then(() =>
+            keepSubscriptions(app).catch((error: unknown) => {
+                app.log.warn({ part: 'billing', err: error }, 'subscriptions could not be looked at; it is tried again in a minute');
+            }),
+        );
+    }, KEEP_MS);
+    timer.unref();
+    server.ext('onPreStop', async () => {
+        clearInterval(timer);
+        await running;
+    });
+}

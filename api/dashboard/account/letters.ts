@@ -1,0 +1,70 @@
+import type { Mail } from '../../../shared/store/mails.ts';
+
+/** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
+
+export function verifyLetter(to: string, publicUrl: string, token: string): Mail {
+    return {
+        to,
+        subject: 'Confirm your address',
+        text: `Welcome to Routebook.
+
+Open this link to confirm that this address is yours. It works for a week.
+
+${publicUrl}/verify?token=${token}
+
+If you did not sign up, do nothing: nobody can use this address without the link.
+`,
+    };
+}
+
+export function resetLetter(to: string, publicUrl: string, token: string): Mail {
+    return {
+        to,
+        subject: 'Choose a new password',
+        text: `Somebody, most likely you, asked for a new password for this address at Routebook.
+
+Open this link to choose one. It works once, within an hour.
+
+${publicUrl}/reset?token=${token}
+
+If it was not you, do nothing: your password stays as it is.
+`,
+    };
+}
+
+export function changeLetter(to: string, publicUrl: string, token: string): Mail {
+    return {
+        to,
+        subject: 'Confirm your new address',
+        text: `You asked to use this address for your account at Routebook.
+
+Open this link to make it so. It works for a day; until then the old address holds.
+
+${publicUrl}/verify?token=${token}
+
+If it was not you, do nothing.
+`,
+    };
+}
+
+export function changedLetter(to: string, newAddress: string): Mail {
+    return {
+        to,
+        subject: 'Your address was changed',
+        text: `Your account at Routebook now has the address ${newAddress}, and this one is no longer used.
+
+If it was not you, write to the operator of the service at once.
+`,
+    };
+}
+
+export function passwordLetter(to: string): Mail {
+    return {
+        to,
+        subject: 'Your password was changed',
+        text: `The password of your account at Routebook was changed, and every other session ended.
+
+If it was not you, ask for a new password on the sign-in page at once.
+`,
+    };
+}

@@ -1,0 +1,27 @@
+import { openPage, personalPage } from '../page.ts';
+import { sendVerifyLink, showVerify, verifyByForm } from './links.ts';
+import { forgotByForm, resetByForm, showForgot, showReset } from './reset.ts';
+import { changeAddressByForm, changePasswordByForm, deleteByForm, endOtherSessions, showSettings } from './settings.ts';
+import { showSignIn, signInByForm, signOutByForm } from './sign-in.ts';
+import { showSignUp, signUpByForm } from './sign-up.ts';
+
+/** Coming in, staying in, and leaving for good. */
+export const accountPages = [
+    openPage({ method: 'GET', path: '/signup', respond: showSignUp }),
+    openPage({ method: 'POST', path: '/signup', respond: signUpByForm }),
+    openPage({ method: 'GET', path: '/login', respond: showSignIn }),
+    openPage({ method: 'POST', path: '/login', respond: signInByForm }),
+    openPage({ method: 'POST', path: '/logout', respond: signOutByForm }),
+    openPage({ method: 'GET', path: '/verify', respond: showVerify }),
+    openPage({ method: 'POST', path: '/verify', respond: verifyByForm }),
+    personalPage({ method: 'POST', path: '/verify/send', respond: sendVerifyLink }),
+    openPage({ method: 'GET', path: '/forgot', respond: showForgot }),
+    openPage({ method: 'POST', path: '/forgot', respond: forgotByForm }),
+    openPage({ method: 'GET', path: '/reset', respond: showReset }),
+    openPage({ method: 'POST', path: '/reset', respond: resetByForm }),
+    personalPage({ method: 'GET', path: '/dashboard/settings', respond: showSettings }),
+    personalPage({ method: 'POST', path: '/dashboard/settings/password', respond: changePasswordByForm }),
+    personalPage({ method: 'POST', path: '/dashboard/settings/address', respond: changeAddressByForm }),
+    personalPage({ method: 'POST', path: '/dashboard/settings/sessions', respond: endOtherSessions }),
+    personalPage({ method: 'POST', path: '/dashboard/settings/delete', respond: deleteByForm }),
+];

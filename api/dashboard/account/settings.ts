@@ -1,0 +1,115 @@
+import { passwordProblem } from '../../../shared/domain/password-rules.ts';
+import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
+import { changePassword, credentialsOf, findCredentials } from '../../../shared/store/credentials.ts';
+import { deleteAccount, ownerless, workspacesLeft } from '../../../shared/store/delete-account.ts';
+import { makeLink } from '../../../shared/store/mail-links.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import { endSessions, listSessions } from '../../../shared/store/web-sessions.ts';
+import { type Problems, readFields, secret, typed } from '../fields.ts';
+import type { Answer, PersonalVisit } from '../page.ts';
+import { browserName } from './browser-name.ts';
+import { endSubscriptions } from './end-subscriptions.ts';
+import { address, waitText } from './fields.ts';
+import { changeLetter, passwordLetter } from './letters.ts';
+
+/** Password, address, sessions, and the way out. */
+export async function showSettings(visit: PersonalVisit): Promise<Answer> {
+    return settings(visit, {});
+}
+
+/** Another password: every other session ends. */
+export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    const read = readFields(fields, { password: secret, new_password: secret });
+    if (!read.ok) return settings(visit, { password: read.problems });
+    const weak = passwordProblem(read.values.new_password, me.email);
+    if (weak !== undefined) return settings(visit, { password: { new_password: weak } });
+    const wrong = await passwordFault(visit, read.values.password);
+    if (wrong !== undefined) return settings(visit, { password: wrong });
+    const hash = await visit.passwords.hash(read.values.new_password);
+    await app.db.transaction(async (trx) => {
+        await changePassword(trx, me.userId, hash, me.sessionId);
+        await queueMail(trx, passwordLetter(me.email));
+    });
+    visit.hurryMail();
+    return { to: '/dashboard/settings', notice: 'password-changed' };
+}
+
+/** Another address: it counts when the link that goes there was opened. */
+export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    const read = readFields(fields, { email: address, password: secret });
+    if (!read.ok) return settings(visit, { address: read.problems });
+    const { email, password } = read.values;
+    if (email.address === me.email) return settings(visit, { address: { email: 'This is your address already.' } });
+    const wrong = await passwordFault(visit, password);
+    if (wrong !== undefined) return settings(visit, { address: wrong });
+    const holder = await findCredentials(app.db, email.normalised);
+    if (holder !== undefined && holder.userId !== me.userId) {
+        return settings(visit, { address: { email: 'This address has an account of its own here.' } });
+    }
+    const wait = await takeAttempts(app.db, [['link by address', email.normalised]]);
+    if (wait > 0) return settings(visit, { address: { email: `We wrote to this address several times; try again in ${waitText(wait)}.` } });
+    await app.db.transaction(async (trx) => {
+        const token = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
+        await queueMail(trx, changeLetter(email.address, app.publicUrl(), token));
+    });
+    visit.hurryMail();
+    return { to: '/dashboard/settings', notice: 'address-pending' };
+}
+
+/** Signs out everywhere else. */
+export async function endOtherSessions({ app, me }: PersonalVisit): Promise<Answer> {
+    await endSessions(app.db, me.userId, me.sessionId);
+    return { to: '/dashboard/settings', notice: 'sessions-ended' };
+}
+
+/** Deletes the account, after what is paid for has ended; refused while others would be left without an owner. */
+export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    const read = readFields(fields, { password: secret });
+    if (!read.ok) return settings(visit, { deletion: read.problems });
+    const wrong = await passwordFault(visit, read.values.password);
+    if (wrong !== undefined) return settings(visit, { deletion: wrong });
+    const workspaces = await workspacesLeft(app.db, me.userId);
+    const orphans = ownerless(workspaces).map(({ name }) => name);
+    if (orphans.length > 0) return settings(visit, { deletion: { '': `Make somebody else an owner first: ${orphans.join(', ')}.` } });
+    await endSubscriptions(app, workspaces);
+    const isDone = await deleteAccount(app.db, me.userId);
+    if (!isDone) return settings(visit, { deletion: { '': 'Somebody changed a workspace of yours meanwhile; look again.' } });
+    return { to: '/', notice: 'account-deleted', signOut: true };
+}
+
+interface FormProblems {
+    password?: Problems;
+    address?: Problems;
+    deletion?: Problems;
+}
+
+async function settings({ app, me, fields }: PersonalVisit, problems: FormProblems): Promise<Answer> {
+    const sessions = await listSessions(app.db, me.userId);
+    return {
+        view: 'account/settings',
+        title: 'Settings',
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            problems,
+            typed: typed(fields),
+            sessions: sessions.map((row) => ({ ...row, browser: browserName(row.browser), isThis: row.sessionId === me.sessionId })),
+        },
+    };
+}
+
+/** Counted like signing in: a session left open is no place to guess at a password. */
+async function passwordFault({ app, me, client, passwords }: PersonalVisit, password: string): Promise<Problems | undefined> {
+    const attempts: Attempt[] = [
+        ['sign-in by account and client', `${me.emailNormalised} ${client}`],
+        ['sign-in by account', me.emailNormalised],
+    ];
+    const wait = await takeAttempts(app.db, attempts);
+    if (wait > 0) return { password: `Too many attempts; try again in ${waitText(wait)}.` };
+    const credentials = await credentialsOf(app.db, me.userId);
+    if (!(await passwords.matches(password, credentials?.passwordHash))) return { password: 'This is not your password.' };
+    await forgetAttempts(app.db, attempts);
+    return undefined;
+}

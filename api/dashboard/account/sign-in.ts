@@ -1,0 +1,53 @@
+import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
+import { findCredentials } from '../../../shared/store/credentials.ts';
+import { beginSession, endSession } from '../../../shared/store/web-sessions.ts';
+import { type Problems, readFields, secret, typed } from '../fields.ts';
+import { ownPath } from '../let-in.ts';
+import type { Answer, Shown, Visit } from '../page.ts';
+import { address, waitText } from './fields.ts';
+
+/** The form to sign in; `next` is where the visitor wanted to go. */
+export async function showSignIn(visit: Visit): Promise<Answer> {
+    if (visit.me !== undefined) return { to: ownPath(visit.query('next'), '/dashboard') };
+    return form(visit, {});
+}
+
+/** Signs in, or says that address and password do not fit: never which of them. Attempts are counted over all processes. */
+export async function signInByForm(visit: Visit): Promise<Answer> {
+    const { app, fields, client } = visit;
+    const read = readFields(fields, { email: address, password: secret });
+    if (!read.ok) return form(visit, read.problems, 422);
+    const { email, password } = read.values;
+    const ofAccount: Attempt[] = [
+        ['sign-in by account and client', `${email.normalised} ${client}`],
+        ['sign-in by account', email.normalised],
+    ];
+    const wait = await takeAttempts(app.db, [['sign-in by client', client], ...ofAccount]);
+    if (wait > 0) {
+        const problem = `Too many attempts; try again in ${waitText(wait)}, or ask for a new password.`;
+        return { ...form(visit, { '': problem }, 429), retryAfter: wait };
+    }
+    const known = await findCredentials(app.db, email.normalised);
+    const isRight = await visit.passwords.matches(password, known?.passwordHash);
+    if (known === undefined || !isRight) return form(visit, { '': 'Address and password do not fit together.' }, 422);
+    await forgetAttempts(app.db, ofAccount);
+    // Whoever was signed in in this browser before is not any more.
+    if (visit.me !== undefined) await endSession(app.db, visit.me.sessionId);
+    const token = await beginSession(app.db, { userId: known.userId, browser: visit.browser });
+    return { to: ownPath(fields.get('next'), '/dashboard'), signIn: token };
+}
+
+/** Ends the session, in the table and in the browser. */
+export async function signOutByForm({ app, me }: Visit): Promise<Answer> {
+    if (me !== undefined) await endSession(app.db, me.sessionId);
+    return { to: '/login', notice: 'signed-out', signOut: true };
+}
+
+function form({ fields, query }: Visit, problems: Problems, status = 200): Shown {
+    return {
+        view: 'account/sign-in',
+        title: 'Sign in',
+        status,
+        model: { problems, typed: typed(fields), next: ownPath(fields.get('next') ?? query('next'), '') },
+    };
+}

@@ -1,0 +1,67 @@
+import { passwordProblem } from '../../../shared/domain/password-rules.ts';
+import { takeAttempts } from '../../../shared/store/attempts.ts';
+import { findCredentials } from '../../../shared/store/credentials.ts';
+import { findInviter } from '../../../shared/store/invitations.ts';
+import { makeLink } from '../../../shared/store/mail-links.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import { signUp } from '../../../shared/store/sign-up.ts';
+import { beginSession } from '../../../shared/store/web-sessions.ts';
+import { type Problems, readFields, secret, typed } from '../fields.ts';
+import { ownPath } from '../let-in.ts';
+import type { Answer, Shown, Visit } from '../page.ts';
+import { address, waitText } from './fields.ts';
+import { verifyLetter } from './letters.ts';
+
+/** The form for a new account; `invite` is the code of somebody's link. */
+export async function showSignUp(visit: Visit): Promise<Answer> {
+    if (visit.me !== undefined) return { to: '/dashboard' };
+    return form(visit, {});
+}
+
+/** Makes an account that works at once: without a card, and with SMTP_URL after the address is confirmed. */
+export async function signUpByForm(visit: Visit): Promise<Answer> {
+    const { app, fields, client } = visit;
+    const read = readFields(fields, { email: address, password: secret });
+    if (!read.ok) return form(visit, read.problems, 422);
+    const { email, password } = read.values;
+    const weak = passwordProblem(password, email.address);
+    if (weak !== undefined) return form(visit, { password: weak }, 422);
+    const wait = await takeAttempts(app.db, [
+        ['sign-up by client, hour', client],
+        ['sign-up by client, day', client],
+    ]);
+    if (wait > 0)
+        return { ...form(visit, { '': `Too many sign-ups from your address; try again in ${waitText(wait)}.` }, 429), retryAfter: wait };
+    if ((await findCredentials(app.db, email.normalised)) !== undefined) return form(visit, KNOWN, 422);
+
+    const passwordHash = await visit.passwords.hash(password);
+    const invitedBy = await findInviter(app.db, fields.get('invite') ?? '');
+    const token = await app.db.transaction(async (trx) => {
+        const userId = await signUp(trx, { email, passwordHash, invitedBy });
+        if (userId === undefined) return undefined;
+        const link = await makeLink(trx, { purpose: 'verify', userId, address: email.address });
+        await queueMail(trx, verifyLetter(email.address, app.publicUrl(), link));
+        return beginSession(trx, { userId, browser: visit.browser });
+    });
+    if (token === undefined) return form(visit, KNOWN, 422);
+    visit.hurryMail();
+    return { to: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome', signIn: token };
+}
+
+const KNOWN: Problems = { email: 'This address has an account here: sign in, or ask for a new password.' };
+
+function form(visit: Visit, problems: Problems, status = 200): Shown {
+    const { fields, query } = visit;
+    const invite = fields.get('invite') ?? query('invite') ?? '';
+    return {
+        view: 'account/sign-up',
+        title: 'Sign up',
+        status,
+        model: {
+            problems,
+            typed: typed(fields),
+            invite: /^[0-9A-Za-z]{1,40}$/.test(invite) ? invite : '',
+            next: ownPath(fields.get('next') ?? query('next'), ''),
+        },
+    };
+}

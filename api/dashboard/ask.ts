@@ -1,0 +1,84 @@
+import type { Request, RequestApplicationState } from '@hapi/hapi';
+import { figuresFor } from '../../shared/domain/plans.ts';
+import type { Detail } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/keys.ts';
+import { sameRequest } from '../plugins/observe.ts';
+import type { Visit, WorkspaceVisit } from './page.ts';
+
+export interface ApiCall {
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+    path: string;
+    /** A value, or JSON as text. */
+    body?: object | string;
+    headers?: Readonly<Record<string, string>>;
+    /** Undefined: somebody without a key. */
+    as: Caller | undefined;
+}
+
+/** What the envelope of a refusal says. */
+export interface Told {
+    code: string;
+    message: string;
+    request_id: string;
+    retry_after?: number;
+    details?: Detail[];
+    upgrade_url?: string;
+}
+
+export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
+    | { ok: true; body: Readonly<Record<string, unknown>> }
+    | { ok: false; refused: Told }
+);
+
+/** A call of our own API within this process: its rules, limits, bill and log are those of every other call. */
+export type Ask = (call: ApiCall) => Promise<ApiAnswer>;
+
+/** Calls for the visitor behind a request of a page: from the same address, under the same request id. */
+export function askFor(request: Request): Ask {
+    return async ({ method, path, body, headers = {}, as }) => {
+        const forwarded = request.raw.req.headers['x-forwarded-for'];
+        const { payload, headers: answered } = await request.server.inject({
+            method,
+            url: path,
+            remoteAddress: request.raw.req.socket.remoteAddress ?? '127.0.0.1',
+            headers: {
+                ...(typeof forwarded === 'string' ? { 'x-forwarded-for': forwarded } : {}),
+                ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+                ...sameRequest(request),
+                ...headers,
+            },
+            ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+            // observe.ts adds the rest; nobody but us can make a request that has a caller from its beginning.
+            app: { caller: as } as RequestApplicationState,
+        });
+        const told = JSON.parse(payload) as Record<string, unknown> & { error?: Told };
+        return told.error === undefined
+            ? { ok: true, headers: answered, body: told }
+            : { ok: false, headers: answered, refused: told.error };
+    };
+}
+
+/** Whoever is signed in, as a caller without a key: for what is done on pages and costs nothing. */
+export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
+    return {
+        keyId: '',
+        keyName: '',
+        keyPrefix: '',
+        keyExpiresAt: null,
+        userId: me.userId,
+        workspaceId: workspace.workspaceId,
+        workspaceName: workspace.name,
+        accountId: workspace.accountId,
+        plan: workspace.plan,
+        figures: figuresFor(workspace.plan),
+        suspended: me.isSuspended,
+        emailVerified: me.isVerified,
+        isCapped: false,
+    };
+}
+
+/** The same on pages for everybody; undefined for strangers, and for people without a workspace. */
+export function visitorCaller(visit: Visit): Caller | undefined {
+    const { me } = visit;
+    return me?.current === undefined ? undefined : memberCaller({ ...visit, me, workspace: me.current });
+}

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import type { Server } from '@hapi/hapi';
+import { Refusal } from '../../shared/refusals.ts';
+
+const require = createRequire(import.meta.url);
+const own = (name: string) => fileURLToPath(new URL(`assets/${name}`, import.meta.url));
+
+/** Every file that a page may load: ours, and libraries from node_modules. Nothing else is served, and nothing from elsewhere. */
+const FILES = {
+    'style.css': { file: own('style.css'), type: 'text/css; charset=utf-8' },
+    'app.js': { file: own('app.js'), type: 'text/javascript; charset=utf-8' },
+    'docs.css': { file: own('docs.css'), type: 'text/css; charset=utf-8' },
+    'docs.js': { file: own('docs.js'), type: 'text/javascript; charset=utf-8' },
+    'registry.css': { file: own('registry.css'), type: 'text/css; charset=utf-8' },
+    'package-file.js': { file: own('package-file.js'), type: 'text/javascript; charset=utf-8' },
+    'icon.svg': { file: own('icon.svg'), type: 'image/svg+xml' },
+    'htmx.js': { file: require.resolve('htmx.org/dist/htmx.min.js'), type: 'text/javascript; charset=utf-8' },
+} as const;
+
+export type AssetName = keyof typeof FILES;
+
+interface Asset {
+    bytes: Buffer;
+    type: string;
+    url: string;
+}
+
+const loaded = new Map<string, Asset>(
+    Object.entries(FILES).map(([name, { file, type }]) => {
+        const bytes = readFileSync(file);
+        // The name changes with the content, so that browsers may keep it for ever.
+        const version = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
+        return [name, { bytes, type, url: `/assets/${version}/${name}` }];
+    }),
+);
+
+/** Where a page finds a file. */
+export function assetUrl(name: AssetName): string {
+    return loaded.get(name)?.url ?? '';
+}
+
+/** Serves the files from memory. A version of yesterday gets the file of today. */
+export function assets(server: Server): void {
+    const send = (name: string) => {
+        const asset = loaded.get(name);
+        if (asset === undefined) throw new Refusal('NOT_FOUND');
+        return asset;
+    };
+    server.route({
+        method: 'GET',
+        path: '/assets/{version}/{name}',
+        options: { app: { isOpen: false } },
+        handler: (request, h) => {
+            const { bytes, type, url } = send(String(request.params['name']));
+            const isCurrent = url === request.path;
+            return h
+                .response(bytes)
+                .type(type)
+                .header('cache-control', isCurrent ? 'public, max-age=31536000, immutable' : 'no-cache')
+                .header('cross-origin-resource-policy', 'same-origin');
+        },
+    });
+    server.route({
+        method: 'GET',
+        path: '/favicon.ico',
+        options: { app: { isOpen: false } },
+        handler: (_request, h) => h.response(send('icon.svg').bytes).type('image/svg+xml').header('cache-control', 'public, max-age=86400'),
+    });
+}

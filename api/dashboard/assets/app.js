@@ -1,0 +1,61 @@
+// What pages do beyond forms and links. Everything works without it.
+(() => {
+    for (const button of document.querySelectorAll('[data-copy]')) button.hidden = false;
+
+    // On a phone the menu is wider than the screen.
+    document.querySelector('.tabs [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
+    document.addEventListener('click', async (event) => {
+        const button = event.target.closest('[data-copy]');
+        if (button !== null) await copy(button);
+        for (const menu of document.querySelectorAll('details.menu[open]')) {
+            if (!menu.contains(event.target)) menu.open = false;
+        }
+    });
+
+    document.addEventListener('keydown', (event) => {
+        if (event.key !== 'Escape') return;
+        for (const menu of document.querySelectorAll('details.menu[open]')) {
+            menu.open = false;
+            menu.querySelector('summary').focus();
+        }
+    });
+
+    // A form that was sent is not sent twice by an impatient finger. It comes back to life when the page is shown again.
+    document.addEventListener('submit', (event) => {
+        if (event.defaultPrevented) return;
+        const buttons = event.target.querySelectorAll('button[type=submit]');
+        setTimeout(() => {
+            for (const button of buttons) button.disabled = true;
+        });
+    });
+    addEventListener('pageshow', (event) => {
+        if (!event.persisted) return;
+        for (const button of document.querySelectorAll('button[type=submit]')) button.disabled = false;
+    });
+
+    async function copy(button) {
+        const source = document.getElementById(button.dataset.copy);
+        const text = source.value ?? source.textContent;
+        try {
+            await navigator.clipboard.writeText(text);
+            say(button, 'Copied');
+        } catch {
+            // No clipboard without https: what is selected can be copied by hand.
+            const range = document.createRange();
+            range.selectNodeContents(source);
+            getSelection().removeAllRanges();
+            getSelection().addRange(range);
+            say(button, 'Selected');
+        }
+    }
+
+    function say(button, text) {
+        const [label] = button.childNodes;
+        label.textContent = text;
+        clearTimeout(Number(button.dataset.timer));
+        button.dataset.timer = setTimeout(() => {
+            label.textContent = 'Copy';
+        }, 2000);
+    }
+})();

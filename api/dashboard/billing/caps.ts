@@ -1,0 +1,21 @@
+import { MOST_CAP, setAccountCap } from '../../../shared/store/spending.ts';
+import { type Reader, readFields } from '../fields.ts';
+import type { Answer, WorkspaceVisit } from '../page.ts';
+import { showBilling } from './show.ts';
+
+/** Credits a day; empty: no cap. */
+export const dayCap: Reader<number | null> = (text) => {
+    const value = text.trim().replaceAll(',', '');
+    if (value === '') return { ok: true, value: null };
+    const credits = /^\d{1,8}$/.test(value) ? Number(value) : Number.NaN;
+    if (credits <= MOST_CAP) return { ok: true, value: credits };
+    return { ok: false, problem: `Use a whole number up to ${MOST_CAP.toLocaleString('en-US')}, or leave it empty.` };
+};
+
+/** What the account that pays here may spend a day. */
+export async function setCapByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const read = readFields(visit.fields, { cap: dayCap });
+    if (!read.ok) return showBilling(visit, read.problems);
+    await setAccountCap(visit.app.db, visit.workspace.accountId, read.values.cap);
+    return { to: '/dashboard/billing', notice: read.values.cap === null ? 'cap-gone' : 'cap-set' };
+}

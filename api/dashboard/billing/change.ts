@@ -1,0 +1,95 @@
+import { type Billing, billingOf } from '../../../shared/billing/billing.ts';
+import { changeSubscription, previewUpgrade } from '../../../shared/billing/change-plan.ts';
+import { returnFromCheckout } from '../../../shared/billing/checkout.ts';
+import { openPortal } from '../../../shared/billing/portal.ts';
+import { PLANS } from '../../../shared/domain/plans.ts';
+import { changeTo } from '../../../shared/domain/subscription.ts';
+import { Refusal } from '../../../shared/refusals.ts';
+import { takeAttempts } from '../../../shared/store/attempts.ts';
+import { findSubscription, isBilled, type Subscription } from '../../../shared/store/subscriptions.ts';
+import { lookAtWorkspace } from '../../../shared/store/web-sessions.ts';
+import { oneOf, readFields } from '../fields.ts';
+import type { Answer, WorkspaceVisit } from '../page.ts';
+import { NAMES, showBilling } from './show.ts';
+
+const CHOOSABLE = ['free', 'starter', 'pro'] as const;
+const BACK = '/dashboard/billing';
+
+/** Says what another plan would mean, and what it costs today; nothing changes yet. */
+export async function askChange(visit: WorkspaceVisit): Promise<Answer> {
+    const ready = await readChange(visit);
+    if ('answer' in ready) return ready.answer;
+    const { billing, subscription, wanted } = ready;
+    const change = changeTo(visit.workspace.plan, wanted);
+    const isUpgrade = change === 'upgrade now' && wanted !== 'free';
+    const due = isUpgrade ? await previewUpgrade(billing, subscription, wanted) : undefined;
+    return {
+        view: 'billing/confirm',
+        title: `Change to ${NAMES[wanted]}`,
+        model: {
+            wanted,
+            change,
+            due,
+            current: NAMES[visit.workspace.plan],
+            name: NAMES[wanted],
+            figures: PLANS[wanted],
+            until: subscription.periodEnd,
+        },
+    };
+}
+
+/** Does it. */
+export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
+    const ready = await readChange(visit);
+    if ('answer' in ready) return ready.answer;
+    const { billing, subscription, wanted } = ready;
+    const { app, me, workspace } = visit;
+    const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
+    if (wait > 0) throw new Refusal('RATE_LIMITED', 'That was often in a short time; try again in some minutes.', { retryAfter: wait });
+    // The page that follows is about this workspace.
+    await lookAtWorkspace(app.db, me.sessionId, workspace.workspaceId);
+    const changed = await changeSubscription(billing, subscription, workspace.plan, wanted);
+    if (changed.ok) return { to: BACK, notice: changeTo(workspace.plan, wanted) === 'upgrade now' ? 'plan-begun' : 'plan-changed' };
+    return {
+        view: 'billing/unpaid',
+        title: 'One more step',
+        model: { payAt: changed.payAt, current: NAMES[workspace.plan], name: NAMES[wanted] },
+    };
+}
+
+/** Leads into Stripe's portal: card, address, invoices. */
+export async function goToPortal(visit: WorkspaceVisit): Promise<Answer> {
+    const { app, workspace } = visit;
+    const billing = billingOf(app);
+    const subscription = await findSubscription(app.db, workspace.workspaceId);
+    const url = billing && subscription && (await openPortal(billing, subscription.customerId));
+    if (url !== undefined) return { to: url };
+    return { view: 'billing/no-portal', title: 'Card and invoices', model: { contact: app.config.operatorEmails[0] } };
+}
+
+/** The browser comes back from Stripe, perhaps before any event does. */
+export async function comeBack(visit: WorkspaceVisit, sessionId: string): Promise<Answer> {
+    const { app, workspace } = visit;
+    const billing = billingOf(app);
+    if (billing === undefined) return { to: BACK };
+    try {
+        const isPaid = await returnFromCheckout(billing, workspace.workspaceId, sessionId);
+        return { to: BACK, notice: isPaid ? 'plan-begun' : 'payment-pending' };
+    } catch (error) {
+        // Stripe tells us by its events as well, until we have taken them.
+        if (!(error instanceof Refusal)) throw error;
+        return { to: BACK, notice: 'payment-pending' };
+    }
+}
+
+type Ready = { billing: Billing; subscription: Subscription; wanted: (typeof CHOOSABLE)[number] } | { answer: Answer };
+
+async function readChange(visit: WorkspaceVisit): Promise<Ready> {
+    const { app, fields, workspace } = visit;
+    const read = readFields(fields, { plan: oneOf(CHOOSABLE) });
+    if (!read.ok) return { answer: await showBilling(visit, read.problems) };
+    const billing = billingOf(app);
+    const subscription = await findSubscription(app.db, workspace.workspaceId);
+    if (billing === undefined || subscription === undefined || !isBilled(subscription)) return { answer: { to: `${BACK}#plans` } };
+    return { billing, subscription, wanted: read.values.plan };
+}

@@ -1,0 +1,21 @@
+import { dismissNotice, listNotices, type Notice } from '../../../shared/store/notices.ts';
+import { type Answer, absent, BOOKKEEPERS, MANAGERS, type WorkspaceVisit } from '../page.ts';
+
+/** What a member has to know of credits, failing calls and payment. */
+export function noticesOf({ app, me, workspace }: Pick<WorkspaceVisit, 'app' | 'me' | 'workspace'>): Promise<Notice[]> {
+    return listNotices(app.db, {
+        accountId: workspace.accountId,
+        workspaceId: workspace.workspaceId,
+        userId: me.userId,
+        seesKeys: MANAGERS.includes(workspace.role),
+        seesPlans: BOOKKEEPERS.includes(workspace.role),
+    });
+}
+
+/** Takes one away. @throws Refusal NOT_FOUND for one that this member does not see */
+export async function dismissByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const notice = (await noticesOf(visit)).find(({ noticeId }) => noticeId === visit.fields.get('notice'));
+    if (notice === undefined) throw absent();
+    await dismissNotice(visit.app.db, notice.noticeId);
+    return { to: '/dashboard' };
+}

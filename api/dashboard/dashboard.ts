@@ -1,0 +1,30 @@
+import type { Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { openPostman } from '../../shared/mail.ts';
+import { openPasswords } from '../../shared/passwords.ts';
+import { assets } from './assets.ts';
+import { llmsText } from './docs/llms.ts';
+import { PAGES } from './pages.ts';
+import { searchEngines } from './search-engines.ts';
+import { servePage } from './serve-page.ts';
+
+/** The web pages: every row of the table of pages, and the files they load. */
+export function dashboard(server: Server, app: App): void {
+    const postman = openPostman({ db: app.db, log: app.log, mail: app.config.mail, publicUrl: app.publicUrl });
+    const running = new Set<Promise<void>>();
+    server.ext('onPostStop', async () => {
+        await Promise.all(running);
+        await postman.close();
+    });
+    const later = (work: () => Promise<void>) => {
+        const done = work()
+            .catch((error: unknown) => app.log.error({ part: 'pages', err: error }, 'what a page left for later failed'))
+            .finally(() => running.delete(done));
+        running.add(done);
+    };
+    const parts = { app, passwords: openPasswords({ cost: app.config.passwordCost }), hurryMail: postman.hurry, later };
+    server.route(PAGES.map((page) => servePage(parts, page)));
+    assets(server);
+    llmsText(server, app);
+    searchEngines(server, app, PAGES);
+}

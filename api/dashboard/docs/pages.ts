@@ -1,0 +1,17 @@
+import { openPage } from '../page.ts';
+import { reference } from './reference.ts';
+
+/** The API for people: every route with its fields, and a call to try. */
+export const docsPages = [
+    openPage({
+        method: 'GET',
+        path: '/docs',
+        respond: async ({ app }) => ({
+            view: 'docs/reference',
+            title: 'API',
+            description:
+                'Every route with what it takes and answers, and a call to try: look a site up, and call it yourself or have it called.',
+            model: { chapters: reference(app.publicUrl()) },
+        }),
+    }),
+];

@@ -1,0 +1,168 @@
+import { BODY_EXAMPLES } from '../../../shared/contracts/examples.ts';
+import { CONTRACTS } from '../../../shared/contracts/index.ts';
+import { openApiDocument } from '../../../shared/contracts/openapi.ts';
+import type { JsonObject } from '../../../shared/domain/types.ts';
+
+/** One route as the page of the API shows it. */
+export interface Operation {
+    id: string;
+    method: string;
+    path: string;
+    summary: string;
+    description: Words;
+    /** Whether it needs a key, takes one, or does not look at it. */
+    auth: 'required' | 'optional' | 'ignored';
+    isCounted: boolean;
+    /** What stands in the path, the query, the headers and the body. */
+    fields: Field[];
+    /** A body that shows what can be sent; undefined where none is. */
+    body: string | undefined;
+    /** Whether the OpenAPI document shows a success, which the page takes from there when it is asked for. */
+    hasExample: boolean;
+    refusals: readonly string[];
+    curl: string;
+}
+
+export interface Field {
+    name: string;
+    place: string;
+    required: boolean;
+    /** What it means; empty where its name says it. */
+    about: Words;
+    /** Which values it takes. */
+    takes: string;
+    /** All of them, where they are few. */
+    choices: string[];
+    example: string;
+}
+
+/** A text whose names of fields are set apart. */
+export type Words = { text: string; isCode: boolean }[];
+
+export interface Chapter {
+    tag: string;
+    operations: Operation[];
+}
+
+/** Values that make sense where a schema alone cannot know any. */
+const VALUES: Readonly<Record<string, string>> = {
+    domain: 'demo-shop.example',
+    site: 'demo-shop.example',
+    intent: 'find products by their name and read their price',
+    version: '1',
+    category: 'commerce',
+    q: 'wikipedia',
+};
+
+/** Every route, in the order of the documents, from the same contracts that validate. */
+export function reference(publicUrl: string): Chapter[] {
+    if (made?.publicUrl !== publicUrl) made = { publicUrl, chapters: makeReference(publicUrl) };
+    return made.chapters;
+}
+
+/** It only changes with where people reach this service. */
+let made: { publicUrl: string; chapters: Chapter[] } | undefined;
+
+function makeReference(publicUrl: string): Chapter[] {
+    const { paths } = openApiDocument(publicUrl) as unknown as { paths: Record<string, Record<string, Described>> };
+    const chapters = new Map<string, Operation[]>();
+    for (const { name, method, path, tag, auth, counted, refusals } of CONTRACTS) {
+        const described = paths[path]?.[method.toLowerCase()] ?? {};
+        const fields = fieldsOf(described, name);
+        const body = BODY_EXAMPLES[name] === undefined ? undefined : JSON.stringify(BODY_EXAMPLES[name], null, 2);
+        const operation: Operation = {
+            ...{ id: name, method, path, auth, fields, body, refusals, isCounted: counted },
+            summary: described.summary ?? '',
+            description: wordsOf(described.description),
+            hasExample: hasExample(described),
+            curl: curlOf(publicUrl, { method, path, auth, fields, body }),
+        };
+        chapters.set(tag, [...(chapters.get(tag) ?? []), operation]);
+    }
+    return [...chapters].map(([tag, operations]) => ({ tag, operations }));
+}
+
+/** What the page reads of an operation of the OpenAPI document. */
+interface Described {
+    summary?: string;
+    description?: string;
+    parameters?: { name: string; in: string; required: boolean; description?: string; schema: JsonObject }[];
+    requestBody?: { content: Media };
+    responses?: Record<string, { content?: Media }>;
+}
+
+type Media = Record<string, { schema: { properties?: Record<string, JsonObject>; required?: string[] }; example?: unknown }>;
+
+const JSON_TYPE = 'application/json';
+
+function fieldsOf({ parameters = [], requestBody }: Described, operation: string): Field[] {
+    const { properties = {}, required = [] } = requestBody?.content[JSON_TYPE]?.schema ?? {};
+    const isExample = operation === 'getCatalog';
+    return [
+        // Said once for all routes, at the top of the page.
+        ...parameters
+            .filter(({ name }) => name !== 'If-None-Match')
+            .map(({ name, in: place, required: isRequired, description, schema }) => ({
+                ...{ name, place, required: isRequired, about: wordsOf(description), takes: takesOf(schema), choices: choicesOf(schema) },
+                example: isRequired || isExample ? (VALUES[name] ?? '') : '',
+            })),
+        ...Object.entries(properties).map(([name, schema]) => ({
+            ...{ name, place: 'body', required: required.includes(name), takes: takesOf(schema), choices: choicesOf(schema) },
+            about: wordsOf(typeof schema['description'] === 'string' ? schema['description'] : undefined),
+            example: '',
+        })),
+    ];
+}
+
+function hasExample({ responses = {} }: Described): boolean {
+    return Object.values(responses).some(({ content }) => content?.[JSON_TYPE]?.example !== undefined);
+}
+
+function wordsOf(text = ''): Words {
+    return text
+        .split('`')
+        .map((part, index) => ({ text: part, isCode: index % 2 === 1 }))
+        .filter((part) => part.text !== '');
+}
+
+function takesOf(schema: JsonObject): string {
+    const { anyOf, default: fallback } = schema;
+    const kinds = Array.isArray(anyOf) ? anyOf.map((one) => kindOf(one as JsonObject)) : [kindOf(schema)];
+    return `${kinds.join(', or ')}${fallback === undefined ? '' : `, otherwise ${String(fallback)}`}`;
+}
+
+function kindOf(schema: JsonObject): string {
+    const { type, minimum, maximum, maxLength } = schema;
+    const choices = choicesOf(schema);
+    if (choices.length > 0) return choices.join(choices.length > 2 ? ', ' : ' or ');
+    if (type === 'integer') return ['whole number', ...range(minimum, maximum)].join(' ');
+    if (typeof maxLength === 'number') return `text of at most ${maxLength.toLocaleString('en-US')} characters`;
+    return type === 'string' ? 'text' : String(type);
+}
+
+function range(minimum: unknown, maximum: unknown): string[] {
+    if (typeof minimum !== 'number') return [];
+    const least = minimum.toLocaleString('en-US');
+    return [typeof maximum === 'number' ? `from ${least} to ${maximum.toLocaleString('en-US')}` : `from ${least} on`];
+}
+
+function choicesOf({ type, enum: allowed }: JsonObject): string[] {
+    if (Array.isArray(allowed)) return allowed.map(String);
+    return type === 'boolean' ? ['true', 'false'] : [];
+}
+
+function curlOf(
+    publicUrl: string,
+    { method, path, auth, fields, body }: Pick<Operation, 'method' | 'path' | 'auth' | 'fields' | 'body'>,
+): string {
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(VALUES[name] ?? name));
+    const query = new URLSearchParams(
+        fields.filter(({ place, example }) => place === 'query' && example !== '').map(({ name, example }) => [name, example]),
+    );
+    const lines = [
+        `curl ${method === 'GET' ? '' : `-X ${method} `}'${publicUrl}${filled}${query.size === 0 ? '' : `?${query}`}'`,
+        ...(auth === 'required' ? ['-H "Authorization: Bearer $ROUTEBOOK_API_KEY"'] : []),
+        ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d '${JSON.stringify(JSON.parse(body))}'`]),
+    ];
+    return lines.join(' \\\n  ');
+}

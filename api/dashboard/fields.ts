@@ -1,0 +1,87 @@
+import { textProblem } from '../../shared/domain/text-rule.ts';
+import { Refusal } from '../../shared/refusals.ts';
+
+/** The fields of a form by name, as they were sent. */
+export type Fields = ReadonlyMap<string, string>;
+
+/** What is wrong, by the name of the field; `''` is about the form as a whole. */
+export type Problems = Readonly<Record<string, string>>;
+
+/** How one field is read: a value, or what is wrong with it. */
+export type Reader<T> = (text: string) => { ok: true; value: T } | { ok: false; problem: string };
+
+export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Problems };
+
+/** Bytes of a form at the most. */
+export const FORM_BYTES = 64 * 1024;
+const MOST_FIELDS = 200;
+
+/**
+ * The fields of an urlencoded body.
+ * @throws Refusal VALIDATION_ERROR where a name stands twice, which no form of ours does, or where there are too many.
+ */
+export function parseFields(body: Buffer): Fields {
+    const fields = new Map<string, string>();
+    for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
+        if (fields.has(name)) throw new Refusal('VALIDATION_ERROR', 'A field of this form stands twice.');
+        if (fields.size >= MOST_FIELDS) throw new Refusal('VALIDATION_ERROR', 'This form has too many fields.');
+        fields.set(name, value);
+    }
+    return fields;
+}
+
+/** Reads all fields of a form, every problem at once. A field that was not sent counts as empty. */
+export function readFields<T extends object>(fields: Fields, readers: { [name in keyof T]: Reader<T[name]> }): FormResult<T> {
+    const values: Partial<T> = {};
+    const problems: Record<string, string> = {};
+    for (const name of Object.keys(readers) as (keyof T & string)[]) {
+        const read = readers[name](fields.get(name) ?? '');
+        if (read.ok) values[name] = read.value;
+        else problems[name] = read.problem;
+    }
+    return Object.keys(problems).length === 0 ? { ok: true, values: values as T } : { ok: false, problems };
+}
+
+/** What was typed, to be shown again beside a problem: never what `secret` names. */
+export function typed(fields: Fields, secret: readonly string[] = []): Readonly<Record<string, string>> {
+    const kept = [...fields].filter(([name]) => !secret.includes(name) && !/password/i.test(name));
+    return Object.fromEntries(kept.map(([name, value]) => [name, showable(value)]));
+}
+
+/** One line of text; `least` 0 lets it be empty. */
+export function line({ least = 1, most }: { least?: number; most: number }): Reader<string> {
+    return (text) => {
+        const value = text.trim();
+        const problem = textProblem(value);
+        if (problem !== undefined) return { ok: false, problem: `This ${problem}.` };
+        if (value.length < least) return { ok: false, problem: value === '' ? 'Fill this in.' : `Use at least ${least} characters.` };
+        if (value.length > most) return { ok: false, problem: `Use at most ${most} characters.` };
+        return { ok: true, value };
+    };
+}
+
+/** One of a closed list, as a select or radio buttons send it. */
+export function oneOf<const T extends string>(allowed: readonly T[]): Reader<T> {
+    return (text) => {
+        const value = allowed.find((choice) => choice === text);
+        return value === undefined ? { ok: false, problem: 'Choose one of these.' } : { ok: true, value };
+    };
+}
+
+/** A password as it was typed; what makes a good new one is judged elsewhere. */
+export const secret: Reader<string> = (text) => {
+    if (text === '') return { ok: false, problem: 'Fill this in.' };
+    const problem = textProblem(text);
+    if (problem !== undefined) return { ok: false, problem: `This ${problem}.` };
+    return text.length > 1000 ? { ok: false, problem: 'This is too long.' } : { ok: true, value: text };
+};
+
+/** A checkbox. */
+export const tick: Reader<boolean> = (text) => ({ ok: true, value: text !== '' });
+
+function showable(value: string): string {
+    return value
+        .toWellFormed()
+        .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')
+        .slice(0, 5000);
+}

@@ -1,0 +1,47 @@
+/** How figures and times look on pages; views have them as `it.f`. Times are UTC, as everywhere in the product. */
+export const formats = {
+    /** `15,000` */
+    number: (value: number) => value.toLocaleString('en-US'),
+    /** `3 calls`, `1 call` */
+    count: (value: number, one: string, many = `${one}s`) => `${value.toLocaleString('en-US')} ${value === 1 ? one : many}`,
+    /** `21 Nov 2026` */
+    day: (date: Date) => DAY.format(date),
+    /** `21 Nov 2026, 14:05 UTC` */
+    moment: (date: Date) => `${DAY.format(date)}, ${TIME.format(date)} UTC`,
+    /** `21 Nov 14:05:09` */
+    second: (date: Date) => SECOND.format(date).replace(',', ''),
+    /** `3 minutes ago`; `now` comes from the page's clock. */
+    ago(date: Date, now: number) {
+        const seconds = Math.max(0, Math.round((now - date.getTime()) / 1000));
+        if (seconds < 60) return 'just now';
+        const [size, unit] = STEPS.findLast(([least]) => seconds >= least) ?? [60, 'minute'];
+        return `${formats.count(Math.floor(seconds / size), unit)} ago`;
+    },
+    /** `in 3 days`; the past is `now`. */
+    until(date: Date, now: number) {
+        const seconds = Math.max(0, Math.round((date.getTime() - now) / 1000));
+        if (seconds < 60) return 'in less than a minute';
+        const [size, unit] = STEPS.findLast(([least]) => seconds >= least) ?? [60, 'minute'];
+        return `in ${formats.count(Math.round(seconds / size), unit)}`;
+    },
+    /** `$49.00`; cents, whatever they are called. */
+    money: (cents: number, currency: string) => (cents / 100).toLocaleString('en-US', { style: 'currency', currency }),
+    /** For the `datetime` of a `<time>`. */
+    iso: (date: Date) => date.toISOString(),
+};
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
+const TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' });
+const SECOND = new Intl.DateTimeFormat('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZone: 'UTC',
+});
+const STEPS: readonly (readonly [number, string])[] = [
+    [60, 'minute'],
+    [3600, 'hour'],
+    [86_400, 'day'],
+];

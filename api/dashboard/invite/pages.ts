@@ -1,0 +1,115 @@
+import { isWebToken } from '../../../shared/domain/web-token.ts';
+import { Refusal } from '../../../shared/refusals.ts';
+import { takeAttempts } from '../../../shared/store/attempts.ts';
+import { findCredentials } from '../../../shared/store/credentials.ts';
+import { BONUSES } from '../../../shared/store/credits.ts';
+import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/invitations.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import { lookAtWorkspace, type SignedIn } from '../../../shared/store/web-sessions.ts';
+import { address, waitText } from '../account/fields.ts';
+import { type Problems, readFields, typed } from '../fields.ts';
+import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';
+import { ROLE_WORDS } from '../workspace/show.ts';
+import { friendLetter } from './letters.ts';
+
+/** Two kinds of links: anybody's own, which earns credits, and a workspace's, which lets one person in. */
+export const invitePages = [
+    personalPage({ method: 'GET', path: '/dashboard/invite', respond: (visit) => mine(visit, {}) }),
+    personalPage({ method: 'POST', path: '/dashboard/invite', respond: mailFriend }),
+    openPage({
+        method: 'GET',
+        path: '/invite/{token}',
+        respond: async (visit) => {
+            const token = visit.params['token'] ?? '';
+            const offer = isWebToken(token) ? await findOffer(visit.app.db, token) : undefined;
+            if (offer !== undefined) return showOffer(visit, offer);
+            const inviter = await findInviter(visit.app.db, token);
+            if (inviter === undefined) return GONE;
+            return { to: visit.me === undefined ? `/signup?invite=${encodeURIComponent(token)}` : '/dashboard' };
+        },
+    }),
+    personalPage({ method: 'POST', path: '/invite/{token}', respond: accept }),
+];
+
+const GONE: Answer = {
+    view: 'account/words',
+    title: 'This invitation no longer works',
+    status: 404,
+    model: {
+        title: 'This invitation no longer works',
+        message: 'It was used, taken back, or is older than a week. Ask for another one.',
+        link: '/',
+        label: 'To the start page',
+    },
+};
+
+async function accept(visit: PersonalVisit): Promise<Answer> {
+    const { app, me } = visit;
+    const token = visit.params['token'] ?? '';
+    const offer = isWebToken(token) ? await findOffer(app.db, token) : undefined;
+    if (offer === undefined) return GONE;
+    if (obstacleFor(me, offer) !== undefined) return showOffer(visit, offer);
+    const done = await acceptOffer(app.db, token, me.userId);
+    if (done === 'gone') return GONE;
+    if (done === 'too-many') return showOffer(visit, offer, 'You are in too many workspaces; leave one first.');
+    await lookAtWorkspace(app.db, me.sessionId, offer.workspaceId);
+    return { to: '/dashboard', notice: 'workspace-joined' };
+}
+
+function showOffer({ me }: Visit, offer: Offer, obstacle = me === undefined ? undefined : obstacleFor(me, offer)): Answer {
+    return {
+        view: 'invite/offer',
+        title: `Join ${offer.workspaceName}`,
+        status: obstacle === undefined ? 200 : 403,
+        model: { offer, words: `this role ${ROLE_WORDS[offer.role]}`, obstacle, mayVerify: me?.isVerified === false },
+    };
+}
+
+/** Why this person cannot use the invitation now. */
+function obstacleFor(me: SignedIn, offer: Offer): string | undefined {
+    if (me.workspaces.some(({ workspaceId }) => workspaceId === offer.workspaceId)) return 'You are a member already.';
+    if (offer.addressNormalised !== null && offer.addressNormalised !== me.emailNormalised) {
+        return `This invitation is for another address than ${me.email}.`;
+    }
+    return me.isVerified ? undefined : 'Confirm your address before you join: it is how the others know who you are.';
+}
+
+async function mailFriend(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    if (mayNotInvite(visit)) throw new Refusal('EMAIL_NOT_VERIFIED');
+    const read = readFields(fields, { email: address });
+    if (!read.ok) return mine(visit, read.problems);
+    const { email } = read.values;
+    const wait = await takeAttempts(app.db, [
+        ['invitation by user', me.userId],
+        ['invitation by address', email.normalised],
+    ]);
+    if (wait > 0) return mine(visit, { email: `That was many invitations; try again in ${waitText(wait)}.` });
+    const url = `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`;
+    // Who has an account is not told; whoever has one gets no mail about signing up.
+    if ((await findCredentials(app.db, email.normalised)) === undefined)
+        await queueMail(app.db, friendLetter(email.address, me.email, url));
+    visit.hurryMail();
+    return { to: '/dashboard/invite', notice: 'invitation-sent' };
+}
+
+async function mine(visit: PersonalVisit, problems: Problems): Promise<Answer> {
+    const { app, me, fields } = visit;
+    return {
+        view: 'invite/mine',
+        title: 'Invite',
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            problems,
+            typed: typed(fields),
+            bonuses: BONUSES,
+            link: mayNotInvite(visit) ? '' : `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`,
+            referrals: await countReferrals(app.db, me.userId),
+        },
+    };
+}
+
+/** With a mail server, only a confirmed address invites. */
+function mayNotInvite({ app, me }: PersonalVisit): boolean {
+    return app.config.mail.smtpUrl !== undefined && !me.isVerified;
+}

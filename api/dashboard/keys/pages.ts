@@ -1,0 +1,162 @@
+import { revokeKey } from '../../../shared/store/keys.ts';
+import { addKey, type ManagedKey, MOST_KEYS, managedKeys, renameKey, rotateKey } from '../../../shared/store/managed-keys.ts';
+import { keyCap, setKeyCap } from '../../../shared/store/spending.ts';
+import { dayCap } from '../billing/caps.ts';
+import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
+import { curlLine } from '../first-call.ts';
+import { type Answer, absent, MANAGERS, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
+
+const DAY = 86_400;
+const EXPIRIES = { never: undefined, month: 30 * DAY, quarter: 90 * DAY, year: 365 * DAY } as const;
+const OVERLAPS = { now: 0, hour: 3600, day: DAY, week: 7 * DAY } as const;
+
+const EXPIRY_CHOICES = [
+    { value: 'never', label: 'never' },
+    { value: 'month', label: 'in 30 days' },
+    { value: 'quarter', label: 'in 90 days' },
+    { value: 'year', label: 'in a year' },
+];
+const OVERLAP_CHOICES = [
+    { value: 'now', label: 'at once' },
+    { value: 'hour', label: 'in an hour' },
+    { value: 'day', label: 'in a day' },
+    { value: 'week', label: 'in a week' },
+];
+
+const TOO_MANY = `A workspace has at most ${MOST_KEYS} working keys; revoke one first`;
+
+const keyName = line({ most: 60 });
+
+/** The keys of a workspace: everybody has their own, owners and admins see and revoke all of them. */
+export const keyPages = [
+    workspacePage({ method: 'GET', path: '/dashboard/keys', audience: USERS, respond: (visit) => list(visit, {}) }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/keys',
+        audience: USERS,
+        respond: async (visit) => {
+            const { app, fields, me, workspace } = visit;
+            const read = readFields(fields, { name: keyName, expires: oneOf(['never', 'month', 'quarter', 'year']) });
+            if (!read.ok) return list(visit, read.problems);
+            const { name, expires } = read.values;
+            const made = await addKey(app.db, {
+                workspaceId: workspace.workspaceId,
+                userId: me.userId,
+                name,
+                expiresIn: EXPIRIES[expires],
+            });
+            if (made === undefined) return list(visit, { '': `${TOO_MANY}.` });
+            return showMade(visit, { apiKey: made.apiKey, name });
+        },
+    }),
+    workspacePage({
+        method: 'GET',
+        path: '/dashboard/keys/{key_id}',
+        audience: USERS,
+        respond: async (visit) => one(visit, await ownKey(visit), {}),
+    }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/keys/{key_id}/rename',
+        audience: USERS,
+        respond: async (visit) => {
+            const key = await ownKey(visit);
+            const read = readFields(visit.fields, { name: keyName });
+            if (!read.ok) return one(visit, key, read.problems);
+            await renameKey(visit.app.db, key.keyId, read.values.name);
+            return { to: `/dashboard/keys/${key.keyId}`, notice: 'key-renamed' };
+        },
+    }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/keys/{key_id}/cap',
+        audience: USERS,
+        respond: async (visit) => {
+            const key = await ownKey(visit);
+            const read = readFields(visit.fields, { cap: dayCap });
+            if (!read.ok) return one(visit, key, read.problems);
+            await setKeyCap(visit.app.db, key.keyId, read.values.cap);
+            return { to: `/dashboard/keys/${key.keyId}`, notice: read.values.cap === null ? 'cap-gone' : 'cap-set' };
+        },
+    }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/keys/{key_id}/rotate',
+        audience: USERS,
+        respond: async (visit) => {
+            const key = await ownKey(visit);
+            // The new key would act, and on Free pay, as somebody else.
+            if (key.userId !== visit.me.userId) throw absent();
+            const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
+            if (!read.ok) return one(visit, key, read.problems);
+            const { overlap } = read.values;
+            const rotated = await rotateKey(visit.app.db, key.keyId, OVERLAPS[overlap]);
+            if (!rotated.ok && rotated.why === 'too many') return one(visit, key, { overlap: `${TOO_MANY}, or end this one at once.` });
+            if (!rotated.ok) return { to: `/dashboard/keys/${key.keyId}` };
+            const words = { now: 'no longer', hour: 'for another hour', day: 'for another day', week: 'for another week' }[overlap];
+            return showMade(visit, { apiKey: rotated.made.apiKey, name: key.name, overlap: words });
+        },
+    }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/keys/{key_id}/revoke',
+        audience: USERS,
+        respond: async (visit) => {
+            await revokeKey(visit.app.db, (await ownKey(visit)).keyId);
+            return { to: '/dashboard/keys', notice: 'key-revoked' };
+        },
+    }),
+];
+
+function seesAll({ workspace }: WorkspaceVisit): boolean {
+    return MANAGERS.includes(workspace.role);
+}
+
+function visibleKeys(visit: WorkspaceVisit): Promise<ManagedKey[]> {
+    return managedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
+}
+
+/** The key that the path names, as far as this member may see it. @throws Refusal NOT_FOUND */
+async function ownKey(visit: WorkspaceVisit): Promise<ManagedKey> {
+    const key = (await visibleKeys(visit)).find(({ keyId }) => keyId === visit.params['key_id']);
+    if (key === undefined) throw absent();
+    return key;
+}
+
+async function list(visit: WorkspaceVisit, problems: Problems): Promise<Shown> {
+    const keys = await visibleKeys(visit);
+    return {
+        view: 'keys/list',
+        title: 'Keys',
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            problems,
+            typed: typed(visit.fields),
+            seesAll: seesAll(visit),
+            active: keys.filter(({ state }) => state === 'active'),
+            over: keys.filter(({ state }) => state !== 'active').slice(0, 50),
+            expiries: EXPIRY_CHOICES,
+        },
+    };
+}
+
+async function one(visit: WorkspaceVisit, key: ManagedKey, problems: Problems): Promise<Shown> {
+    return {
+        view: 'keys/one',
+        title: key.name,
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            key,
+            cap: await keyCap(visit.app.db, key.keyId),
+            problems,
+            typed: typed(visit.fields),
+            overlaps: OVERLAP_CHOICES,
+            isMine: key.userId === visit.me.userId,
+        },
+    };
+}
+
+/** Not behind a redirect: the key is in this one answer and nowhere else. */
+async function showMade({ app }: WorkspaceVisit, made: { apiKey: string; name: string; overlap?: string }): Promise<Answer> {
+    return { view: 'keys/made', title: 'Your new key', model: { ...made, call: await curlLine(app, made.apiKey) } };
+}

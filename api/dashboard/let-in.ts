@@ -1,0 +1,26 @@
+import { Refusal } from '../../shared/refusals.ts';
+import { absent, type Page, type Sent, type Visit } from './page.ts';
+
+/**
+ * Whether a page is for this visitor: undefined, or where the visitor has to go first.
+ * @throws Refusal NOT_FOUND where the page does not exist for this visitor, FORBIDDEN where the role does not allow it.
+ */
+export function letIn({ audience, method }: Page, visit: Visit): Sent | undefined {
+    if (audience === 'anyone') return undefined;
+    const { me } = visit;
+    // What only operators have is not told to anybody else.
+    if (audience === 'operator' && !visit.isOperator) throw absent();
+    if (me === undefined) return { to: method === 'GET' ? `/login?next=${encodeURIComponent(visit.path)}` : '/login' };
+    if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
+    if (typeof audience === 'string') return undefined;
+    if (me.current === undefined) return { to: '/dashboard/workspace' };
+    if (!audience.includes(me.current.role)) {
+        throw new Refusal('FORBIDDEN', `Your role in ${me.current.name} is ${me.current.role}; ask an owner of the workspace.`);
+    }
+    return undefined;
+}
+
+/** A place of our own to go on to; anything else than a plain path of this site is nobody's wish but an attacker's. */
+export function ownPath(text: string | undefined, fallback: string): string {
+    return text !== undefined && text.length <= 500 && /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(text) ? text : fallback;
+}

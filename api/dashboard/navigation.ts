@@ -1,0 +1,63 @@
+import type { SignedIn } from '../../shared/store/web-sessions.ts';
+import type { Role } from '../../shared/store/workspaces.ts';
+import { type Audience, BOOKKEEPERS, MEMBERS, USERS } from './page.ts';
+
+interface Entry {
+    path: string;
+    label: string;
+    audience: Audience;
+}
+
+/** What the dashboard's menu shows, in this order. */
+const DASHBOARD: readonly Entry[] = [
+    { path: '/dashboard', label: 'Overview', audience: 'signed-in' },
+    { path: '/dashboard/keys', label: 'Keys', audience: USERS },
+    { path: '/dashboard/usage', label: 'Usage', audience: USERS },
+    { path: '/dashboard/statement', label: 'Statement', audience: MEMBERS },
+    { path: '/dashboard/schemas', label: 'Schemas', audience: USERS },
+    { path: '/dashboard/billing', label: 'Billing', audience: BOOKKEEPERS },
+    { path: '/dashboard/workspace', label: 'Workspace', audience: 'signed-in' },
+    { path: '/dashboard/invite', label: 'Invite', audience: 'signed-in' },
+    { path: '/dashboard/settings', label: 'Settings', audience: 'signed-in' },
+    { path: '/dashboard/operations', label: 'Operations', audience: 'operator' },
+];
+
+/** What stands at the top of pages for everybody. */
+const PUBLIC: readonly Entry[] = [
+    { path: '/registry', label: 'Registry', audience: 'anyone' },
+    { path: '/docs', label: 'API', audience: 'anyone' },
+    { path: '/upgrade', label: 'Plans', audience: 'anyone' },
+];
+
+export interface MenuEntry {
+    path: string;
+    label: string;
+    isCurrent: boolean;
+}
+
+/** The dashboard's menu for this person, with the page's own place marked. */
+export function dashboardMenu(me: SignedIn, isOperator: boolean, path: string): MenuEntry[] {
+    const place = placeOf(DASHBOARD, path);
+    return DASHBOARD.filter(({ audience }) => mayOpen(audience, me.current?.role, isOperator)).map((entry) => mark(entry, place));
+}
+
+/** The menu of pages for everybody. */
+export function publicMenu(path: string): MenuEntry[] {
+    const place = placeOf(PUBLIC, path);
+    return PUBLIC.map((entry) => mark(entry, place));
+}
+
+function mayOpen(audience: Audience, role: Role | undefined, isOperator: boolean): boolean {
+    if (audience === 'operator') return isOperator;
+    return typeof audience === 'string' || (role !== undefined && (audience === MEMBERS || audience.includes(role)));
+}
+
+/** The longest entry that the path lies in. */
+function placeOf(entries: readonly Entry[], path: string): string | undefined {
+    const around = entries.filter((entry) => path === entry.path || path.startsWith(`${entry.path}/`));
+    return around.toSorted((a, b) => b.path.length - a.path.length)[0]?.path;
+}
+
+function mark({ path, label }: Entry, place: string | undefined): MenuEntry {
+    return { path, label, isCurrent: path === place };
+}

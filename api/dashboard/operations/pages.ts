@@ -1,0 +1,72 @@
+import type { App } from '../../../shared/app.ts';
+import { driftedSchemas, versionNames } from '../../../shared/store/operations-report.ts';
+import { operatorPage } from '../page.ts';
+import { jobsBySite } from './jobs-by-site.ts';
+
+/** Jobs of each state that are looked at, and rows of each other list. */
+const MOST_JOBS = 500;
+const MOST_ROWS = 100;
+
+/** How the service is doing, for those who operate it. Nothing can be done here, and nobody's params are shown. */
+export const operationsPages = [
+    operatorPage({
+        method: 'GET',
+        path: '/dashboard/operations',
+        respond: async ({ app }) => {
+            const [counts, oldest, jobs, workers, circuits, quarantined, drifted, ledgerDrift] = await Promise.all([
+                known(app.queue.counts()),
+                known(app.queue.oldestWaitSeconds()),
+                known(app.queue.peek(MOST_JOBS)),
+                known(app.fleet.live()),
+                known(app.circuits.open()),
+                known(quarantines(app)),
+                known(driftedSchemas(app.browse, MOST_ROWS)),
+                known(accountsAdrift(app)),
+            ]);
+            return {
+                view: 'operations/operations',
+                title: 'Operations',
+                model: {
+                    counts,
+                    oldest,
+                    jobs: jobs && jobsBySite(jobs, Date.now()).slice(0, MOST_ROWS),
+                    workers,
+                    slots: workers?.reduce((sum, { slots }) => sum + slots, 0),
+                    busy: workers?.reduce((sum, { busy }) => sum + busy, 0),
+                    realNow: Date.now(),
+                    circuits: circuits?.toSorted().slice(0, MOST_ROWS),
+                    quarantined,
+                    drifted,
+                    ledgerDrift,
+                },
+            };
+        },
+    }),
+];
+
+/** One store that is away must not hide what the others say. */
+async function known<T>(answer: Promise<T>): Promise<T | undefined> {
+    try {
+        return await answer;
+    } catch {
+        return undefined;
+    }
+}
+
+async function quarantines({ quarantine, browse }: App) {
+    const rows = await quarantine.list(MOST_ROWS);
+    const names =
+        rows.length === 0
+            ? new Map()
+            : await versionNames(
+                  browse,
+                  rows.map(({ versionId }) => versionId),
+              );
+    return rows.map((row) => ({ ...row, ...(names.get(row.versionId) ?? { site: `version ${row.versionId}`, version: 0 }) }));
+}
+
+/** The gauge sums the ledger at most once a minute, whoever asks. */
+async function accountsAdrift({ metrics }: App): Promise<number> {
+    const { values } = await metrics.ledgerDrift.get();
+    return values[0]?.value ?? 0;
+}

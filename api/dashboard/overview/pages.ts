@@ -1,0 +1,104 @@
+import { figuresFor, windowsOf } from '../../../shared/domain/plans.ts';
+import { BONUSES } from '../../../shared/store/credits.ts';
+import { managedKeys } from '../../../shared/store/managed-keys.ts';
+import { recentCalls } from '../../../shared/store/recent-calls.ts';
+import { noticesOf } from '../billing/notices.ts';
+import { curlLine } from '../first-call.ts';
+import { MANAGERS, type PersonalVisit, personalPage, USERS, type Visit, type WorkspaceVisit, workspacePage } from '../page.ts';
+
+const SHOWN_CALLS = 8;
+
+/** What a person sees first: what to do next, what is left, and the latest calls. */
+export const overviewPages = [
+    personalPage({
+        method: 'GET',
+        path: '/dashboard',
+        respond: async (visit) => {
+            const { current: seat } = visit.me;
+            if (seat === undefined) return { to: '/dashboard/workspace' };
+            const here = { ...visit, workspace: seat };
+            const mayUse = USERS.includes(seat.role);
+            const [account, calls, steps, notices] = await Promise.all([
+                readAccount(here),
+                readCalls(here),
+                mayUse ? firstSteps(here) : Promise.resolve([]),
+                noticesOf(here),
+            ]);
+            return {
+                view: 'overview/overview',
+                title: 'Overview',
+                usesHtmx: mayUse && calls.length === 0,
+                model: { seat, notices, ...account, calls, mayUse, steps: steps.some(({ isDone }) => !isDone) ? markNext(steps) : [] },
+            };
+        },
+    }),
+    workspacePage({
+        method: 'GET',
+        path: '/dashboard/recent',
+        audience: USERS,
+        isPart: true,
+        respond: async (visit) => ({
+            view: 'overview/recent',
+            title: 'Recent calls',
+            model: { calls: await readCalls(visit), mayUse: true },
+        }),
+    }),
+];
+
+async function readAccount({ app, workspace }: WorkspaceVisit) {
+    const balance = await app.credits.balance(workspace.accountId);
+    const figures = figuresFor(workspace.plan, balance?.overrides);
+    const peeked = await app.limits.peek(`account:${workspace.accountId}`, windowsOf(figures), workspace.accountId);
+    return { balance, windows: peeked.windows, inFlight: peeked.inFlight, concurrency: figures.concurrency };
+}
+
+function readCalls({ app, me, workspace }: WorkspaceVisit) {
+    const byUser = MANAGERS.includes(workspace.role) ? undefined : me.userId;
+    return recentCalls(app.db, { accountId: workspace.accountId, workspaceId: workspace.workspaceId, byUser, most: SHOWN_CALLS });
+}
+
+interface Step {
+    title: string;
+    words: string;
+    isDone: boolean;
+    link?: string;
+    label?: string;
+    code?: string;
+}
+
+/** Where the registry has no example to show. */
+const FIND_A_SITE = 'Choose a site in the registry: its page has the line for it.';
+
+async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[]> {
+    const keys = await managedKeys(app.db, workspace.workspaceId, me.userId);
+    const hasKey = keys.some(({ state }) => state === 'active');
+    const call = await curlLine(app, 'KEY');
+    return [
+        ...confirmStep({ app, me }),
+        {
+            title: 'Make a key',
+            words: 'It is what your programs sign in with.',
+            isDone: hasKey || me.hasFetched,
+            link: '/dashboard/keys#new',
+            label: 'New key',
+        },
+        {
+            title: 'Make your first call',
+            words: `Your first fetch earns you ${BONUSES.firstFetch} credits. ${call.isFetch ? 'Put your key where it says KEY.' : FIND_A_SITE}`,
+            isDone: me.hasFetched,
+            ...(call.isFetch ? {} : { link: '/registry', label: 'To the registry' }),
+            ...(call.isFetch && hasKey && !me.hasFetched ? { code: call.line } : {}),
+        },
+    ];
+}
+
+/** Only where mails go out is there anything to wait for. */
+function confirmStep({ app, me }: Pick<PersonalVisit, 'app' | 'me'> & Pick<Visit, 'app'>): Step[] {
+    if (app.config.mail.smtpUrl === undefined) return [];
+    return [{ title: 'Confirm your address', words: `Open the link that we sent to ${me.email}.`, isDone: me.isVerified }];
+}
+
+function markNext(steps: readonly Step[]): (Step & { isNext: boolean })[] {
+    const next = steps.findIndex(({ isDone }) => !isDone);
+    return steps.map((step, index) => ({ ...step, isNext: index === next }));
+}

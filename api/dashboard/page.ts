@@ -1,0 +1,142 @@
+import type { App } from '../../shared/app.ts';
+import type { Passwords } from '../../shared/passwords.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Seat, SignedIn } from '../../shared/store/web-sessions.ts';
+import { ROLES, type Role } from '../../shared/store/workspaces.ts';
+import type { Ask } from './ask.ts';
+import type { Download } from './download.ts';
+import type { Fields } from './fields.ts';
+import type { Notice } from './notices.ts';
+
+/** Who may see a page: everybody; whoever is signed in; these roles of the workspace; operators. */
+export type Audience = 'anyone' | 'signed-in' | 'operator' | readonly Role[];
+
+/** Roles by what they may do. */
+export const MEMBERS: readonly Role[] = ROLES;
+export const USERS: readonly Role[] = ['owner', 'admin', 'member'];
+export const MANAGERS: readonly Role[] = ['owner', 'admin'];
+export const PAYERS: readonly Role[] = ['owner', 'billing'];
+/** Who sees what is paid. */
+export const BOOKKEEPERS: readonly Role[] = ['owner', 'admin', 'billing'];
+
+/** One row of the table of pages: routes, tenant tests and screenshots are made from it. */
+export interface Page {
+    method: 'GET' | 'POST';
+    /** With `{placeholders}`. */
+    path: `/${string}`;
+    audience: Audience;
+    /** A part of a page, for htmx: no layout around it. */
+    isPart?: true;
+    /** Bytes of its form at the most, for whoever is signed in; a few thousand letters otherwise. */
+    formBytes?: number;
+    respond(visit: Visit): Promise<Answer>;
+}
+
+/** What a page is asked. */
+export interface Visit {
+    app: App;
+    passwords: Passwords;
+    /** Path parameters; well-formed text, of any content. */
+    params: Readonly<Record<string, string>>;
+    /** A query parameter that stands once and is clean text; otherwise undefined. */
+    query(name: string): string | undefined;
+    /** What a form sent; empty for GET. */
+    fields: Fields;
+    /** The path and query asked for. */
+    path: string;
+    /** As limits count it. */
+    client: string;
+    browser: string;
+    me: SignedIn | undefined;
+    isOperator: boolean;
+    /** Calls a route of the API. */
+    ask: Ask;
+    /** Sends soon what was put into the box of mails. */
+    hurryMail(): void;
+    /** Does something after the answer, whose time must not tell what it was. */
+    later(work: () => Promise<void>): void;
+}
+
+export interface PersonalVisit extends Visit {
+    me: SignedIn;
+}
+
+export interface WorkspaceVisit extends PersonalVisit {
+    /** The workspace that the page is about: the form's own, or the one looked at last. */
+    workspace: Seat;
+}
+
+export type Answer = Shown | Sent | Download;
+
+/** A page that is shown. */
+export interface Shown {
+    /** A file in `views/`, without its ending. */
+    view: string;
+    title: string;
+    /** What search engines say of it, in one line. */
+    description?: string;
+    /** What the view's `it` has, beside `it.page`. */
+    model: object;
+    /** 200 unless said otherwise. */
+    status?: number;
+    /** Whether the page uses htmx. */
+    usesHtmx?: boolean;
+    /** The workspace that the forms of this page act in, where it is another than the one looked at last. */
+    actsIn?: Seat;
+    /** Other origins that a form of this page may lead to, by redirect. */
+    formsLeadTo?: readonly string[];
+    retryAfter?: number;
+}
+
+/** A redirect (303), with a line that the next page shows once. */
+export interface Sent {
+    to: string;
+    notice?: Notice;
+    /** The token of a session that begins. */
+    signIn?: string;
+    signOut?: boolean;
+}
+
+/** A page for everybody. */
+export function openPage(page: Omit<Page, 'audience'>): Page {
+    return { ...page, audience: 'anyone' };
+}
+
+/** A page about the person who is signed in, in whatever workspace. */
+export function personalPage(page: { method: Page['method']; path: Page['path']; respond(visit: PersonalVisit): Promise<Answer> }): Page {
+    return { ...page, audience: 'signed-in', respond: (visit) => page.respond(personal(visit)) };
+}
+
+/** A page for operators; for everybody else it does not exist. */
+export function operatorPage(page: { method: Page['method']; path: Page['path']; respond(visit: PersonalVisit): Promise<Answer> }): Page {
+    return { ...page, audience: 'operator', respond: (visit) => page.respond(personal(visit)) };
+}
+
+/** A page about one workspace, for these roles there. */
+export function workspacePage(page: {
+    method: Page['method'];
+    path: Page['path'];
+    audience: readonly Role[];
+    isPart?: true;
+    formBytes?: number;
+    respond(visit: WorkspaceVisit): Promise<Answer>;
+}): Page {
+    return {
+        ...page,
+        respond: (visit) => {
+            const { me } = personal(visit);
+            if (me.current === undefined) throw new Error('let-in sends people without a workspace elsewhere');
+            return page.respond({ ...visit, me, workspace: me.current });
+        },
+    };
+}
+
+function personal(visit: Visit): PersonalVisit {
+    if (visit.me === undefined) throw new Error('let-in sends people who are not signed in elsewhere');
+    return { ...visit, me: visit.me };
+}
+
+/** What is not there, or not for this visitor: both look the same. */
+export function absent(): Refusal {
+    return new Refusal('NOT_FOUND');
+}

@@ -1,0 +1,31 @@
+import { accountPages } from './account/pages.ts';
+import { billingPages } from './billing/pages.ts';
+import { docsPages } from './docs/pages.ts';
+import { invitePages } from './invite/pages.ts';
+import { keyPages } from './keys/pages.ts';
+import { operationsPages } from './operations/pages.ts';
+import { overviewPages } from './overview/pages.ts';
+import type { Page } from './page.ts';
+import { registryPages } from './registry/pages.ts';
+import { requestPages } from './requests/pages.ts';
+import { schemaPages } from './schemas/pages.ts';
+import { startPages } from './start/pages.ts';
+import { usagePages } from './usage/pages.ts';
+import { workspacePages } from './workspace/pages.ts';
+
+/** Every page, and every form a page sends. Routes, the tenant matrix and the screenshots are made from this table. */
+export const PAGES: readonly Page[] = [
+    ...startPages,
+    ...docsPages,
+    ...registryPages,
+    ...requestPages,
+    ...accountPages,
+    ...invitePages,
+    ...overviewPages,
+    ...keyPages,
+    ...usagePages,
+    ...schemaPages,
+    ...workspacePages,
+    ...operationsPages,
+    ...billingPages,
+];

@@ -1,0 +1,56 @@
+import { STATUS_CODES } from 'node:http';
+import type { Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { recordRefusal, toRefusal } from '../plugins/refusals.ts';
+import { show } from './render.ts';
+
+/** What answers machines alone, however they ask. */
+const MACHINES = /^\/(v1|mcp|webhooks|metrics|livez|readyz|assets)(\/|$)/;
+
+/** People who ask for a page get refusals as one, too; whoever takes JSON gets the envelope. Register it before that one. */
+export function refusalPages(server: Server, app: App): void {
+    server.ext('onPreResponse', (request, h) => {
+        const { response } = request;
+        if (!('isBoom' in response) || !wantsPage(request)) return h.continue;
+        const refusal = toRefusal(response);
+        recordRefusal(app, request, refusal);
+        try {
+            return refusalPage(app, request, h, refusal);
+        } catch (error) {
+            // The envelope is always there to fall back on.
+            app.log.error({ request_id: request.app.requestId, err: error }, 'a bug: a refusal could not be shown as a page');
+            return h.continue;
+        }
+    });
+}
+
+function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Refusal): ResponseObject {
+    const { status } = refusalEntry(refusal.code);
+    const title = TITLES[status] ?? STATUS_CODES[status] ?? 'Refused';
+    const shown = show(app, request, h, {
+        view: 'refusal',
+        title,
+        status,
+        model: { status, title, message: refusal.message, code: refusal.code, requestId: request.app.requestId },
+        ...(refusal.extras.retryAfter === undefined ? {} : { retryAfter: refusal.extras.retryAfter }),
+    });
+    for (const [name, value] of Object.entries(refusal.extras.headers ?? {})) shown.header(name, value);
+    return shown;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+    400: 'We could not read that',
+    403: 'This is not for you',
+    404: 'There is nothing here',
+    405: 'Not in this way',
+    413: 'That was too much',
+    415: 'We could not read that',
+    429: 'Too often',
+    500: 'Something went wrong on our side',
+    503: 'Please try again in a moment',
+};
+
+function wantsPage(request: Request): boolean {
+    return !MACHINES.test(request.path) && (request.raw.req.headers.accept ?? '').includes('text/html');
+}

@@ -1,0 +1,107 @@
+import { readSearch } from '../../../shared/domain/search-text.ts';
+import { CATEGORIES, isCategory } from '../../../shared/domain/taxonomy.ts';
+import type { Json } from '../../../shared/domain/types.ts';
+import { mostRequested } from '../../../shared/store/schema-requests.ts';
+import * as schemas from '../../../shared/store/schemas.ts';
+import { LIST_SORTS, type ListPage, type ListQuery, type ListSort, PlaceGone } from '../../../shared/store/search.ts';
+import { trendingSites } from '../../../shared/store/trending.ts';
+import { siteTraffic } from '../../../shared/store/usage.ts';
+import type { Shown, Visit } from '../page.ts';
+
+const MOST = 24;
+const TRENDING = 5;
+const WANTED = 5;
+
+const SORT_LABELS: Readonly<Record<ListSort | 'relevance', string>> = {
+    relevance: 'Best match',
+    trending: 'Used most',
+    recently_verified: 'Verified lately',
+    recent: 'Published lately',
+    name: 'Name',
+};
+
+/** GET /registry: `q`, `category`, `verified`, `sort` and `from`, each of them optional; what makes no sense is left out. */
+export async function browse(visit: Visit): Promise<Shown> {
+    const { app } = visit;
+    const asked = readAsked(visit);
+    const { q, category, sort, verified } = asked;
+    const query: ListQuery = { search: readSearch(q), category, isVerifiedOnly: verified, sort };
+    const isHome = q === '' && category === undefined && sort === undefined && !verified && visit.query('from') === undefined;
+    const [page, trending, wanted] = await Promise.all([
+        readList(visit, query),
+        isHome ? trendingSites(app.browse, '7d', TRENDING) : [],
+        isHome ? mostRequested(app.browse, WANTED) : [],
+    ]);
+    const [cards, traffic] = await Promise.all([schemas.cards(app.browse, page.sites), siteTraffic(app.browse, page.sites)]);
+    const fetches = new Map(page.sites.map((site, place) => [site, traffic[place]?.fetches7d ?? 0]));
+    const title = q !== '' ? `${q} in the registry` : category === undefined ? 'Registry' : `${nameOf(category)} in the registry`;
+    return {
+        view: 'registry/list',
+        title,
+        description:
+            'Sites whose routes are written down: their endpoints, what they take and answer, what a call costs and how well it works.',
+        model: {
+            ...asked,
+            // A page further on has no address that lasts.
+            canonical: pathOf(asked),
+            sites: cards.map((card) => ({ ...card, fetches: fetches.get(card.site) ?? 0 })),
+            total: page.total,
+            trending,
+            wanted,
+            isHome,
+            next: page.next === undefined ? undefined : pathOf({ ...asked, from: await app.cursors.seal(boundTo(query), page.next) }),
+            isFirst: visit.query('from') === undefined,
+            first: pathOf(asked),
+            categories: CATEGORIES,
+            sorts: (['', ...LIST_SORTS] as const)
+                .filter((name) => name !== 'trending' || q !== '')
+                .map((name) => ({ value: name, label: SORT_LABELS[name === '' ? (q === '' ? 'trending' : 'relevance') : name] })),
+        },
+    };
+}
+
+interface Asked {
+    q: string;
+    category: string | undefined;
+    verified: boolean;
+    sort: ListSort | undefined;
+}
+
+function readAsked({ query }: Visit): Asked {
+    const category = query('category');
+    return {
+        q: (query('q') ?? '').trim().slice(0, 100),
+        category: category !== undefined && isCategory(category) ? category : undefined,
+        verified: query('verified') === 'true',
+        sort: LIST_SORTS.find((name) => name === query('sort')),
+    };
+}
+
+/** A place in the list that is too old, or of another list, leads to its beginning. */
+async function readList({ app, query }: Visit, asked: ListQuery): Promise<ListPage> {
+    const cursor = query('from');
+    const from = cursor === undefined ? undefined : await app.cursors.open(boundTo(asked), cursor);
+    return app.lists.page(asked, { limit: MOST, from }).catch((error: unknown) => {
+        if (error instanceof PlaceGone) return app.lists.page(asked, { limit: MOST, from: undefined });
+        throw error;
+    });
+}
+
+function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
+    const words = search === undefined ? null : [search.joined, ...search.terms.map(({ text }) => text)];
+    return ['registry', words, category ?? null, isVerifiedOnly, sort ?? null];
+}
+
+function pathOf({ q, category, verified, sort, from }: Asked & { from?: string }): string {
+    const pairs = Object.entries({ q, category, verified: verified ? 'true' : undefined, sort, from }).filter(
+        (pair): pair is [string, string] => pair[1] !== undefined && pair[1] !== '',
+    );
+    return pairs.length === 0 ? '/registry' : `/registry?${new URLSearchParams(pairs)}`;
+}
+
+function nameOf(category: string): string {
+    const [slug = '', leaf] = category.split('/');
+    const parent = CATEGORIES.find((one) => one.slug === slug);
+    const child = parent?.children.find((one) => one.slug === leaf);
+    return [parent?.name, child?.name].filter((name) => name !== undefined).join(': ');
+}

@@ -1,0 +1,49 @@
+import { comparePackages } from '../../../shared/domain/package-diff.ts';
+import type { PackageDocument } from '../../../shared/domain/types.ts';
+import { type DiffLine, diffLines } from './diff-lines.ts';
+
+/** What differs between two versions, part by part. */
+export interface Comparison {
+    change: 'major' | 'minor' | 'patch';
+    parts: { title: string; verdict: 'added' | 'removed' | 'changed'; lines: DiffLine[]; isCut: boolean }[];
+    /** Changed parts that are not shown. */
+    more: number;
+}
+
+const PARTS = 30;
+const LINES = 400;
+
+/** Compares two packages: what they say of the site, and each endpoint that was added, removed or changed. */
+export function compareVersions(before: PackageDocument, after: PackageDocument): Comparison {
+    const { change, changes } = comparePackages(before, after);
+    const [old, now] = [endpointsOf(before), endpointsOf(after)];
+    const { endpoints: _old, ...oldHead } = before;
+    const { endpoints: _now, ...nowHead } = after;
+    const [oldText, nowText] = [print(oldHead), print(nowHead)];
+    const named = [
+        ...changes.added.map((title) => ({ title, verdict: 'added' as const })),
+        ...changes.removed.map((title) => ({ title, verdict: 'removed' as const })),
+        ...changes.changed.map((title) => ({ title, verdict: 'changed' as const })),
+    ];
+    const parts = named
+        .slice(0, PARTS)
+        .map((part) => ({ ...part, ...cut(diffLines(print(old.get(part.title)), print(now.get(part.title)))) }));
+    const head = oldText === nowText ? [] : [{ title: 'About the site', verdict: 'changed' as const, ...cut(diffLines(oldText, nowText)) }];
+    return { change, parts: [...head, ...parts], more: Math.max(0, named.length - PARTS) };
+}
+
+function endpointsOf({ endpoints }: PackageDocument): Map<string, object> {
+    return new Map(endpoints.map((endpoint) => [endpoint.name, endpoint]));
+}
+
+function print(value: object | undefined): string {
+    return value === undefined ? '' : JSON.stringify(value, undefined, 2);
+}
+
+function cut(lines: DiffLine[]): { lines: DiffLine[]; isCut: boolean } {
+    const shown = lines.filter(({ text }) => text !== '').slice(0, LINES);
+    return {
+        lines: shown.map(({ kind, text }) => ({ kind, text: text.length > 500 ? `${text.slice(0, 500).toWellFormed()}…` : text })),
+        isCut: lines.length > LINES,
+    };
+}

@@ -1,0 +1,73 @@
+import * as schemas from '../../../shared/store/schemas.ts';
+import { siteWarnings } from '../../../shared/store/site-page.ts';
+import { endpointHealth, siteTraffic } from '../../../shared/store/usage.ts';
+import { type Answer, USERS, type Visit } from '../page.ts';
+import { describeEndpoint } from './describe-endpoint.ts';
+import { findSite, siteAbsent } from './find-site.ts';
+
+const ENDPOINTS = 20;
+const VERSIONS = 5;
+const MOST_WORDS = 160;
+
+/** GET /registry/{site}: what a site's latest version offers, what it costs, how well it works, and how to call it. */
+export async function showSite(visit: Visit): Promise<Answer> {
+    const found = await findSite(visit);
+    if ('instead' in found) return found.instead;
+    const { app, me } = visit;
+    const { site, registrable, standing } = found;
+    if (standing.version === undefined) return siteAbsent(site, true);
+    const { versionId } = standing.version;
+    const [card, loaded, health, [traffic], history, warnings] = await Promise.all([
+        schemas.card(app.browse, site),
+        app.versions.load(versionId),
+        endpointHealth(app.browse, site),
+        siteTraffic(app.browse, [site]),
+        schemas.history(app.browse, site, { limit: VERSIONS }),
+        siteWarnings(app.browse, { site, registrable }),
+    ]);
+    if (card === undefined || loaded === undefined) return siteAbsent(site, true);
+    const all = [...loaded.endpoints.values()];
+    const pages = Math.ceil(all.length / ENDPOINTS);
+    const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
+    const shown = all.slice((number - 1) * ENDPOINTS, number * ENDPOINTS);
+    const [example = all[0]] = [...shown, ...all].filter(({ hosted }) => hosted);
+    return {
+        view: 'registry/site',
+        title: `${card.title} (${site}): endpoints`,
+        description: firstWords(card.description === '' ? `The routes of ${site}, written down to be called.` : card.description),
+        model: {
+            canonical: `/registry/${site}${number > 1 ? `?page=${number}` : ''}`,
+            card,
+            warnings,
+            traffic,
+            endpoints: shown.map((endpoint) =>
+                describeEndpoint(endpoint, { siteCredits: standing.siteCredits, health: health.get(endpoint.name) }),
+            ),
+            total: all.length,
+            number,
+            pages,
+            versions: history.versions,
+            versionCount: history.total,
+            mayTry: me === undefined || (me.current !== undefined && USERS.includes(me.current.role)),
+            calls:
+                example === undefined
+                    ? undefined
+                    : callsOf(app.publicUrl(), site, describeEndpoint(example, { siteCredits: standing.siteCredits, health: undefined })),
+        },
+    };
+}
+
+/** Lines that work in a terminal once a key stands in `ROUTEBOOK_KEY`. */
+function callsOf(base: string, site: string, { name, example }: { name: string; example: object }) {
+    const body = JSON.stringify({ site, endpoint: name, params: example }).replaceAll("'", `'\\''`);
+    return {
+        catalog: `curl -s -G ${base}/v1/catalog/${site} --data-urlencode 'intent=what I want to do there, in a few words'`,
+        fetch: `curl -s ${base}/v1/fetch -H "Authorization: Bearer $ROUTEBOOK_KEY" -H 'Content-Type: application/json' -d '${body}'`,
+        tools: `curl -s '${base}/v1/schemas/${site}/package?format=tools'`,
+    };
+}
+
+function firstWords(text: string): string {
+    const line = text.replaceAll(/\s+/g, ' ').trim();
+    return line.length <= MOST_WORDS ? line : `${line.slice(0, MOST_WORDS - 1).replace(/\s\S*$/, '')}…`;
+}

@@ -1,0 +1,120 @@
+import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
+import type { Detail } from '../../../shared/refusals.ts';
+import type { Fields, Problems } from '../fields.ts';
+import { exampleOf, typeOf } from './describe-endpoint.ts';
+
+/** One param as a field of the form. */
+export interface ParamField {
+    name: string;
+    label: string;
+    hint: string;
+    value: string;
+    isOptional: boolean;
+    options: { value: string; label: string }[] | undefined;
+    isLong: boolean;
+}
+
+/** A form has room for so many; endpoints with more are for programs. */
+const MOST = 100;
+
+/** The fields of an endpoint's params, filled with what is good for a first call. */
+export function paramFields(endpoint: Endpoint): ParamField[] {
+    const example = exampleOf(endpoint);
+    return endpoint.params.slice(0, MOST).map((param, place) => ({
+        name: nameOf(place),
+        label: param.name,
+        hint: [typeOf(param.schema), param.description]
+            .filter((text) => text !== '')
+            .join('. ')
+            .slice(0, 400)
+            .toWellFormed(),
+        value: toText(param, Object.hasOwn(example, param.name) ? example[param.name] : undefined),
+        isOptional: !param.required || param.default !== undefined,
+        options: optionsOf(param),
+        isLong: isJson(param),
+    }));
+}
+
+/** What was typed, as values of the params; what is wrong stands at the field. */
+export function readParams(endpoint: Endpoint, fields: Fields): { params: JsonObject; problems: Problems } {
+    const problems: Record<string, string> = {};
+    const params = new Map<string, Json>();
+    for (const [place, param] of endpoint.params.slice(0, MOST).entries()) {
+        const text = (fields.get(nameOf(place)) ?? '').replaceAll('\r\n', '\n');
+        if (text === '') {
+            if (param.required && param.default === undefined) problems[nameOf(place)] = 'Fill this in.';
+            continue;
+        }
+        const read = readValue(param, text);
+        if (read.ok) params.set(param.name, read.value);
+        else problems[nameOf(place)] = read.problem;
+    }
+    return { params: Object.fromEntries(params), problems };
+}
+
+/** What the API found wrong with params, at their fields; the rest is about the form as a whole. */
+export function toProblems(endpoint: Endpoint, message: string, details: readonly Detail[]): Problems {
+    const problems: Record<string, string> = {};
+    for (const { path, message: text } of details) {
+        const [, place = '', name = ''] = path.split('/');
+        const param = name.replaceAll('~1', '/').replaceAll('~0', '~');
+        const index = place === 'params' ? endpoint.params.findIndex((one) => one.name === param) : -1;
+        const field = place === 'max_results' ? 'max_results' : index >= 0 && index < MOST ? nameOf(index) : '';
+        problems[field] ??= text;
+    }
+    return Object.keys(problems).length === 0 ? { '': message } : problems;
+}
+
+function nameOf(place: number): string {
+    return `param-${place}`;
+}
+
+function typesOf(schema: JsonSchema | undefined): readonly Json[] {
+    if (typeof schema !== 'object') return ['string'];
+    const { type } = schema;
+    return Array.isArray(type) ? type : type === undefined ? [] : [type];
+}
+
+function optionsOf({ schema, required, default: fallback }: Param): ParamField['options'] {
+    const values: readonly Json[] | undefined =
+        typeof schema !== 'object'
+            ? undefined
+            : Array.isArray(schema['enum'])
+              ? schema['enum']
+              : schema['type'] === 'boolean'
+                ? [true, false]
+                : undefined;
+    if (values === undefined || values.length > 200) return undefined;
+    const none =
+        required && fallback === undefined ? [] : [{ value: '', label: fallback === undefined ? '–' : `– (${JSON.stringify(fallback)})` }];
+    return [
+        ...none,
+        ...values.map((value) => ({ value: JSON.stringify(value), label: typeof value === 'string' ? value : JSON.stringify(value) })),
+    ];
+}
+
+function isJson({ schema }: Param): boolean {
+    const types = typesOf(schema);
+    return types.length === 0 || types.includes('array') || types.includes('object');
+}
+
+function toText(param: Param, value: Json | undefined): string {
+    if (value === undefined) return '';
+    if (optionsOf(param) !== undefined || typeof value !== 'string' || isJson(param)) return JSON.stringify(value);
+    return value;
+}
+
+function readValue(param: Param, text: string): { ok: true; value: Json } | { ok: false; problem: string } {
+    const types = typesOf(param.schema);
+    const isChosen = optionsOf(param) !== undefined;
+    if (types.includes('string') && !isChosen && !isJson(param)) return { ok: true, value: text };
+    try {
+        return { ok: true, value: JSON.parse(text) as Json };
+    } catch {
+        if (types.includes('integer') || types.includes('number')) return { ok: false, problem: 'This takes a number.' };
+        return {
+            ok: false,
+            problem: isChosen ? 'Choose one of these.' : 'This takes JSON: a list in [ ], an object in { }, a text in " ".',
+        };
+    }
+}

@@ -1,0 +1,166 @@
+import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
+import { isWebToken, newWebToken } from '../../../shared/domain/web-token.ts';
+import type { Caller } from '../../../shared/store/keys.ts';
+import { managedKeys } from '../../../shared/store/managed-keys.ts';
+import { hashOfOwnKey } from '../../../shared/store/own-key.ts';
+import type { ApiAnswer, Told } from '../ask.ts';
+import { type Problems, typed } from '../fields.ts';
+import { type Answer, absent, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
+import { describeEndpoint } from './describe-endpoint.ts';
+import { findSite } from './find-site.ts';
+import { paramFields, readParams, toProblems } from './try-form.ts';
+
+/** Characters of a result that are shown. */
+const SHOWN = 100_000;
+
+interface Tried {
+    site: string;
+    version: number;
+    endpoint: Endpoint;
+    siteCredits: number;
+}
+
+/** GET /registry/{site}/try/{endpoint}: the form for one call. */
+export async function showTry(visit: WorkspaceVisit): Promise<Answer> {
+    const tried = await findTried(visit);
+    return 'instead' in tried ? tried.instead : show(visit, tried, {});
+}
+
+/**
+ * POST: with `step` price what the call would send and cost; with `run` the call itself, under a token of its own, so that it is made
+ * and charged once however often the form is sent. What changes something at the site has to be asked for twice.
+ */
+export async function tryIt(visit: WorkspaceVisit): Promise<Answer> {
+    const tried = await findTried(visit);
+    if ('instead' in tried) return tried.instead;
+    const { fields } = visit;
+    const as = await findCaller(visit);
+    if (as === undefined) return show(visit, tried, { problems: { key: 'Choose one of your keys that work.' } });
+    const { params, problems } = readParams(tried.endpoint, fields);
+    const wanted = fields.get('max_results') ?? '';
+    if (wanted !== '' && !/^[1-9]\d{0,3}$/.test(wanted))
+        return show(visit, tried, { problems: { ...problems, max_results: 'This takes a number from 1 to 1000.' } });
+    if (Object.keys(problems).length > 0) return show(visit, tried, { problems });
+    const body = {
+        site: tried.site,
+        endpoint: tried.endpoint.name,
+        version: tried.version,
+        params,
+        ...(wanted === '' ? {} : { max_results: Number(wanted) }),
+    };
+    const once = fields.get('once') ?? '';
+    const isPriced = fields.get('step') === 'run' && isWebToken(once) && fields.get('version') === String(tried.version);
+    if (isPriced && (tried.endpoint.effect === 'read' || fields.get('sure') === 'yes')) return run(visit, tried, { body, as, once });
+    const problem: Problems = isPriced ? { sure: 'Say that you mean it.' } : {};
+    return price(visit, tried, { body, as }, problem);
+}
+
+interface Order {
+    body: { params: JsonObject };
+    as: Caller;
+}
+
+async function price(visit: WorkspaceVisit, tried: Tried, { body, as }: Order, problems: Problems): Promise<Shown> {
+    const answer = await visit.ask({ method: 'POST', path: '/v1/fetch', body: { ...body, dry_run: true }, as });
+    if (!answer.ok) return refuse(visit, tried, answer.refused);
+    const { data, meta } = answer.body as { data: { request: PlannedRequest; credits_max: number }; meta: { credits_remaining: number } };
+    const { request, credits_max: most } = data;
+    const priced = {
+        method: request.method,
+        url: request.url,
+        headers: Object.entries(request.headers)
+            .map(([name, value]) => `${name}: ${value}`)
+            .join('\n'),
+        body:
+            request.body === null
+                ? undefined
+                : typeof request.body === 'string'
+                  ? request.body
+                  : JSON.stringify(request.body, undefined, 2),
+        most,
+        left: meta.credits_remaining,
+        once: newWebToken(),
+        keyName: as.keyName,
+    };
+    return show(visit, tried, { priced, problems });
+}
+
+interface PlannedRequest {
+    method: string;
+    url: string;
+    headers: Record<string, string>;
+    body: unknown;
+}
+
+async function run(visit: WorkspaceVisit, tried: Tried, { body, as, once }: Order & { once: string }): Promise<Shown> {
+    const answer = await visit.ask({ method: 'POST', path: '/v1/fetch', body, headers: { 'idempotency-key': `page-${once}` }, as });
+    if (!answer.ok && answer.refused.code === 'INVALID_PARAMS') return refuse(visit, tried, answer.refused);
+    return show(visit, tried, { result: answer.ok ? resultOf(answer) : { refused: answer.refused } });
+}
+
+function resultOf({ body, headers }: ApiAnswer & { ok: true }) {
+    const { data, meta } = body as { data: unknown; meta: object };
+    const text = JSON.stringify(data, undefined, 2);
+    return {
+        text: text.slice(0, SHOWN).toWellFormed(),
+        isCut: text.length > SHOWN,
+        meta,
+        isReplayed: headers['idempotent-replayed'] === 'true',
+    };
+}
+
+function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = [], ...more }: Told): Promise<Shown> {
+    const isAboutForm = code === 'INVALID_PARAMS' || code === 'VALIDATION_ERROR';
+    if (!isAboutForm) return show(visit, tried, { result: { refused: { code, message, ...more } } });
+    return show(visit, tried, { problems: toProblems(tried.endpoint, message, details) });
+}
+
+/** @throws Refusal NOT_FOUND for an endpoint that the latest version does not have, or that is not hosted */
+async function findTried(visit: WorkspaceVisit): Promise<Tried | { instead: Shown | Sent }> {
+    const found = await findSite(visit);
+    if ('instead' in found) return found;
+    const { site, standing } = found;
+    const loaded = standing.version === undefined ? undefined : await visit.app.versions.load(standing.version.versionId);
+    const endpoint = loaded?.endpoints.get(visit.params['endpoint'] ?? '');
+    if (loaded === undefined || endpoint === undefined || !endpoint.hosted) throw absent();
+    return { site, version: loaded.version, endpoint, siteCredits: standing.siteCredits };
+}
+
+/** The caller behind the key that was chosen: one of the visitor's own in this workspace, since it acts and pays as its maker. */
+async function findCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
+    const keyId = fields.get('key') ?? '';
+    const hash = await hashOfOwnKey(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
+    return hash === undefined ? undefined : app.keys.find(hash);
+}
+
+async function show(
+    visit: WorkspaceVisit,
+    { site, version, endpoint, siteCredits }: Tried,
+    { problems = {}, ...more }: { problems?: Problems; priced?: object; result?: object },
+): Promise<Shown> {
+    const { app, fields, me, workspace } = visit;
+    const keys = (await managedKeys(app.db, workspace.workspaceId, me.userId)).filter(({ state }) => state === 'active');
+    const params = paramFields(endpoint);
+    const kept = typed(fields);
+    return {
+        view: 'registry/try',
+        title: `Try ${endpoint.name} of ${site}`,
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            site,
+            version,
+            endpoint: describeEndpoint(endpoint, { siteCredits, health: undefined }),
+            isByResult: endpoint.billing.unit === 'result',
+            params,
+            isShortened: endpoint.params.length > params.length,
+            keys: keys.map(({ keyId, name, prefix }) => ({ value: keyId, label: `${name} (${prefix}…)` })),
+            workspaceName: workspace.name,
+            problems,
+            typed: kept,
+            sent: ['key', 'max_results', ...params.map(({ name }) => name)].map((name) => ({ name, value: kept[name] ?? '' })),
+            priced: undefined,
+            result: undefined,
+            ...more,
+        },
+    };
+}

@@ -1,0 +1,85 @@
+import { LRUCache } from 'lru-cache';
+import type { App } from '../../../shared/app.ts';
+import * as schemas from '../../../shared/store/schemas.ts';
+import { openLane } from '../../lane.ts';
+import type { Answer, Visit } from '../page.ts';
+import { type Comparison, compareVersions } from './compare-packages.ts';
+import { findSite } from './find-site.ts';
+
+const VERSIONS = 30;
+
+type Compared = { from: number; to: number } & ({ comparison: Comparison } | { problem: string });
+
+/** GET /registry/{site}/versions: all versions, newest first, and with `from` and `to` what differs between two of them. */
+export async function showVersions(visit: Visit): Promise<Answer> {
+    const found = await findSite(visit);
+    if ('instead' in found) return found.instead;
+    const { app, query } = visit;
+    const { site, standing } = found;
+    const [before, from, to] = ['before', 'from', 'to'].map((name) => readNumber(query(name)));
+    const [{ versions, total }, card, compared] = await Promise.all([
+        schemas.history(app.browse, site, { limit: VERSIONS, before }),
+        schemas.card(app.browse, site),
+        compare(app, site, from, to),
+    ]);
+    const lowest = versions.at(-1)?.version ?? 1;
+    return {
+        view: 'registry/versions',
+        title: `Versions of ${site}`,
+        description: `Every version of the schema of ${site}, and what changed from one to the next.`,
+        model: {
+            canonical: `/registry/${site}/versions${queryOf({ before, ...(compared === undefined ? {} : { from, to }) })}`,
+            site,
+            name: card?.title ?? site,
+            latest: standing.version?.version,
+            versions,
+            total,
+            next: lowest > 1 ? lowest : undefined,
+            compared,
+        },
+    };
+}
+
+async function compare(app: App, site: string, from: number | undefined, to: number | undefined): Promise<Compared | undefined> {
+    if (from === undefined || to === undefined) return undefined;
+    const [before, after] = await Promise.all([from, to].map((version) => schemas.findVersion(app.browse, site, version)));
+    if (before === undefined || after === undefined || [before, after].some(isUnreadable)) {
+        return { from, to, problem: 'One of these versions is not there to be read.' };
+    }
+    return { from, to, comparison: await compareOnce(app, before, after) };
+}
+
+/** What was yanked for legal reasons may not even be read. */
+function isUnreadable({ yankReason }: schemas.VersionRef): boolean {
+    return yankReason === 'legal';
+}
+
+/** Packages have up to 4 MiB, and anybody may ask: one comparison at a time, each kept by what it compares. */
+const lane = openLane();
+const comparisons = new LRUCache<string, Comparison>({ maxSize: 4_000_000, sizeCalculation: charactersOf });
+
+function compareOnce({ browse }: App, before: schemas.VersionRef, after: schemas.VersionRef): Promise<Comparison> {
+    return lane(async () => {
+        const key = `${before.versionHash} ${after.versionHash}`;
+        const known = comparisons.get(key);
+        if (known !== undefined) return known;
+        const [old, now] = [await schemas.readPackage(browse, before.versionId), await schemas.readPackage(browse, after.versionId)];
+        if (old === undefined || now === undefined) throw new Error('a version without its package');
+        const made = compareVersions(old, now);
+        comparisons.set(key, made);
+        return made;
+    });
+}
+
+function charactersOf({ parts }: Comparison): number {
+    return parts.reduce((sum, { lines }) => sum + lines.reduce((inPart, { text }) => inPart + text.length, 0), 1);
+}
+
+function queryOf(numbers: Readonly<Record<string, number | undefined>>): string {
+    const pairs = Object.entries(numbers).flatMap(([name, number]) => (number === undefined ? [] : [`${name}=${number}`]));
+    return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
+}
+
+function readNumber(text: string | undefined): number | undefined {
+    return text !== undefined && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined;
+}

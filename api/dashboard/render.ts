@@ -1,0 +1,103 @@
+import { fileURLToPath } from 'node:url';
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
+import { Eta } from 'eta';
+import type { App } from '../../shared/app.ts';
+import { cookiesOf, formToken } from '../plugins/session.ts';
+import { assetUrl } from './assets.ts';
+import { formats } from './formats.ts';
+import { dashboardMenu, publicMenu } from './navigation.ts';
+import { noticeText } from './notices.ts';
+import { isOperator } from './operators.ts';
+import type { Shown } from './page.ts';
+
+/** Values are escaped unless a view says otherwise (`<%~`), which only includes, layouts and `it.page.secrets()` need. */
+const eta = new Eta({
+    views: fileURLToPath(new URL('views', import.meta.url)),
+    cache: true,
+    autoEscape: true,
+    autoTrim: [false, 'nl'],
+});
+
+const NOTICE_COOKIE = 'routebook_notice';
+
+/** A page as it goes out: the view in its layout, with the headers that keep a browser from doing anything else with it. */
+export function show(app: App, request: Request, h: ResponseToolkit, shown: Shown, isPart = false): ResponseObject {
+    const { view, title, description, model, status = 200, usesHtmx = false, actsIn, formsLeadTo = [], retryAfter } = shown;
+    const notice = isPart ? undefined : noticeText(cookiesOf(request)[NOTICE_COOKIE]);
+    const it = { ...model, f: formats, page: frame(app, request, { title, description, isPart, usesHtmx, actsIn, notice }) };
+    const response = h
+        .response(eta.render(`/${view}`, it))
+        .type('text/html; charset=utf-8')
+        .code(status);
+    for (const [name, value] of securityHeaders(app, formsLeadTo)) response.header(name, value);
+    if (retryAfter !== undefined) response.header('retry-after', String(retryAfter));
+    if (notice !== undefined) response.header('set-cookie', noticeCookie('', 0), { append: true });
+    return response;
+}
+
+/** The cookie that carries a notice over a redirect. */
+export function noticeCookie(notice: string, seconds = 60): string {
+    return `${NOTICE_COOKIE}=${notice}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax`;
+}
+
+/** What every view knows as `it.page`. */
+function frame(
+    app: App,
+    request: Request,
+    {
+        actsIn,
+        ...more
+    }: {
+        title: string;
+        description: string | undefined;
+        isPart: boolean;
+        usesHtmx: boolean;
+        actsIn: Shown['actsIn'] | undefined;
+        notice: string | undefined;
+    },
+) {
+    const { signedIn } = request.app;
+    const me = signedIn === undefined || actsIn === undefined ? signedIn : { ...signedIn, current: actsIn };
+    const { path } = request;
+    const isDashboard = me !== undefined && (path === '/dashboard' || path.startsWith('/dashboard/'));
+    return {
+        ...more,
+        me,
+        path,
+        isDashboard,
+        menu: isDashboard ? dashboardMenu(me, isOperator(app, me), path) : publicMenu(path),
+        publicUrl: app.publicUrl(),
+        now: app.clock.now(),
+        needsVerifying: me !== undefined && !me.isVerified && app.config.mail.smtpUrl !== undefined,
+        asset: assetUrl,
+        /** The hidden fields that every form needs. The only markup that is made outside of views: base64url and an id. */
+        secrets() {
+            const workspace = me?.current === undefined ? '' : `<input type="hidden" name="_workspace" value="${me.current.workspaceId}">`;
+            return `<input type="hidden" name="_form" value="${formToken(app, request)}">${workspace}`;
+        },
+    };
+}
+
+function securityHeaders(app: App, formsLeadTo: readonly string[]): [string, string][] {
+    const policy = [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        `form-action ${["'self'", ...formsLeadTo].join(' ')}`,
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ];
+    return [
+        ['content-security-policy', policy.join('; ')],
+        ['x-frame-options', 'DENY'],
+        ['referrer-policy', 'same-origin'],
+        ['cross-origin-opener-policy', 'same-origin'],
+        ['cross-origin-resource-policy', 'same-origin'],
+        ['permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()'],
+        // Pages say who is signed in and carry the tokens of their forms.
+        ['cache-control', 'no-store'],
+        ...(app.publicUrl().startsWith('https:') ? ([['strict-transport-security', 'max-age=31536000']] as [string, string][]) : []),
+    ];
+}

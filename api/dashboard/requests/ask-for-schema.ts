@@ -1,0 +1,91 @@
+import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/schema-request.ts';
+import { CATEGORIES } from '../../../shared/domain/taxonomy.ts';
+import { isWebToken, newWebToken } from '../../../shared/domain/web-token.ts';
+import { type Told, visitorCaller } from '../ask.ts';
+import { type Problems, typed } from '../fields.ts';
+import type { Answer, Shown, Visit } from '../page.ts';
+
+/** Fields of the form, by the names that they have in the API. */
+const FIELDS = [
+    'domain',
+    'task',
+    'read_or_write',
+    'auth_shape',
+    'output_shape',
+    'failure_mode',
+    'intent_category',
+    'source_url',
+    'frequency',
+    'requester_contact',
+] as const;
+
+const NOT_SAID = { value: '', label: 'not said' };
+const words = (value: string) => value.replaceAll('_', ' ');
+const choices = (values: readonly string[]) => [NOT_SAID, ...values.map((value) => ({ value, label: words(value) }))];
+const READ_LABELS: Readonly<Record<(typeof READ_OR_WRITE)[number], string>> = { read: 'read', write: 'write', read_write: 'both' };
+
+/** GET /requests/new; `domain` fills that field in. */
+export async function askForm(visit: Visit): Promise<Shown> {
+    return form(visit, { typed: { domain: (visit.query('domain') ?? '').slice(0, 200) } });
+}
+
+/** POST /requests/new: a request by the rules, and within the window, of the API. Sent twice, it is one for whoever is signed in. */
+export async function ask(visit: Visit): Promise<Answer> {
+    const { fields } = visit;
+    const given = FIELDS.map((name) => [name, (fields.get(name) ?? '').replaceAll('\r\n', '\n').trim()] as const).filter(
+        ([, text]) => text !== '',
+    );
+    const missing = ['domain', 'task'].filter((name) => !given.some(([field]) => field === name));
+    const kept = typed(fields);
+    if (missing.length > 0)
+        return form(visit, { typed: kept, problems: Object.fromEntries(missing.map((name) => [name, 'Fill this in.'])) });
+    const once = fields.get('once') ?? '';
+    const answer = await visit.ask({
+        method: 'POST',
+        path: '/v1/schema-requests',
+        body: Object.fromEntries(given),
+        headers: isWebToken(once) ? { 'idempotency-key': `page-${once}` } : {},
+        as: visitorCaller(visit),
+    });
+    if (!answer.ok) return form(visit, { typed: kept, problems: toProblems(answer.refused), retryAfter: answer.refused.retry_after });
+    const { request_id: id } = answer.body['data'] as { request_id: string };
+    return { to: `/requests/${id}`, notice: 'request-made' };
+}
+
+function toProblems({ message, details = [] }: Told): Problems {
+    const problems: Record<string, string> = {};
+    for (const { path, message: text } of details) {
+        const name = path.slice(1);
+        problems[FIELDS.some((field) => field === name) ? name : ''] ??= text.replace(/^(\w+) (takes|looks|is) /, 'This $2 ');
+    }
+    return Object.keys(problems).length === 0 ? { '': message } : problems;
+}
+
+function form(
+    visit: Visit,
+    { problems = {}, retryAfter, ...more }: { typed: object; problems?: Problems; retryAfter?: number | undefined },
+): Shown {
+    const isWrong = Object.keys(problems).length > 0;
+    return {
+        view: 'requests/new',
+        title: 'Ask for a schema',
+        description: 'Say which site you need and what for. The most wanted ones are written down first.',
+        status: retryAfter !== undefined ? 429 : isWrong ? 422 : 200,
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+        model: {
+            problems,
+            ...more,
+            once: newWebToken(),
+            isSignedIn: visitorCaller(visit) !== undefined,
+            readOrWrite: [NOT_SAID, ...READ_OR_WRITE.map((value) => ({ value, label: READ_LABELS[value] }))],
+            authShapes: choices(AUTH_SHAPES),
+            frequencies: choices(FREQUENCIES),
+            categories: [
+                NOT_SAID,
+                ...CATEGORIES.flatMap(({ name, children }) =>
+                    children.map((child) => ({ value: child.path, label: `${name}: ${child.name}` })),
+                ),
+            ],
+        },
+    };
+}

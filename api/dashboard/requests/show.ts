@@ -1,0 +1,28 @@
+import * as schemaRequests from '../../../shared/store/schema-requests.ts';
+import { absent, type Shown, type Visit } from '../page.ts';
+
+const WANTED = 50;
+const OWN = 50;
+
+/** GET /requests: the domains that most people wait for, and the requests of the visitor's own workspace. */
+export async function listWanted({ app, me }: Visit): Promise<Shown> {
+    const workspaceId = me?.current?.workspaceId;
+    const [wanted, own] = await Promise.all([
+        schemaRequests.mostRequested(app.browse, WANTED),
+        workspaceId === undefined ? [] : schemaRequests.madeBy(app.browse, workspaceId, OWN),
+    ]);
+    return {
+        view: 'requests/list',
+        title: 'Wanted schemas',
+        description: 'Sites that people ask a schema for, the most wanted first. Whoever writes the first one down earns credits.',
+        model: { wanted, own, most: wanted[0]?.requests ?? 1 },
+    };
+}
+
+/** GET /requests/{request_id}: for whoever has the id; who asked is never in it. */
+export async function showRequest({ app, params }: Visit): Promise<Shown> {
+    const id = params['request_id'] ?? '';
+    const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;
+    if (request === undefined) throw absent();
+    return { view: 'requests/one', title: `A schema for ${request.domain}`, model: { request } };
+}

@@ -1,0 +1,36 @@
+import { memberCaller } from '../ask.ts';
+import { line, readFields } from '../fields.ts';
+import type { Answer, WorkspaceVisit } from '../page.ts';
+import { findOwn } from './own-site.ts';
+import { showOwn } from './show.ts';
+
+const FORM = 'maintainers';
+
+/** POST …/maintainers: lets another workspace publish on the domain. */
+export async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
+    const asked = await read(visit);
+    if ('problem' in asked) return showOwn(visit, { maintainer: asked.problem }, FORM);
+    const answer = await visit.ask({ method: 'PUT', path: asked.path, as: memberCaller(visit) });
+    if (!answer.ok) return showOwn(visit, { maintainer: answer.refused.message }, FORM);
+    return { to: `/dashboard/schemas/${asked.site}`, notice: 'maintainer-added' };
+}
+
+/** POST …/maintainers/remove: takes that right away, from one's own workspace too; the last one stays. */
+export async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
+    const asked = await read(visit);
+    if ('problem' in asked) return showOwn(visit, { '': asked.problem }, FORM);
+    const answer = await visit.ask({ method: 'DELETE', path: asked.path, as: memberCaller(visit) });
+    if (!answer.ok) return showOwn(visit, { '': answer.refused.message }, FORM);
+    const isOwn = asked.workspaceId === visit.workspace.workspaceId;
+    return { to: isOwn ? '/dashboard/schemas' : `/dashboard/schemas/${asked.site}`, notice: 'maintainer-removed' };
+}
+
+async function read(visit: WorkspaceVisit): Promise<{ site: string; workspaceId: string; path: string } | { problem: string }> {
+    const { site } = await findOwn(visit);
+    const fields = readFields(visit.fields, { maintainer: line({ most: 100 }) });
+    if (!fields.ok) return { problem: fields.problems['maintainer'] ?? 'Fill this in.' };
+    const { maintainer: workspaceId } = fields.values;
+    if (!/^wsp_[0-9A-Za-z]{1,64}$/.test(workspaceId))
+        return { problem: 'The id of a workspace begins with wsp_; its page of schemas shows it.' };
+    return { site, workspaceId, path: `/v1/schemas/${site}/maintainers/${workspaceId}` };
+}

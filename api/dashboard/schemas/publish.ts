@@ -1,0 +1,82 @@
+import type { PublishAnswer } from '../../../shared/contracts/schemas.ts';
+import { normaliseSite } from '../../../shared/domain/site-name.ts';
+import { readPackage } from '../../../shared/store/versions.ts';
+import { memberCaller, type Told } from '../ask.ts';
+import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** What a check found. */
+type Checked = { report: PublishAnswer; follows: string | undefined } | { refused: Told };
+
+/** GET /dashboard/schemas/new: an empty form, or with `site` the package of its latest version. */
+export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
+    const { app, query } = visit;
+    const name = normaliseSite(query('site') ?? '');
+    const latest = name.ok ? (await app.latest.find(name)).version : undefined;
+    const document = latest === undefined || latest.yankReason === 'legal' ? undefined : await readPackage(app.browse, latest.versionId);
+    return form(document === undefined ? '' : JSON.stringify(document, undefined, 2), {});
+}
+
+/**
+ * POST /dashboard/schemas/new: with `step` check a dry run, whose report is shown; with `publish` what was checked, if it still is what
+ * the form holds and nobody has published another version meanwhile.
+ */
+export async function sendPackage(visit: WorkspaceVisit): Promise<Answer> {
+    const text = (visit.fields.get('package') ?? '').toWellFormed();
+    if (text.trim() === '') return form(text, { problem: 'Paste a package, or choose a file.' });
+    const checked = await check(visit, text);
+    if ('refused' in checked) return form(text, refusalOf(text, checked.refused));
+    const { report } = checked;
+    const isSame = visit.fields.get('checked') === report.version_hash;
+    if (visit.fields.get('step') !== 'publish' || !isSame) return form(text, checked);
+
+    const follows = visit.fields.get('follows') ?? '';
+    const answer = await visit.ask({
+        method: 'POST',
+        path: '/v1/schemas',
+        body: text,
+        headers: HASH.test(follows) ? { 'if-match': `"${follows}"` } : {},
+        as: memberCaller(visit),
+    });
+    if (!answer.ok) return form(text, refusalOf(text, answer.refused));
+    const { site, created } = answer.body['data'] as PublishAnswer;
+    return { to: `/dashboard/schemas/${site}`, notice: created ? 'schema-published' : 'schema-unchanged' };
+}
+
+async function check(visit: WorkspaceVisit, text: string): Promise<Checked> {
+    const answer = await visit.ask({ method: 'POST', path: '/v1/schemas?dry_run=true', body: text, as: memberCaller(visit) });
+    if (!answer.ok) return { refused: answer.refused };
+    const report = answer.body['data'] as PublishAnswer;
+    const name = normaliseSite(report.site);
+    const latest = name.ok ? (await visit.app.latest.find(name)).version : undefined;
+    return { report, follows: latest?.versionHash };
+}
+
+function refusalOf(text: string, { code, message, details }: Told): { problem: string; details?: Told['details'] } {
+    if (code === 'INVALID_JSON') return { problem: `This is no JSON${placeOfMistake(text)}.` };
+    return details === undefined ? { problem: message } : { problem: message, details };
+}
+
+/** The parser's own words repeat the text; where it stopped is what helps. */
+function placeOfMistake(text: string): string {
+    try {
+        JSON.parse(text);
+        return '';
+    } catch (error) {
+        const [, line, column] = /line (\d+) column (\d+)/.exec(String(error)) ?? [];
+        return line === undefined ? '' : `: look at line ${line}, column ${column}`;
+    }
+}
+
+function form(
+    text: string,
+    more: { problem?: string; details?: Told['details']; report?: PublishAnswer; follows?: string | undefined },
+): Shown {
+    return {
+        view: 'schemas/new',
+        title: 'Publish a schema',
+        status: more.problem === undefined ? 200 : 422,
+        model: { text, problem: undefined, report: undefined, follows: undefined, ...more, details: more.details ?? [] },
+    };
+}

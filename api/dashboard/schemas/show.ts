@@ -1,0 +1,68 @@
+import { history } from '../../../shared/store/history.ts';
+import { pageOfMaintainers } from '../../../shared/store/maintainers.ts';
+import { ownSites } from '../../../shared/store/own-sites.ts';
+import { YANK_REASONS } from '../../../shared/store/schemas.ts';
+import { readState } from '../../../shared/store/verification.ts';
+import { type Problems, typed } from '../fields.ts';
+import type { Shown, WorkspaceVisit } from '../page.ts';
+import { findOwn } from './own-site.ts';
+
+const SITES = 50;
+const VERSIONS = 30;
+const MAINTAINERS = 100;
+
+const REASON_LABELS: Readonly<Record<(typeof YANK_REASONS)[number], string>> = {
+    broken: 'It is broken (calls that name it still run)',
+    security: 'Security (it never runs again)',
+    legal: 'Legal (it can neither run nor be read)',
+};
+
+/** GET /dashboard/schemas: the sites that this workspace maintains, by name. */
+export async function listOwn({ app, query, workspace }: WorkspaceVisit): Promise<Shown> {
+    const sites = await ownSites(app.db, workspace.workspaceId, { limit: SITES + 1, after: query('after') });
+    const shown = sites.slice(0, SITES);
+    return {
+        view: 'schemas/list',
+        title: 'Schemas',
+        model: { sites: shown, next: sites.length > SITES ? shown.at(-1)?.site : undefined, isFirst: query('after') === undefined },
+    };
+}
+
+/** GET /dashboard/schemas/{site}: its versions and how it stands with its verification, who maintains it, and what can be done with it. */
+export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: string): Promise<Shown> {
+    const { app, fields, query, workspace } = visit;
+    const { site, registrable, standing } = await findOwn(visit);
+    const before = /^[1-9]\d{0,8}$/.exec(query('before') ?? '')?.[0];
+    const [{ versions, total }, maintained, state] = await Promise.all([
+        history(app.db, site, { limit: VERSIONS, before: before === undefined ? undefined : Number(before) }),
+        pageOfMaintainers(app.db, registrable, { limit: MAINTAINERS, after: undefined }),
+        readState(app.db, site),
+    ]);
+    const lowest = versions.at(-1)?.version ?? 1;
+    return {
+        view: 'schemas/one',
+        title: site,
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            site,
+            registrable,
+            latest: standing.version?.version,
+            isBlocked: standing.isBlocked,
+            versions: versions.map((version) => ({
+                ...version,
+                isFinal: version.isYankedByOperator && version.yankReason !== 'broken',
+            })),
+            total,
+            next: lowest > 1 ? lowest : undefined,
+            maintainers: maintained.maintainers,
+            maintainerCount: maintained.total,
+            ownId: workspace.workspaceId,
+            state,
+            reasons: YANK_REASONS.map((value) => ({ value, label: REASON_LABELS[value] })),
+            problems,
+            /** Which form the problems and what was typed belong to. */
+            about,
+            typed: typed(fields),
+        },
+    };
+}

@@ -1,0 +1,40 @@
+import { YANK_REASONS } from '../../../shared/store/schemas.ts';
+import { memberCaller } from '../ask.ts';
+import { oneOf, readFields } from '../fields.ts';
+import { type Answer, absent, type WorkspaceVisit } from '../page.ts';
+import { findOwn } from './own-site.ts';
+import { showOwn } from './show.ts';
+
+/** POST …/versions/{version}/yank: takes a version out of use. */
+export async function yankVersion(visit: WorkspaceVisit): Promise<Answer> {
+    const { site, path } = await place(visit);
+    const read = readFields(visit.fields, { reason: oneOf(YANK_REASONS) });
+    if (!read.ok) return showOwn(visit, read.problems, visit.params['version']);
+    const answer = await visit.ask({ method: 'POST', path, body: read.values, as: memberCaller(visit) });
+    return after(visit, site, answer, 'version-yanked');
+}
+
+/** POST …/versions/{version}/restore: puts it back. */
+export async function restoreVersion(visit: WorkspaceVisit): Promise<Answer> {
+    const { site, path } = await place(visit);
+    const answer = await visit.ask({ method: 'DELETE', path, as: memberCaller(visit) });
+    return after(visit, site, answer, 'version-restored');
+}
+
+async function place(visit: WorkspaceVisit) {
+    const { site } = await findOwn(visit);
+    const version = visit.params['version'] ?? '';
+    if (!/^[1-9]\d{0,8}$/.test(version)) throw absent();
+    return { site, path: `/v1/schemas/${site}/versions/${version}/yank` };
+}
+
+async function after(
+    visit: WorkspaceVisit,
+    site: string,
+    answer: Awaited<ReturnType<WorkspaceVisit['ask']>>,
+    notice: 'version-yanked' | 'version-restored',
+): Promise<Answer> {
+    if (answer.ok) return { to: `/dashboard/schemas/${site}`, notice };
+    if (answer.refused.code === 'VERSION_NOT_FOUND') throw absent();
+    return showOwn(visit, { '': answer.refused.message }, visit.params['version']);
+}

@@ -1,0 +1,111 @@
+import type { Server } from '@hapi/hapi';
+import { LRUCache } from 'lru-cache';
+import type { App } from '../../shared/app.ts';
+import { normaliseSite } from '../../shared/domain/site-name.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { siteRanges, sitesBetween } from '../../shared/store/site-names.ts';
+import type { Page } from './page.ts';
+
+/** Pages of the table that search engines may list; of those with a placeholder, the ones of sites stand in a sitemap too. */
+export const LISTED: readonly Page['path'][] = [
+    '/',
+    '/docs',
+    '/docs/errors',
+    '/registry',
+    '/registry/{site}',
+    '/registry/{site}/versions',
+    '/requests',
+    '/upgrade',
+    '/abuse',
+];
+
+const KEPT_SECONDS = 3600;
+/** Sites of one sitemap; the protocol allows ten times as many, but each sitemap is made at once. */
+const SITES = 5000;
+const TEXT = 'text/plain; charset=utf-8';
+const XML = 'application/xml; charset=utf-8';
+
+/** `/robots.txt` and the sitemaps: which pages search engines may list, by the table of pages. */
+export function searchEngines(server: Server, app: App, pages: readonly Page[]): void {
+    const url = (path: string) => app.publicUrl() + path;
+    const ranges = new LRUCache<'all', string[]>({
+        max: 1,
+        ttl: KEPT_SECONDS * 1000,
+        fetchMethod: () => siteRanges(app.browse, SITES),
+    });
+    const serve = (path: string, type: string, answer: (query: Record<string, unknown>) => Promise<string> | string) =>
+        server.route({
+            method: 'GET',
+            path,
+            options: { app: { isOpen: false } },
+            handler: async (request, h) =>
+                h
+                    .response(await answer(request.query))
+                    .type(type)
+                    .header('cache-control', `public, max-age=${KEPT_SECONDS}`),
+        });
+
+    serve('/robots.txt', TEXT, () => robots(pages, url('/sitemap.xml')));
+    serve('/sitemap.xml', XML, async () => {
+        const firsts = (await ranges.fetch('all')) ?? [];
+        const paths = firsts.map((from, place) => {
+            const before = firsts[place + 1];
+            return `/sitemaps/sites.xml?${new URLSearchParams({ from, ...(before === undefined ? {} : { before }) })}`;
+        });
+        return document(
+            'sitemapindex',
+            'sitemap',
+            ['/sitemaps/pages.xml', ...paths].map((path) => ({ loc: url(path) })),
+        );
+    });
+    serve('/sitemaps/pages.xml', XML, () =>
+        document(
+            'urlset',
+            'url',
+            LISTED.filter((path) => !path.includes('{')).map((path) => ({ loc: url(path) })),
+        ),
+    );
+    serve('/sitemaps/sites.xml', XML, async ({ from, before }) => {
+        const range = { from: readName(from), before: before === undefined ? undefined : readName(before), limit: SITES };
+        const sites = await sitesBetween(app.browse, range);
+        const entries = sites.map(({ site, publishedAt }) => ({ loc: url(`/registry/${site}`), lastmod: publishedAt.toISOString() }));
+        return document('urlset', 'url', entries);
+    });
+}
+
+/** Rules of RFC 9309: what is not forbidden is allowed, and of two rules that fit the longer one counts. */
+function robots(pages: readonly Page[], sitemap: string): string {
+    const hidden = pages
+        .filter(({ method, path }) => method === 'GET' && !LISTED.includes(path))
+        .map(({ path }) => path.replaceAll(/\{\w+\}/g, '*'))
+        .toSorted();
+    const prefixes = hidden.filter((path) => !hidden.some((other) => other !== path && path.startsWith(other)));
+    return [
+        'User-agent: *',
+        ...[...new Set(prefixes), '/v1/'].map((path) => `Disallow: ${path}`),
+        // What describes the API is for everybody.
+        'Allow: /v1/openapi.json',
+        '',
+        `Sitemap: ${sitemap}`,
+        '',
+    ].join('\n');
+}
+
+interface Entry {
+    loc: string;
+    lastmod?: string;
+}
+
+function document(root: string, item: string, entries: readonly Entry[]): string {
+    const lines = entries.map(({ loc, lastmod }) => {
+        const when = lastmod === undefined ? '' : `<lastmod>${lastmod}</lastmod>`;
+        return `<${item}><loc>${loc.replaceAll('&', '&amp;')}</loc>${when}</${item}>\n`;
+    });
+    return `<?xml version="1.0" encoding="UTF-8"?>\n<${root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${lines.join('')}</${root}>\n`;
+}
+
+function readName(value: unknown): string {
+    const name = normaliseSite(typeof value === 'string' ? value : '');
+    if (!name.ok) throw new Refusal('NOT_FOUND');
+    return name.site;
+}

@@ -1,0 +1,111 @@
+import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { textProblem } from '../../shared/domain/text-rule.ts';
+import type { Passwords } from '../../shared/passwords.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { SignedIn } from '../../shared/store/web-sessions.ts';
+import { limitIdentity } from '../plugins/client-address.ts';
+import { readBytes } from '../plugins/input-guard.ts';
+import { requireOwnForm, signIn, signOut } from '../plugins/session.ts';
+import { askFor } from './ask.ts';
+import { sendFile } from './download.ts';
+import { type Fields, FORM_BYTES, parseFields } from './fields.ts';
+import { letIn } from './let-in.ts';
+import { isOperator } from './operators.ts';
+import { absent, type Page, type Sent, type Visit } from './page.ts';
+import { noticeCookie, show } from './render.ts';
+
+/** What all pages of a server share. */
+export interface PageParts {
+    app: App;
+    passwords: Passwords;
+    hurryMail(): void;
+    later(work: () => Promise<void>): void;
+}
+
+/** A row of the table of pages becomes a hapi route. */
+export function servePage(parts: PageParts, page: Page): ServerRoute {
+    const { app } = parts;
+    return {
+        method: page.method,
+        path: page.path,
+        options: {
+            app: { isPage: true, isOpen: false },
+            ...(page.method === 'GET'
+                ? {}
+                : // Read below: hapi's own reader would answer in another form.
+                  {
+                      payload: {
+                          parse: false,
+                          override: 'application/octet-stream',
+                          output: 'stream',
+                          maxBytes: page.formBytes ?? FORM_BYTES,
+                      },
+                  }),
+            handler: async (request, h) => {
+                const fields = page.method === 'GET' ? NO_FIELDS : await readForm(request, page);
+                const me = inWorkspace(request.app.signedIn, fields.get('_workspace'));
+                request.app.signedIn = me;
+                const visit = visitOf(parts, request, { fields, me });
+                const elsewhere = letIn(page, visit);
+                if (elsewhere !== undefined) return go(app, h, elsewhere);
+                if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
+                const answer = await page.respond(visit);
+                if ('lines' in answer) return await sendFile(h, answer);
+                return 'view' in answer ? show(app, request, h, answer, page.isPart) : go(app, h, answer);
+            },
+        },
+    };
+}
+
+const NO_FIELDS: Fields = new Map();
+
+/** Strangers may not make us keep much in memory. */
+async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Promise<Fields> {
+    const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
+    const isForm = /^application\/x-www-form-urlencoded\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i.test(type.trim());
+    if (!isForm || encoding.toLowerCase() !== 'identity') {
+        throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Pages take forms: application/x-www-form-urlencoded.');
+    }
+    return parseFields(await readBytes(request.raw.req, request.app.signedIn === undefined ? FORM_BYTES : formBytes));
+}
+
+/**
+ * A form acts on the workspace that its page showed, whatever another tab switched to meanwhile.
+ * @throws Refusal NOT_FOUND for a workspace that is not (or no longer) the visitor's.
+ */
+function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined): SignedIn | undefined {
+    if (me === undefined || workspaceId === undefined) return me;
+    const current = me.workspaces.find((seat) => seat.workspaceId === workspaceId);
+    if (current === undefined) throw absent();
+    return { ...me, current };
+}
+
+function visitOf(parts: PageParts, request: Request, { fields, me }: Pick<Visit, 'fields' | 'me'>): Visit {
+    const params = request.params as Record<string, string>;
+    // No row has such an id, and the database must not be asked for it.
+    if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw absent();
+    return {
+        ...parts,
+        params,
+        query: (name) => {
+            const value: unknown = Object.hasOwn(request.query, name) ? request.query[name] : undefined;
+            return typeof value === 'string' && textProblem(value) === undefined ? value : undefined;
+        },
+        fields,
+        path: request.path + request.url.search,
+        client: limitIdentity(request.app.clientAddress),
+        browser: (request.raw.req.headers['user-agent'] ?? '').replaceAll(/[^\x20-\x7e]/g, ''),
+        me,
+        ask: askFor(request),
+        isOperator: isOperator(parts.app, me),
+    };
+}
+
+function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {
+    const response = h.redirect(sent.to).code(303).header('cache-control', 'no-store').header('referrer-policy', 'same-origin');
+    if (sent.notice !== undefined) response.header('set-cookie', noticeCookie(sent.notice), { append: true });
+    if (sent.signIn !== undefined) signIn(app, response, sent.signIn);
+    if (sent.signOut === true) signOut(app, response);
+    return response;
+}

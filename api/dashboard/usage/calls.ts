@@ -1,0 +1,170 @@
+import { REFUSALS, type RefusalCode, refusalEntry } from '../../../shared/refusals.ts';
+import { type CallFilter, type CallPlace, heldAt, type LoggedCall, listCalls } from '../../../shared/store/call-log.ts';
+import { csvLine } from '../csv.ts';
+import type { Download } from '../download.ts';
+import type { Shown, WorkspaceVisit } from '../page.ts';
+import { address, filterOf, keyChoices, keyNames, scopeOf, seesAll } from './scope.ts';
+
+const SHOWN_CALLS = 50;
+const PATH = '/dashboard/usage/calls';
+/** Rows of a file at the most, and of one statement. */
+const FILE_ROWS = 50_000;
+const FILE_STEP = 1000;
+/** Statements of a file at the most: each looks at a bounded number of rows. */
+const FILE_STEPS = 400;
+/** A call is in the log at the latest so long after its credits were held. */
+const CALL_LASTS_MS = 10 * 60_000;
+const DAY_MS = 86_400_000;
+
+/** The request log, newest first. */
+export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
+    const { app, query } = visit;
+    const filter = await filterCalls(visit);
+    const before = placeOf(query('before'));
+    const [{ calls, next }, keys] = await Promise.all([
+        filter === undefined ? NOTHING : listCalls(app.browse, filter, { most: SHOWN_CALLS, before }),
+        keyNames(visit),
+    ]);
+    const typed = typedOf(visit);
+    return {
+        view: 'usage/calls',
+        title: 'Request log',
+        model: {
+            seesAll: seesAll(visit),
+            calls: calls.map((call) => ({ ...call, status: statusOf(call), key: keys.get(call.keyId ?? '') ?? 'a key that is gone' })),
+            typed,
+            isFirst: before === undefined,
+            isNarrowed: Object.values(typed).some((value) => value !== undefined),
+            outcomes: OUTCOMES,
+            keyChoices: keyChoices(keys),
+            newest: address(PATH, typed),
+            older: next && address(PATH, { ...typed, before: next.join('-') }),
+            file: address(`${PATH}.csv`, typed),
+        },
+    };
+}
+
+/** The same as a file. */
+export async function downloadCalls(visit: WorkspaceVisit): Promise<Download> {
+    const [filter, keys] = await Promise.all([filterCalls(visit), keyNames(visit)]);
+    return { file: 'routebook-calls.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit, filter, keys) };
+}
+
+const NOTHING = { calls: [], next: undefined };
+
+async function* linesOf(
+    { app }: WorkspaceVisit,
+    filter: CallFilter | undefined,
+    keys: ReadonlyMap<string, string>,
+): AsyncGenerator<string> {
+    yield csvLine(COLUMNS);
+    let before: CallPlace | undefined;
+    let left = FILE_ROWS;
+    for (let step = 0; step < FILE_STEPS && filter !== undefined && left > 0; step++) {
+        const page = await listCalls(app.browse, filter, { most: Math.min(FILE_STEP, left), before });
+        yield page.calls.map((call) => csvLine(cellsOf(call, keys))).join('');
+        left -= page.calls.length;
+        before = page.next;
+        if (before === undefined) return;
+    }
+}
+
+const COLUMNS = [
+    'at',
+    'call',
+    'kind',
+    'site',
+    'endpoint',
+    'version',
+    'key',
+    'status',
+    'code',
+    'credits',
+    'results',
+    'kept_answer',
+    'duration_ms',
+    'queue_ms',
+    'site_status',
+    'site_ms',
+];
+
+function cellsOf(call: LoggedCall, keys: ReadonlyMap<string, string>) {
+    return [
+        call.at,
+        call.operation,
+        call.kind,
+        call.site,
+        call.endpoint,
+        call.version,
+        keys.get(call.keyId ?? '') ?? call.keyId,
+        statusOf(call),
+        call.outcome,
+        call.credits,
+        call.results,
+        call.cached,
+        call.durationMs,
+        call.queueMs,
+        call.upstreamStatus,
+        call.upstreamMs,
+    ];
+}
+
+const OUTCOMES = [
+    { value: '', label: 'all' },
+    { value: 'success', label: 'succeeded' },
+    { value: 'failed', label: 'failed or refused' },
+    ...[...REFUSALS].map(([code, { status }]) => ({ value: code, label: `${status} ${code}` })).toSorted(byLabel),
+];
+
+function byLabel(a: { label: string }, b: { label: string }): number {
+    return a.label < b.label ? -1 : 1;
+}
+
+/** Undefined where it names a call that is not of this workspace. */
+async function filterCalls(visit: WorkspaceVisit): Promise<CallFilter | undefined> {
+    const typed = typedOf(visit);
+    const from = dayOf(typed.from);
+    const last = dayOf(typed.to);
+    const filter = {
+        ...scopeOf(visit),
+        outcome: typed.outcome,
+        operation: undefined,
+        from,
+        until: last && new Date(last.getTime() + DAY_MS),
+    };
+    if (typed.call === undefined) return filter;
+    const began = (await heldAt(visit.app.browse, filter.workspaceId, typed.call))?.getTime();
+    if (began === undefined) return undefined;
+    return { ...filter, operation: typed.call, from: new Date(began - 1000), until: new Date(began + CALL_LASTS_MS) };
+}
+
+function typedOf(visit: WorkspaceVisit) {
+    const outcome = filterOf(visit, 'outcome');
+    const day = (name: string) => (dayOf(filterOf(visit, name)) === undefined ? undefined : filterOf(visit, name));
+    return {
+        site: filterOf(visit, 'site'),
+        endpoint: filterOf(visit, 'endpoint'),
+        key: filterOf(visit, 'key'),
+        outcome: OUTCOMES.find(({ value }) => value === outcome)?.value,
+        from: day('from'),
+        to: day('to'),
+        call: filterOf(visit, 'call'),
+    };
+}
+
+/** Midnight of `2026-11-21`, UTC; undefined for anything else. */
+function dayOf(text: string | undefined): Date | undefined {
+    if (text === undefined || !/^20\d\d-\d\d-\d\d$/.test(text)) return undefined;
+    const date = new Date(`${text}T00:00:00Z`);
+    return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+function placeOf(text: string | undefined): CallPlace | undefined {
+    const [, micros, id] = /^(\d{1,16})-(\d{1,15})$/.exec(text ?? '') ?? [];
+    const place = [Number(micros), Number(id)] as const;
+    return place.every(Number.isSafeInteger) ? place : undefined;
+}
+
+function statusOf({ outcome }: LoggedCall): number {
+    return outcome === 'success' ? 200 : refusalEntry(outcome as RefusalCode).status;
+}

@@ -1,0 +1,141 @@
+import type { Slot } from '../../../shared/store/usage-report.ts';
+
+/** A chart as a view draws it: in a box of these units, which the page stretches to whatever room there is. */
+export interface Chart {
+    title: string;
+    /** What it shows, for whoever does not see it. */
+    words: string;
+    /** The greatest value of its scale, as text. */
+    top: string;
+    bars: Bar[];
+    lines: Line[];
+    /** What the colours mean, where there are several. */
+    legend: { tone: Tone; label: string }[];
+}
+
+export interface Bar {
+    x: number;
+    y: number;
+    width: number;
+    height: number;
+    tone: Tone;
+}
+
+export interface Line {
+    tone: Tone;
+    /** `d` of paths, one for each stretch without a gap. */
+    paths: string[];
+    /** Values between two gaps, of which no line could be seen. */
+    dots: { x: number; y: number }[];
+}
+
+export type Tone = 'main' | 'bad' | 'second';
+
+export const BOX = { width: 1000, height: 200 } as const;
+const GAP = 0.22;
+
+/** The four charts of the page: calls, success rate, credits, latency. */
+export function chartsOf(slots: readonly Slot[], say: { number(value: number): string }): Chart[] {
+    const calls = scaleOf(slots.map((slot) => slot.calls));
+    const credits = scaleOf(slots.map((slot) => slot.credits));
+    const latency = scaleOf(slots.map(({ p95Ms }) => p95Ms ?? 0));
+    return [
+        {
+            title: 'Calls',
+            words: `Calls over time, at most ${say.number(Math.max(...slots.map((slot) => slot.calls)))} in one bar.`,
+            top: say.number(calls),
+            bars: slots.flatMap((slot, index) => [
+                bar(index, slots.length, 0, slot.successes / calls, 'main'),
+                bar(index, slots.length, slot.successes / calls, (slot.calls - slot.successes) / calls, 'bad'),
+            ]),
+            lines: [],
+            legend: [
+                { tone: 'main', label: 'succeeded' },
+                { tone: 'bad', label: 'failed or refused' },
+            ],
+        },
+        {
+            title: 'Success rate',
+            words: 'Share of calls that succeeded, over time.',
+            top: '100 %',
+            bars: [],
+            lines: [
+                line(
+                    'main',
+                    slots.map((slot) => (slot.calls === 0 ? null : slot.successes / slot.calls)),
+                ),
+            ],
+            legend: [],
+        },
+        {
+            title: 'Credits',
+            words: `Credits over time, at most ${say.number(Math.max(...slots.map((slot) => slot.credits)))} in one bar.`,
+            top: say.number(credits),
+            bars: slots.map((slot, index) => bar(index, slots.length, 0, slot.credits / credits, 'main')),
+            lines: [],
+            legend: [],
+        },
+        {
+            title: 'Latency of successes',
+            words: 'Time that successful calls took: the median, and what 95 of 100 calls stay under.',
+            top: `${say.number(latency)} ms`,
+            bars: [],
+            lines: [
+                line(
+                    'second',
+                    slots.map(({ p95Ms }) => (p95Ms === null ? null : p95Ms / latency)),
+                ),
+                line(
+                    'main',
+                    slots.map(({ p50Ms }) => (p50Ms === null ? null : p50Ms / latency)),
+                ),
+            ],
+            legend: [
+                { tone: 'main', label: 'p50' },
+                { tone: 'second', label: 'p95' },
+            ],
+        },
+    ].map((chart) => ({ ...chart, bars: chart.bars.filter(({ height }) => height > 0) }) as Chart);
+}
+
+/** 1, 2 or 5 times a power of ten, so that scales read well. */
+function scaleOf(values: readonly number[]): number {
+    const most = Math.max(1, ...values);
+    const power = 10 ** Math.floor(Math.log10(most));
+    return [1, 2, 5, 10].map((step) => step * power).find((step) => step >= most) ?? most;
+}
+
+/** @param from, share of the height */
+function bar(index: number, of: number, from: number, share: number, tone: Tone): Bar {
+    const width = BOX.width / of;
+    return {
+        x: round(index * width + (width * GAP) / 2),
+        y: round(BOX.height * (1 - from - share)),
+        width: round(width * (1 - GAP)),
+        height: round(BOX.height * share),
+        tone,
+    };
+}
+
+function line(tone: Tone, values: readonly (number | null)[]): Line {
+    const width = BOX.width / values.length;
+    const paths: string[] = [];
+    const dots: Line['dots'] = [];
+    let stretch: { x: number; y: number }[] = [];
+    const end = () => {
+        const [only] = stretch;
+        if (stretch.length === 1 && only !== undefined) dots.push(only);
+        if (stretch.length > 1) paths.push(`M${stretch.map(({ x, y }) => `${x} ${y}`).join('L')}`);
+        stretch = [];
+    };
+    for (const [index, value] of values.entries()) {
+        if (value === null) end();
+        else stretch.push({ x: round((index + 0.5) * width), y: round(BOX.height * (1 - value)) });
+    }
+    end();
+    return { tone, paths, dots };
+}
+
+function round(value: number): number {
+    return Math.round(value * 100) / 100;
+}

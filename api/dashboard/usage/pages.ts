@@ -1,0 +1,13 @@
+import { MEMBERS, USERS, workspacePage } from '../page.ts';
+import { downloadCalls, showCalls } from './calls.ts';
+import { showUsage } from './show.ts';
+import { downloadStatement, showStatement } from './statement.ts';
+
+/** What was called, what it cost, and how long it took; and where the credits went. */
+export const usagePages = [
+    workspacePage({ method: 'GET', path: '/dashboard/usage', audience: USERS, respond: showUsage }),
+    workspacePage({ method: 'GET', path: '/dashboard/usage/calls', audience: USERS, respond: showCalls }),
+    workspacePage({ method: 'GET', path: '/dashboard/usage/calls.csv', audience: USERS, isPart: true, respond: downloadCalls }),
+    workspacePage({ method: 'GET', path: '/dashboard/statement', audience: MEMBERS, respond: showStatement }),
+    workspacePage({ method: 'GET', path: '/dashboard/statement.csv', audience: MEMBERS, isPart: true, respond: downloadStatement }),
+];

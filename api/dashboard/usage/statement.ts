@@ -1,0 +1,82 @@
+import type { Json } from '../../../shared/domain/types.ts';
+import { listMovements, type Movement, type StatementPlace } from '../../../shared/store/statement-report.ts';
+import { csvLine } from '../csv.ts';
+import type { Download } from '../download.ts';
+import { absent, BOOKKEEPERS, type Shown, USERS, type WorkspaceVisit } from '../page.ts';
+import { reasonOf } from './reasons.ts';
+import { address, seesAll } from './scope.ts';
+
+const SHOWN_MOVEMENTS = 50;
+const PATH = '/dashboard/statement';
+/** Rows of a file at the most, and of one statement. */
+const FILE_ROWS = 50_000;
+const FILE_STEP = 1000;
+
+/** What is left, when it resets, and every movement that led there. */
+export async function showStatement(visit: WorkspaceVisit): Promise<Shown> {
+    const { app, workspace, query } = visit;
+    // First, since it brings a period that has ended up to date.
+    const balance = await app.credits.balance(workspace.accountId);
+    const cursor = query('cursor');
+    const before = cursor === undefined ? undefined : placeOf(await app.cursors.open(about(visit), cursor));
+    const { movements, next } = mayRead(visit)
+        ? await listMovements(app.browse, workspace.accountId, { most: SHOWN_MOVEMENTS, before })
+        : { movements: [], next: undefined };
+    return {
+        view: 'usage/statement',
+        title: 'Statement',
+        model: {
+            balance,
+            plan: workspace.plan,
+            mayRead: mayRead(visit),
+            isFirst: before === undefined,
+            movements: movements.map((movement) => ({ ...movement, reason: reasonOf(movement), call: callOf(visit, movement) })),
+            older: next && address(PATH, { cursor: await app.cursors.seal(about(visit), [...next]) }),
+        },
+    };
+}
+
+/** The movements as a file. */
+export async function downloadStatement(visit: WorkspaceVisit): Promise<Download> {
+    if (!mayRead(visit)) throw absent();
+    return { file: 'routebook-statement.csv', type: 'text/csv; charset=utf-8', lines: linesOf(visit) };
+}
+
+async function* linesOf({ app, workspace }: WorkspaceVisit): AsyncGenerator<string> {
+    yield csvLine(['id', 'at', 'kind', 'reason', 'site', 'endpoint', 'call', 'change', 'held_change', 'balance']);
+    let before: StatementPlace | undefined;
+    for (let left = FILE_ROWS; left > 0; left -= FILE_STEP) {
+        const { movements, next } = await listMovements(app.browse, workspace.accountId, { most: Math.min(FILE_STEP, left), before });
+        yield movements
+            .map((movement) => {
+                const { id, at, kind, site, endpoint, operation, availableDelta, heldDelta, balance } = movement;
+                return csvLine([id, at, kind, reasonOf(movement), site, endpoint, operation, availableDelta, heldDelta, balance]);
+            })
+            .join('');
+        before = next;
+        if (before === undefined) return;
+    }
+}
+
+/** On Free the account is the visitor's own; a workspace's account is for those who keep its books. */
+function mayRead({ workspace }: WorkspaceVisit): boolean {
+    return workspace.plan === 'free' || BOOKKEEPERS.includes(workspace.role);
+}
+
+/** The place of a call in the log, where this visitor may see it there. */
+function callOf(visit: WorkspaceVisit, { operation, workspaceId }: Movement): string | undefined {
+    const { workspace } = visit;
+    const isHere = workspaceId === workspace.workspaceId && USERS.includes(workspace.role);
+    const isOwn = workspace.plan === 'free' || seesAll(visit);
+    return isHere && isOwn && operation !== null ? address('/dashboard/usage/calls', { call: operation }) : undefined;
+}
+
+function about({ workspace }: WorkspaceVisit): Json {
+    return ['statement', workspace.accountId];
+}
+
+function placeOf(place: Json | undefined): StatementPlace | undefined {
+    if (!Array.isArray(place)) return undefined;
+    const [id, balance] = place;
+    return typeof id === 'number' && typeof balance === 'number' ? [id, balance] : undefined;
+}

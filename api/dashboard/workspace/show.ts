@@ -1,0 +1,65 @@
+import { listInvitations } from '../../../shared/store/invitations.ts';
+import { listMembers, type Member, type MemberFault, ROLES, type Role } from '../../../shared/store/workspaces.ts';
+import { type Problems, typed } from '../fields.ts';
+import { absent, MANAGERS, type PersonalVisit, type Shown } from '../page.ts';
+
+/** What each role may do, in the words of the pages. */
+export const ROLE_WORDS: Readonly<Record<Role, string>> = {
+    owner: 'may do everything, plans and owners included.',
+    admin: 'manages members and keys.',
+    billing: 'sees to plans and payment, and calls nothing.',
+    member: 'makes keys of their own and uses them.',
+};
+
+export interface WorkspaceProblems {
+    members?: Problems;
+    invite?: Problems;
+    rename?: Problems;
+    leave?: Problems;
+    create?: Problems;
+}
+
+/** The page of the workspace that the visitor looks at, or of none. `link` is an invitation just made, shown this once. */
+export async function showWorkspace(
+    visit: PersonalVisit,
+    problems: WorkspaceProblems,
+    link?: { url: string; address: string | undefined },
+): Promise<Shown> {
+    const { app, me } = visit;
+    const { current: seat } = me;
+    const isManager = seat !== undefined && MANAGERS.includes(seat.role);
+    const members = seat === undefined ? [] : await listMembers(app.db, seat.workspaceId);
+    const invitations = seat === undefined || !isManager ? [] : await listInvitations(app.db, seat.workspaceId);
+    const owners = members.filter(({ role }) => role === 'owner').length;
+    return {
+        view: 'workspace/workspace',
+        title: 'Workspace',
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            seat,
+            members,
+            invitations,
+            isManager,
+            problems,
+            link,
+            typed: typed(visit.fields),
+            isLastOwner: seat?.role === 'owner' && owners === 1,
+            everyRole: ROLES.map((value) => ({ value, words: ROLE_WORDS[value] })),
+            roles: rolesToGive(seat?.role).map((value) => ({ value, label: value })),
+            mayChange: (member: Member) => seat?.role === 'owner' || (member.role !== 'owner' && member.userId !== me.userId),
+        },
+    };
+}
+
+/** Only owners make owners. */
+export function rolesToGive(role: Role | undefined): readonly Role[] {
+    return role === 'owner' ? ROLES : ROLES.filter((given) => given !== 'owner');
+}
+
+/** What a page says of a change that was not made. @throws Refusal NOT_FOUND for a member who is not there. */
+export function faultText(fault: MemberFault): string {
+    if (fault === 'absent') throw absent();
+    return fault === 'last-owner'
+        ? 'A workspace keeps at least one owner: make somebody else an owner first.'
+        : 'Your role does not allow this: only owners change owners.';
+}

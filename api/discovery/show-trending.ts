@@ -1,0 +1,27 @@
+import type { TrendingAnswer } from '../../shared/contracts/trending.ts';
+import { mostRequested } from '../../shared/store/schema-requests.ts';
+import { trendingSites } from '../../shared/store/trending.ts';
+import type { Call } from '../serve.ts';
+
+const SITES = 50;
+const REQUESTED = 20;
+
+/** GET /v1/trending: what is used most by the latest roll-up, and what is asked for most by now. */
+export async function showTrending({ app, query }: Call<object, { window?: '24h' | '7d' | '30d' }, unknown>): Promise<TrendingAnswer> {
+    const { window = '7d' } = query;
+    const [sites, requested] = await Promise.all([trendingSites(app.browse, window, SITES), mostRequested(app.browse, REQUESTED)]);
+    return {
+        window,
+        sites: sites.map((site, place) => ({
+            rank: place + 1,
+            site: site.site,
+            title: site.title,
+            intent_category: site.intentCategory,
+            verified: site.isVerified,
+            fetches: site.fetches,
+            lookups: site.lookups,
+            score: site.score,
+        })),
+        requested: requested.map(({ domain, requests }) => ({ domain, requests })),
+    };
+}

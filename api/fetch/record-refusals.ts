@@ -1,0 +1,74 @@
+import type { Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { normaliseSite } from '../../shared/domain/site-name.ts';
+import { toRefusal } from '../plugins/refusals.ts';
+
+/** Stands for a site that is not known, in the metrics and in the log; no site has such a name. */
+const OTHER = 'other';
+/** Refusals of one account that the log of a process takes a minute: who sends in a loop must not push others out of it. */
+const LOGGED_A_MINUTE = 600;
+const MINUTE_MS = 60_000;
+
+/**
+ * Every refusal of POST /v1/fetch of a known caller, once in the metrics and once in the request log: those that never reached the
+ * queue, whichever step said no. What was recorded with its outcome already, dry runs and replays are left out. Register it before
+ * the refusals are rendered.
+ */
+export function fetchRefusals(server: Server, app: App): void {
+    const mayLog = openMinutes();
+    server.ext('onPreResponse', (request, h) => {
+        const { response } = request;
+        if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
+        const { caller, isLogged } = request.app;
+        const order = request.app.call?.body as FetchRequest | undefined;
+        if (caller === undefined || isLogged || order?.dry_run === true) return h.continue;
+        const { code } = toRefusal(response);
+        const { site, registrable, label } = whatSite(app, order);
+        app.metrics.fetches.inc({ site: label, outcome: code });
+        if (mayLog(caller.accountId)) {
+            app.usage.record({
+                kind: 'fetch',
+                operation: request.app.call?.operation ?? newId('op'),
+                accountId: caller.accountId,
+                workspaceId: caller.workspaceId,
+                userId: caller.userId,
+                keyId: caller.keyId,
+                site,
+                registrable,
+                endpoint: order?.endpoint,
+                outcome: code,
+                credits: 0,
+                durationMs: performance.now() - request.app.startedAt,
+            });
+        }
+        return h.continue;
+    });
+}
+
+/** What was asked for; in the metrics only what is registered has a name. It was looked up a moment ago, or the call did not get so far. */
+function whatSite(app: App, order: FetchRequest | undefined): { site: string; registrable: string; label: string } {
+    const name = order === undefined ? undefined : normaliseSite(order.site);
+    if (order === undefined || name?.ok !== true) return { site: OTHER, registrable: OTHER, label: OTHER };
+    const { site, registrable } = name;
+    const version = typeof order.version === 'number' ? order.version : undefined;
+    const isKnown = app.latest.recall({ site, registrable, version })?.isKnown === true;
+    return { site, registrable, label: isKnown ? app.metrics.siteLabel(registrable) : OTHER };
+}
+
+/** Whether an account has room in this minute. */
+function openMinutes(): (account: string) => boolean {
+    let counted = new Map<string, number>();
+    let endsAt = 0;
+    return (account) => {
+        const now = performance.now();
+        if (now >= endsAt) {
+            counted = new Map();
+            endsAt = now + MINUTE_MS;
+        }
+        const count = (counted.get(account) ?? 0) + 1;
+        counted.set(account, count);
+        return count <= LOGGED_A_MINUTE;
+    };
+}

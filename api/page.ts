@@ -1,0 +1,40 @@
+import type { PageQuery } from '../shared/contracts/vocabulary.ts';
+import type { Json } from '../shared/domain/types.ts';
+import { Refusal } from '../shared/refusals.ts';
+import type { Call, Reply } from './serve.ts';
+
+type Pagination = NonNullable<Reply<unknown>['pagination']>;
+
+/** The page of a list that a call asks for. */
+export interface Page {
+    /** Rows at the most. */
+    limit: number;
+    /** Where it begins, as the page before said; undefined for the first one. */
+    from: Json | undefined;
+    /** What `meta.pagination` says; `next` is where the next page begins, undefined on the last one. */
+    end(next: Json | undefined, total: number): Promise<Pagination>;
+}
+
+const DEFAULT_LIMIT = 20;
+
+/**
+ * Reads `limit` and `cursor`. `about` is what the cursor is bound to beside the route: every parameter that decides which rows there
+ * are and in which order, in its normalised spelling.
+ * @param route name of the contract
+ * @throws Refusal INVALID_CURSOR
+ */
+export async function readPage({ app, query }: Call<unknown, PageQuery, unknown>, route: string, about: Json): Promise<Page> {
+    const { limit = DEFAULT_LIMIT, cursor } = query;
+    const bound: Json = [route, about];
+    const from = cursor === undefined ? undefined : await app.cursors.open(bound, cursor);
+    if (cursor !== undefined && from === undefined) throw new Refusal('INVALID_CURSOR');
+    return {
+        limit,
+        from,
+        end: async (next, total) => ({
+            limit,
+            next_cursor: next === undefined ? null : await app.cursors.seal(bound, next),
+            total,
+        }),
+    };
+}

@@ -1,0 +1,44 @@
+import { type Server as HttpServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { App } from '../../shared/app.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { envelope } from './refusals.ts';
+
+/** What never becomes a request of hapi's is answered here, in the same envelope: what Node's parser refuses, and CONNECT. */
+export function rawRefusals(listener: HttpServer, app: App): void {
+    listener.removeAllListeners('clientError');
+    listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+        // An answer that is on its way already must not be followed by another one that nobody asked for.
+        const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean } };
+        if (socket.destroyed || !socket.writable || running?.headersSent) return void socket.destroy();
+        const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+        const refusal = isLate
+            ? new Refusal('REQUEST_TIMEOUT')
+            : new Refusal('VALIDATION_ERROR', 'The request is not well-formed HTTP/1.1.');
+        answer(app, refusal, socket);
+    });
+    listener.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+        socket.on('error', () => {});
+        answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is for proxies, and this is none.'), socket);
+    });
+}
+
+function answer(app: App, refusal: Refusal, socket: Duplex): void {
+    const requestId = newId('req');
+    const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));
+    const { status } = refusalEntry(refusal.code);
+    const head = [
+        `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+        'content-type: application/json; charset=utf-8',
+        `content-length: ${Buffer.byteLength(body)}`,
+        `x-request-id: ${requestId}`,
+        'cache-control: no-store',
+        'x-content-type-options: nosniff',
+        'connection: close',
+    ];
+    app.metrics.httpRequests.inc({ method: 'other', route: 'other', status });
+    app.log.info({ request_id: requestId, method: 'other', route: 'other', status, code: refusal.code }, 'answered');
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}

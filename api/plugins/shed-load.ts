@@ -1,0 +1,133 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Request, Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { isTooLong } from '../../shared/domain/waiting-line.ts';
+import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { envelope } from './refusals.ts';
+import { requestIdOf } from './request-id.ts';
+
+const PATH = '/v1/fetch';
+/** So many fetches of a process are always let in: what is slow for another reason than a line would get no faster by refusing. */
+const ALWAYS_INSIDE = 64;
+/** So many may be in our own hands, on their way to the queue or back. It is about two seconds' work. */
+const MOST_IN_HAND = 2000;
+/** Who comes so late in a turn of the event loop learns late whatever it is told: of what it might wait, half is borne. */
+const TURN_MS = 10;
+const LATE_SHARE = 0.5;
+/** Refusals are counted and logged together, once so often: one by one they would cost what they are to spare. */
+const TOLD_EVERY_MS = 1000;
+
+/**
+ * Refuses fetches that would wait too long for a worker, at once, before anything is read, counted or held: 503 OVERLOADED with the
+ * time after which the line is short again. Those that come by the network never become a request of hapi's, which would cost several
+ * times as much; those that our own pages and tools make are refused as any other call. Browsing has bounds of its own. Register it
+ * after the requests get their ids, and before anybody else listens.
+ */
+export function shedLoad(server: Server, app: App): void {
+    /** Fetches that are wholly here and not answered yet: a body that comes slowly, or an answer that is read slowly, is no work. */
+    let inside = 0;
+    const judged = new WeakSet<IncomingMessage>();
+    const counted = new WeakSet<IncomingMessage>();
+    const tell = openTally(app);
+    const turn = watchTurns();
+
+    const { listener } = server;
+    const dispatch = listener.listeners('request') as RequestListener[];
+    listener.removeAllListeners('request');
+    listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+        const refusal = request.method === 'POST' && isFetch(request.url) ? judge(request) : undefined;
+        if (refusal !== undefined) return answer(app, request, response, refusal);
+        for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
+    });
+    server.ext('onRequest', ({ method, path, raw: { req } }, h) => {
+        const refusal = method === 'post' && path === PATH && !judged.has(req) ? judge(req) : undefined;
+        if (refusal !== undefined) throw refusal;
+        return h.continue;
+    });
+    server.ext('onPostAuth', ({ method, path, raw: { req } }, h) => {
+        if (method === 'post' && path === PATH && !counted.has(req)) {
+            counted.add(req);
+            inside++;
+        }
+        return h.continue;
+    });
+    const leave = ({ raw: { req } }: Request) => {
+        if (counted.delete(req)) inside--;
+    };
+    server.ext('onPreResponse', (request, h) => {
+        leave(request);
+        return h.continue;
+    });
+    // Without an answer, too, where the caller went.
+    server.events.on('response', leave);
+
+    function judge(request: IncomingMessage): Refusal | undefined {
+        judged.add(request);
+        const waitMs = inside < ALWAYS_INSIDE ? undefined : tooLongMs();
+        if (waitMs !== undefined) {
+            tell(waitMs);
+            return new Refusal('OVERLOADED', undefined, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
+        }
+        return undefined;
+    }
+
+    /** How long a newcomer would wait, where it is better told to come back. */
+    function tooLongMs(): number | undefined {
+        const share = turn() > TURN_MS ? LATE_SHARE : 1;
+        // Whoever is gone may still be waited for.
+        const inHand = Math.max(0, inside - app.queue.waiting());
+        const outlook = app.queue.outlook(inHand);
+        return inHand >= MOST_IN_HAND || isTooLong(outlook, share) ? outlook.waitMs : undefined;
+    }
+}
+
+/** For how long calls have been coming in this turn of the event loop. */
+function watchTurns(): () => number {
+    let began: number | undefined;
+    return () => {
+        const now = performance.now();
+        if (began === undefined) {
+            began = now;
+            setImmediate(() => {
+                began = undefined;
+            });
+        }
+        return now - began;
+    };
+}
+
+function isFetch(url: string | undefined): boolean {
+    return url === PATH || url?.startsWith(`${PATH}?`) === true;
+}
+
+function answer(app: App, request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
+    const requestId = requestIdOf(request);
+    const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));
+    response.writeHead(refusalEntry(refusal.code).status, [
+        ...['content-type', 'application/json; charset=utf-8'],
+        ...['content-length', String(Buffer.byteLength(body))],
+        ...['cache-control', 'no-store'],
+        ...['x-request-id', requestId],
+        ...['x-content-type-options', 'nosniff'],
+        ...['retry-after', String(refusal.extras.retryAfter ?? 1)],
+    ]);
+    response.end(body);
+}
+
+/** Tells the metrics and the log how many were refused. */
+function openTally(app: App): (waitMs: number) => void {
+    let refused = 0;
+    let longest = 0;
+    const tell = () => {
+        app.metrics.httpRequests.inc({ method: 'POST', route: PATH, status: refusalEntry('OVERLOADED').status }, refused);
+        app.metrics.fetches.inc({ site: 'other', outcome: 'OVERLOADED' }, refused);
+        app.log.warn({ part: 'overload', refused, wait_ms: Math.round(longest) }, 'fetches were refused: workers do not keep up');
+        refused = 0;
+        longest = 0;
+    };
+    return (waitMs) => {
+        if (refused === 0) setTimeout(tell, TOLD_EVERY_MS).unref();
+        refused++;
+        longest = Math.max(longest, waitMs);
+    };
+}

@@ -1,0 +1,75 @@
+import type { RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { ANONYMOUS_REQUESTS } from '../../shared/domain/plans.ts';
+import type { NewRequest } from '../../shared/domain/schema-request.ts';
+import { normaliseNewlines } from '../../shared/domain/text-rule.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { keepAnswer } from '../../shared/store/idempotency.ts';
+import * as schemaRequests from '../../shared/store/schema-requests.ts';
+import { limitIdentity } from '../plugins/client-address.ts';
+import type { Call, Reply } from '../serve.ts';
+import { readSite } from '../site.ts';
+
+type RequestCall = Call<object, object, RequestOrder>;
+
+/**
+ * POST /v1/schema-requests: the domain, then the window of those without a key, then one transaction, in which a keyed call keeps its
+ * answer too: a repeat never asks twice.
+ */
+export async function createRequest(call: RequestCall): Promise<Reply<RequestCreated>> {
+    const { app, caller, keyed } = call;
+    const request = readOrder(call.body);
+    if (caller === undefined) await countStranger(call);
+    const id = newId('srq');
+    const headers = { location: `/v1/schema-requests/${id}` };
+    return app.db.transaction(async (trx) => {
+        const { createdAt, demand } = await schemaRequests.create(trx, request, { id, workspaceId: caller?.workspaceId });
+        const answer: RequestCreated = {
+            request_id: id,
+            domain: request.domain,
+            status: 'open',
+            demand,
+            created_at: createdAt.toISOString(),
+        };
+        if (keyed === undefined) return { answer, headers };
+        const keptText = JSON.stringify({ success: true, data: answer });
+        const isKept = await keepAnswer(trx, keyed, { status: 201, headers, body: keptText });
+        if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
+        return { answer, headers, keptText };
+    });
+}
+
+function readOrder(order: RequestOrder): NewRequest {
+    const { site, registrable } = readSite(order.domain, '/domain');
+    return {
+        domain: site,
+        registrable,
+        task: tidy(order.task),
+        readOrWrite: order.read_or_write ?? null,
+        authShape: order.auth_shape ?? null,
+        outputShape: tidyOrNull(order.output_shape),
+        failureMode: tidyOrNull(order.failure_mode),
+        intentCategory: order.intent_category ?? null,
+        sourceUrl: tidyOrNull(order.source_url),
+        frequency: order.frequency ?? null,
+        requesterContact: tidyOrNull(order.requester_contact),
+    };
+}
+
+function tidy(text: string): string {
+    return normaliseNewlines(text).trim();
+}
+
+function tidyOrNull(text: string | undefined): string | null {
+    return text === undefined ? null : tidy(text);
+}
+
+/** @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE */
+async function countStranger({ app, clientAddress }: RequestCall): Promise<void> {
+    const identity = `schema-requests:ip:${limitIdentity(clientAddress)}`;
+    const verdict = await app.limits.take({ identity, windows: [ANONYMOUS_REQUESTS] });
+    if (verdict.ok) return;
+    app.metrics.rateLimited.inc({ plan: 'anonymous', window: 'schema_requests' });
+    const message = `The limit of ${ANONYMOUS_REQUESTS.limit} schema requests per hour from one address is used up; with an API key there is none.`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+}

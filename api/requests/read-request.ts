@@ -1,0 +1,28 @@
+import type { RequestAnswer } from '../../shared/contracts/requests.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import * as schemaRequests from '../../shared/store/schema-requests.ts';
+import type { Call } from '../serve.ts';
+
+/** GET /v1/schema-requests/{request_id}: for whoever has the id; who asked is never in it. */
+export async function readRequest({ app, params }: Call<{ request_id: string }, unknown, unknown>): Promise<RequestAnswer> {
+    const id = params.request_id;
+    const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;
+    if (request === undefined) throw new Refusal('REQUEST_NOT_FOUND');
+    return {
+        request_id: request.id,
+        domain: request.domain,
+        task: request.task,
+        read_or_write: request.readOrWrite,
+        auth_shape: request.authShape,
+        output_shape: request.outputShape,
+        failure_mode: request.failureMode,
+        intent_category: request.intentCategory,
+        frequency: request.frequency,
+        status: request.status,
+        demand: request.demand,
+        created_at: request.createdAt.toISOString(),
+        updated_at: request.updatedAt.toISOString(),
+        fulfilled_by: request.fulfilledBy,
+        history: request.history.map(({ status, at }) => ({ status, at: at.toISOString() })),
+    };
+}

@@ -1,0 +1,34 @@
+import type { SchemasQuery } from '../../shared/contracts/lists.ts';
+import type { Card } from '../../shared/contracts/schemas.ts';
+import { readSearch } from '../../shared/domain/search-text.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/search.ts';
+import { readPage } from '../page.ts';
+import type { Call, Reply } from '../serve.ts';
+import { findCards } from './present-card.ts';
+
+/** GET /v1/schemas: which sites, then their cards. */
+export async function listSchemas(call: Call<object, SchemasQuery, undefined>): Promise<Reply<Card[]>> {
+    const { app, query } = call;
+    const asked: ListQuery = {
+        search: readSearch(query.q ?? ''),
+        category: query.category,
+        isVerifiedOnly: query.verified ?? false,
+        sort: query.sort,
+    };
+    const page = await readPage(call, 'getSchemas', boundTo(asked));
+    const { sites, next, total } = await app.lists.page(asked, page).catch(refuseOldPlace);
+    return { answer: await findCards(app.browse, sites), pagination: await page.end(next, total) };
+}
+
+/** What is asked for, however it was spelt: `q` by its words, and `trending` where nothing else is said. */
+function boundTo({ search, category, isVerifiedOnly, sort }: ListQuery): Json {
+    const words = search === undefined ? null : [search.joined, ...search.terms.map(({ text }) => text)];
+    return [words, category ?? null, isVerifiedOnly, sort ?? (search === undefined ? 'trending' : 'relevance')];
+}
+
+function refuseOldPlace(error: unknown): ListPage {
+    if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
+    throw error;
+}

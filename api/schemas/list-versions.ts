@@ -1,0 +1,23 @@
+import type { SiteParams } from '../../shared/contracts/schemas.ts';
+import type { VersionEntry } from '../../shared/contracts/versions.ts';
+import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { readPage } from '../page.ts';
+import type { Call, Reply } from '../serve.ts';
+import { readSite, siteNotFound } from '../site.ts';
+import { presentVersion } from './present-version.ts';
+
+/** GET /v1/schemas/{site}/versions: numbers never change and are only added, so that a walk downwards sees each version once. */
+export async function listVersions(call: Call<SiteParams, PageQuery, undefined>): Promise<Reply<VersionEntry[]>> {
+    const { app, params } = call;
+    const { site } = readSite(params.site, '/site');
+    const page = await readPage(call, 'getVersions', site);
+    const before = page.from as number | undefined;
+    const { versions, total } = await schemas.history(app.browse, site, { limit: page.limit, before });
+    if (total === 0) throw siteNotFound();
+    const lowest = versions.at(-1)?.version ?? 1;
+    return {
+        answer: versions.map(presentVersion),
+        pagination: await page.end(lowest > 1 ? lowest : undefined, total),
+    };
+}

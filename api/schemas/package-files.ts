@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip as gzipCallback } from 'node:zlib';
+import { LRUCache } from 'lru-cache';
+import type { PackageQuery } from '../../shared/contracts/schemas.ts';
+import type { Db } from '../../shared/db.ts';
+import { exportOpenApi } from '../../shared/domain/openapi-export.ts';
+import { exportTools } from '../../shared/domain/tool-export.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { openLane } from '../lane.ts';
+import type { Bytes, Tagged } from '../tagged.ts';
+
+export type PackageFormat = NonNullable<PackageQuery['format']>;
+
+/** Packages of a site's versions as callers download them. */
+export interface PackageFiles {
+    /** The file of a version that may be read. Where callers have it already, it is not even read. */
+    find(version: schemas.VersionRef, format: PackageFormat): Promise<Tagged>;
+}
+
+/** Characters of a package that is made anew for each caller; larger ones are kept for a while, and made one at a time. */
+const LIGHT = 64 * 1024;
+/** Bytes of files that are kept: four of the largest, each also gzipped. */
+const KEPT_BYTES = 20 * 1024 * 1024;
+
+const gzip = promisify(gzipCallback);
+
+type Made = Bytes & { tag: string };
+
+/**
+ * Files of packages, for one process. A package has up to 4 MiB: thirty callers who want the same one at once have it read and
+ * gzipped once, and those who want thirty different ones leave everybody else a turn of the loop after each.
+ */
+export function openPackageFiles(db: Db): PackageFiles {
+    const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
+    const underWay = new Map<string, Promise<Made>>();
+    const lane = openLane();
+
+    function read(version: schemas.VersionRef, format: PackageFormat): Made | Promise<Made> {
+        const key = `${version.versionId} ${format}`;
+        const known = kept.get(key) ?? underWay.get(key);
+        if (known !== undefined) return known;
+        const making = make(version, format).finally(() => underWay.delete(key));
+        underWay.set(key, making);
+        return making;
+    }
+
+    async function make(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
+        const light = await schemas.readPackageText(db, version.versionId, { most: LIGHT });
+        if (light === undefined) return lane(() => makeHeavy(version, format));
+        const plain = FORMATS[format](light, version);
+        return { plain, tag: tagOf(version, format, plain) };
+    }
+
+    async function makeHeavy(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
+        const text = await schemas.readPackageText(db, version.versionId);
+        if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
+        const plain = Buffer.from(FORMATS[format](text, version));
+        const made = { plain, gzipped: await gzip(plain), tag: tagOf(version, format, plain) };
+        kept.set(`${version.versionId} ${format}`, made);
+        return made;
+    }
+
+    return {
+        async find(version, format) {
+            if (format === 'routebook') return { tag: stampOf(version), read: async () => read(version, format) };
+            const made = await read(version, format);
+            return { tag: made.tag, read: async () => made };
+        },
+    };
+}
+
+/** The whole answer, of the package as it is stored. */
+const FORMATS: Readonly<Record<PackageFormat, (text: string, version: schemas.VersionRef) => string>> = {
+    // Spliced, not parsed: what is stored is what was published.
+    routebook: (text, { version, versionHash, publishedAt }) => {
+        const stamp = JSON.stringify({ version, version_hash: versionHash, published_at: publishedAt.toISOString() });
+        return `{"success":true,"data":${text.slice(0, text.lastIndexOf('}'))},${stamp.slice(1)}}`;
+    },
+    openapi: (text, version) => JSON.stringify(exportOpenApi(parse(text), version)),
+    tools: (text) => JSON.stringify({ success: true, data: exportTools(parse(text)) }),
+};
+
+function parse(text: string): PackageDocument {
+    return JSON.parse(text) as PackageDocument;
+}
+
+/** What exports make of a package may change with the code, so that only their bytes can name them. */
+function tagOf(version: schemas.VersionRef, format: PackageFormat, plain: string | Buffer): string {
+    return format === 'routebook' ? stampOf(version) : sha256(plain);
+}
+
+/** A version never changes, and is stored once: its id and what is said beside the package name the bytes. Raise the number with the form. */
+function stampOf({ versionId, version, versionHash, publishedAt }: schemas.VersionRef): string {
+    return sha256(`package 1 ${versionId} ${version} ${versionHash} ${publishedAt.toISOString()}`);
+}
+
+function sha256(bytes: string | Buffer): string {
+    return createHash('sha256').update(bytes).digest('hex');
+}
+
+function bytesOf({ plain, gzipped }: Bytes): number {
+    return plain.length + (gzipped?.length ?? 0);
+}

@@ -1,0 +1,22 @@
+import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contracts/versions.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/keys.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import type { Call } from '../serve.ts';
+import { readSite, siteNotFound } from '../site.ts';
+import { presentVersion } from './present-version.ts';
+
+/** POST …/yank and DELETE …/yank: by a maintainer of the domain, effective with the next call in every process. */
+export async function yankVersion(call: Call<VersionParams, unknown, YankOrder | undefined>): Promise<VersionEntry> {
+    const { app, params, body } = call;
+    const { workspaceId } = call.caller as Caller;
+    const { site, registrable } = readSite(params.site, '/site');
+    const { isKnown } = await app.latest.find({ site, registrable });
+    if (!isKnown) throw siteNotFound();
+    const order = { site, version: Number(params.version), workspaceId, ...(body === undefined ? {} : { reason: body.reason }) };
+    const yanked = await schemas.yankAsMaintainer(app.db, order);
+    if (yanked.ok) return presentVersion(yanked.version);
+    if (yanked.code === 'FORBIDDEN')
+        throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');
+    throw new Refusal(yanked.code);
+}

@@ -1,0 +1,151 @@
+import { type Connection, openConnection } from './connection.ts';
+import { BEGIN, END, figuresOf } from './plan.ts';
+
+/** More fetches than can be done; it crosses to this process as JSON. Times are milliseconds. */
+export interface OverloadPlan {
+    base: string;
+    apiKey: string;
+    site: string;
+    endpoint: string;
+    perSecond: number;
+    offeredMs: number;
+    /** Of each fetch. It tells the site until when it may be called. */
+    timeoutMs: number;
+}
+
+/** What came back of the calls that were due while they were offered. Times count from the moment a call was due. */
+export interface OverloadFigures {
+    offered: number;
+    /** Answered well before the last one was due. */
+    good: number;
+    goodP50: number;
+    goodP99: number;
+    refused: number;
+    refusedP50: number;
+    refusedP99: number;
+    refusedMax: number;
+    /** 503 without Retry-After. */
+    mute: number;
+    /** Neither 200 nor 503; broken connections too. */
+    others: number;
+    /** Status of the first of those, and what it said. */
+    firstOther?: string;
+}
+
+/** `node overload.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON. */
+const plan = JSON.parse(process.argv[2] ?? '') as OverloadPlan;
+const { hostname, port, host } = new URL(plan.base);
+const POOL = 1000;
+const PLACE = '0'.repeat(13);
+const template = requestOf(
+    JSON.stringify({
+        site: plan.site,
+        endpoint: plan.endpoint,
+        params: { id: 1, q: `until ${PLACE}` },
+        timeout_ms: plan.timeoutMs,
+    }),
+);
+const place = template.indexOf(PLACE);
+
+const free: Connection[] = [];
+const all: Connection[] = [];
+const good: number[] = [];
+const refused: number[] = [];
+const figures = { good: 0, mute: 0, others: 0, firstOther: undefined as string | undefined };
+let sent = 0;
+let inFlight = 0;
+let isOver = false;
+
+await openPool();
+process.stdout.write(`${BEGIN}\n`);
+const start = performance.now();
+await offer();
+process.stdout.write(`${END}\n`);
+isOver = true;
+while (inFlight > 0) await later(5);
+for (const connection of all) connection.close();
+const [well, told] = [figuresOf(good, 0, 1), figuresOf(refused, 0, 1)];
+const report: OverloadFigures = {
+    offered: sent,
+    good: figures.good,
+    goodP50: well.p50,
+    goodP99: well.p99,
+    refused: told.count,
+    refusedP50: told.p50,
+    refusedP99: told.p99,
+    refusedMax: told.max,
+    mute: figures.mute,
+    others: figures.others,
+    ...(figures.firstOther === undefined ? {} : { firstOther: figures.firstOther }),
+};
+process.stdout.write(`${JSON.stringify(report)}\n`);
+
+/**
+ * As from a proxy, which keeps its connections: Node accepts one a turn of its event loop, so that a crowd of newcomers would wait there.
+ * A call that finds none of them free still gets a new one.
+ */
+async function openPool(): Promise<void> {
+    const ask = Buffer.from(`GET /livez HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    while (all.length < POOL) {
+        const wave = Array.from({ length: 20 }, another);
+        await Promise.all(wave.map((connection) => new Promise<void>((done) => connection.call(ask, () => done()))));
+        free.push(...wave);
+    }
+}
+
+/** Evenly spaced, whatever the answers do. */
+function offer(): Promise<void> {
+    return new Promise((done) => {
+        const timer = setInterval(() => {
+            const passed = Math.min(plan.offeredMs, performance.now() - start);
+            for (const due = Math.floor((passed * plan.perSecond) / 1000); sent < due; sent++)
+                call(start + ((sent + 1) * 1000) / plan.perSecond);
+            if (passed < plan.offeredMs) return;
+            clearInterval(timer);
+            done();
+        }, 1);
+    });
+}
+
+function call(due: number): void {
+    const connection = free.pop() ?? another();
+    const request = Buffer.from(template);
+    request.write(String(Date.now() + plan.timeoutMs), place, 'latin1');
+    inFlight++;
+    connection.call(request, (status, answer) => {
+        inFlight--;
+        free.push(connection);
+        const took = performance.now() - due;
+        if (status === 200) {
+            good.push(took);
+            if (!isOver) figures.good++;
+        } else if (status === 503) {
+            refused.push(took);
+            if (!answer.includes('\r\nretry-after: ')) figures.mute++;
+        } else {
+            figures.others++;
+            figures.firstOther ??= `${status} ${answer.toString('utf8').slice(-400)}`;
+        }
+    });
+}
+
+function another(): Connection {
+    const connection = openConnection(hostname, Number(port));
+    all.push(connection);
+    return connection;
+}
+
+function requestOf(body: string): Buffer {
+    const head = [
+        'POST /v1/fetch HTTP/1.1',
+        `host: ${host}`,
+        `authorization: Bearer ${plan.apiKey}`,
+        'content-type: application/json',
+        `content-length: ${Buffer.byteLength(body)}`,
+    ];
+    return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function later(ms: number): Promise<void> {
+    return new Promise((done) => setTimeout(done, ms));
+}

@@ -1,0 +1,46 @@
+import { connect } from 'node:net';
+
+/**
+ * Opens so many connections that never finish their headers, and so many that never finish their body, sending a byte a second each:
+ * `node slow-sockets.ts <port> <count> <key>`. Prints when all are open, and when all are cut how long the last of each was borne, in
+ * seconds, as JSON.
+ */
+const [port = '', count = '0', apiKey = ''] = process.argv.slice(2);
+const headers = 'GET /v1/health HTTP/1.1\r\nHost: a\r\nX-Slow: ';
+const body = `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
+
+const opened: Promise<void>[] = [];
+const ended: Promise<{ kind: 'headers' | 'body'; seconds: number }>[] = [];
+for (let index = 0; index < Number(count); index++) {
+    open('headers', headers);
+    open('body', body);
+}
+await Promise.all(opened);
+process.stdout.write('all are open\n');
+const all = await Promise.all(ended);
+const longest = (kind: string) => Math.max(...all.filter((one) => one.kind === kind).map(({ seconds }) => seconds));
+process.stdout.write(`${JSON.stringify({ headers_s: longest('headers'), body_s: longest('body') })}\n`);
+
+function open(kind: 'headers' | 'body', beginning: string): void {
+    const socket = connect(Number(port), '127.0.0.1');
+    const { promise, resolve } = Promise.withResolvers<void>();
+    opened.push(promise);
+    ended.push(
+        new Promise((done) => {
+            let began = performance.now();
+            let timer: NodeJS.Timeout | undefined;
+            socket.once('connect', () => {
+                began = performance.now();
+                socket.write(beginning);
+                timer = setInterval(() => socket.write('x'), 1000);
+                resolve();
+            });
+            socket.on('error', () => undefined);
+            socket.resume().once('close', () => {
+                clearInterval(timer);
+                resolve();
+                done({ kind, seconds: (performance.now() - began) / 1000 });
+            });
+        }),
+    );
+}

@@ -1,0 +1,82 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { commitNow } from './commit.ts';
+
+/** One test of `npm run test:long`, as it ran last. */
+export interface LongRun {
+    /** From the root. */
+    file: string;
+    /** In the end the rows of the goals that it shows, in brackets: `…, 50 times (R10)`. */
+    title: string;
+    holds: boolean;
+    ms: number;
+}
+
+/** `bench/long-runs.json` is a list of these: a spec that runs again takes the place of its own entries alone. */
+export interface DatedRun extends LongRun {
+    commit: string;
+    /** ISO 8601. */
+    date: string;
+}
+
+/** The rows of the goals that a test shows; none where it belongs to none. */
+export function rowsOf(title: string): string[] {
+    const [, ids = ''] = /\(([A-Z]\d+(?:, [A-Z]\d+)*)\)$/.exec(title) ?? [];
+    return ids === '' ? [] : ids.split(', ');
+}
+
+/** What is printed: a line for each row, for which all of its tests have to hold, then for each test of no row, and how many hold. */
+export function tellRows(runs: readonly LongRun[]): string[] {
+    const shown = runs.flatMap((run) => {
+        const rows = rowsOf(run.title);
+        return (rows.length === 0 ? [run.title] : rows).map((row) => ({ ...run, row }));
+    });
+    const byRow = [...Map.groupBy(shown, ({ row }) => row)].toSorted(([one], [other]) => inOrder(one, other));
+    const holding = byRow.filter(([, tests]) => tests.every(({ holds }) => holds));
+    const lines = byRow.map(([row, tests]) => {
+        const seconds = Math.round(tests.reduce((sum, { ms }) => sum + ms, 0) / 1000);
+        return `${tests.every(({ holds }) => holds) ? 'holds' : 'DOES NOT HOLD'}  ${row} (${seconds} s)`;
+    });
+    return [...lines, `${holding.length} of ${byRow.length} hold`];
+}
+
+/** The rows of the table in `bench/RESULTS.md`. */
+export function longRunCells(runs: readonly DatedRun[]): string[][] {
+    return runs
+        .toSorted((one, other) => inOrder(rowsOf(one.title)[0] ?? one.title, rowsOf(other.title)[0] ?? other.title))
+        .map(({ title, holds, ms, commit, date }) => [
+            rowsOf(title).join(', '),
+            title.replace(/ \([^()]*\)$/, '').replaceAll('|', '\\|'),
+            holds ? 'holds' : 'DOES NOT HOLD',
+            (ms / 1000).toFixed(ms < 10_000 ? 1 : 0),
+            commit,
+            date.slice(0, 16).replace('T', ' '),
+        ]);
+}
+
+/** Empty where no long run was kept yet. */
+export function readLongRuns(): DatedRun[] {
+    return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as DatedRun[]) : [];
+}
+
+/** Keeps these runs in place of what their specs showed before, and drops what specs showed that are gone. Resolves with all of them. */
+export function keepLongRuns(runs: readonly LongRun[]): DatedRun[] {
+    const ran = new Set(runs.map(({ file }) => file));
+    const others = readLongRuns().filter(({ file }) => !ran.has(file) && existsSync(new URL(`../${file}`, import.meta.url)));
+    const now = { commit: commitNow(), date: new Date().toISOString() };
+    const kept = [...others, ...runs.map((run) => ({ ...run, ...now }))].toSorted((one, other) => inOrder(one.file, other.file));
+    writeFileSync(FILE, `${JSON.stringify(kept, null, 4)}\n`);
+    return kept;
+}
+
+const FILE = new URL('long-runs.json', import.meta.url);
+/** The parts of the goals, in their order. */
+const PARTS = 'PREIL';
+
+/** R2 before R10, and both before E1. */
+function inOrder(one: string, other: string): number {
+    const key = (name: string) => {
+        const [, part = '', number = ''] = /^([A-Z])(\d+)$/.exec(name) ?? [];
+        return part === '' ? `~${name}` : `${PARTS.indexOf(part)}${number.padStart(3, '0')}`;
+    };
+    return key(one) < key(other) ? -1 : 1;
+}

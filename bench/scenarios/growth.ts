@@ -1,0 +1,99 @@
+import { migrate } from '../../shared/db.ts';
+import type { Watched } from '../load/load.ts';
+import type { LoadPlan } from '../load/plan.ts';
+import type { Figures } from '../results.ts';
+import { fillPast, type Size } from '../stack/grown.ts';
+import { freePort, type Started, startNode, untilReady } from '../stack/processes.ts';
+import { openRedis, type Redis } from '../stack/servers.ts';
+import { furnish, type Service, type Stack, startWorker } from '../stack/stack.ts';
+import { fetches } from './fetches.ts';
+import type { Bench, Round } from './scenario.ts';
+
+const FULL: Size = { accounts: 10_000, ledgerRows: 1_000_000, usageRows: 10_000_000, usageHours: 1_000_000 };
+const TENTH: Size = { accounts: 1000, ledgerRows: 100_000, usageRows: 1_000_000, usageHours: 100_000 };
+
+/** Of the greatest rate, as in P4. */
+const STEADY = 0.7;
+const WARM_MS = 12_000;
+
+/** A production topology over a database and a Redis of its own. */
+interface Topology extends Service {
+    watched: Record<string, Watched>;
+    stop(): Promise<void>;
+}
+
+/** With `--quick`, and with `--tenth` where the ten million rows would take too long; the results tell how many there were. */
+const sizeOf = ({ isQuick }: Bench) => (isQuick || process.argv.includes('--tenth') ? TENTH : FULL);
+
+let empty: Topology | undefined;
+let grown: Topology | undefined;
+let turn = 0;
+
+/** P12: the same calls over a database that is new and over one with a long past, in turns. */
+export const GROWTH: Round = {
+    scenarios: [{ name: 'growth', run: growth }],
+    async open(bench) {
+        const { stack, isQuick } = bench;
+        empty = await openTopology(stack, 'growth_empty', async () => undefined);
+        grown = await openTopology(stack, 'growth_full', (url) => fillPast(url, sizeOf(bench)));
+        if (!isQuick) for (const topology of [empty, grown]) await ask(bench, topology, { inFlight: 64 }, WARM_MS);
+        return async () => {
+            for (const topology of [empty, grown]) await topology?.stop();
+        };
+    },
+};
+
+/** 64 at once, one at a time, and at 70 % of the greatest rate; which of the two comes first changes each time. */
+async function growth(bench: Bench): Promise<Figures> {
+    if (empty === undefined || grown === undefined) throw new Error('the topologies are not open');
+    const pair: readonly [string, Topology][] = [
+        ['empty', empty],
+        ['grown', grown],
+    ];
+    const inTurns = () => (turn++ % 2 === 0 ? pair : pair.toReversed());
+    const figures: Figures = { usage_rows: sizeOf(bench).usageRows };
+    const keep = (name: string, load: string, of: Figures, wanted: readonly string[]) => {
+        for (const figure of wanted) figures[`${name}_${load}_${figure}`] = of[figure] ?? Number.NaN;
+    };
+    for (const [name, topology] of inTurns())
+        keep(name, '64', await ask(bench, topology, { inFlight: 64 }, 6000), ['per_second', 'cpu_us', 'others_cores']);
+    for (const [name, topology] of inTurns()) keep(name, '1', await ask(bench, topology, { inFlight: 1 }, 3000), ['p50_ms']);
+    const perSecond = STEADY * Math.min(...pair.map(([name]) => figures[`${name}_64_per_second`] ?? 0));
+    for (const [name, topology] of inTurns()) keep(name, 'steady', await ask(bench, topology, { perSecond }, 6000), ['p99_ms']);
+    return figures;
+}
+
+function ask(bench: Bench, { watched, ...service }: Topology, pace: LoadPlan['pace'], measuredMs: number): Promise<Figures> {
+    return fetches(bench, { service, watched, endpoints: ['item'], pace, measuredMs });
+}
+
+/** @param fill the past, before anything runs on it */
+async function openTopology(stack: Stack, name: string, fill: (url: string) => Promise<void>): Promise<Topology> {
+    const url = await stack.postgres.createDatabase(name);
+    await migrate(url);
+    const began = performance.now();
+    await fill(url);
+    process.stdout.write(`${name} was filled in ${Math.round((performance.now() - began) / 1000)} s\n`);
+    const redis = await openRedis();
+    const port = String(await freePort());
+    const settings = { ...stack.settings.production, DATABASE_URL: url, REDIS_URL: redis.url, PORT: port };
+    const api = startNode('bin/api.ts', [], settings);
+    const stop = async (worker?: Started) => {
+        await Promise.all([api.stop(), worker?.stop()]);
+        await redis.stop();
+    };
+    try {
+        const worker = await startWorker(settings);
+        const base = `http://127.0.0.1:${port}`;
+        await untilReady(`${base}/v1/health`);
+        const apiKey = await furnish(base, settings, Number(new URL(stack.upstream).port));
+        return { base, apiKey, watched: watchedOf(stack, api, worker, redis), stop: () => stop(worker) };
+    } catch (error) {
+        await stop();
+        throw error;
+    }
+}
+
+function watchedOf({ postgres }: Stack, api: Started, worker: Started, redis: Redis): Record<string, Watched> {
+    return { api, worker, redis, postgres: { pid: postgres.pid, children: true } };
+}

@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { LoadPlan } from '../load/plan.ts';
+import type { Figures } from '../results.ts';
+import { BOMB_KINDS, BOMBS, HANGS, neighbourPackages, neighbourSettings, openAccount, publish, SLOW } from '../stack/neighbours.ts';
+import { rssMb, type Started, startNode } from '../stack/processes.ts';
+import { fetches } from './fetches.ts';
+import type { Bench, Round, Scenario } from './scenario.ts';
+
+/** Fetches a second of a good site, whose p99 is looked at; far below what the machine can do, so that waiting shows. */
+const GOOD_PER_SECOND = 60;
+const MEASURED_MS = 8000;
+
+interface Neighbourhood {
+    hostile: Started;
+    hostileBase: string;
+    /** Without bounds. */
+    rich: string;
+    /** Of the plan Starter: 20 fetches at once. */
+    starter: string;
+}
+
+let neighbourhood: Neighbourhood | undefined;
+
+/** E7, I5, I12, L6, L7, L10: what a good site's callers notice of everybody else. All in turns, with nothing beside them first. */
+export const ISOLATION: Round = {
+    async open({ stack }) {
+        const hostile = startNode('bench/stack/hostile.ts');
+        const port = Number((await hostile.line('port ')).slice('port '.length));
+        const settings = neighbourSettings(stack, port);
+        await stack.replaceApi(settings);
+        await stack.replaceWorkers(1, settings);
+        const { base, apiKey } = stack.production;
+        for (const document of neighbourPackages(stack, port)) await publish(base, apiKey, document);
+        const many = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9 };
+        const [rich, starter] = await Promise.all([
+            openAccount(stack, 'rich', 'pro', { ...many, concurrency: 1e9 }),
+            openAccount(stack, 'starter', 'starter', { ...many, concurrency: 20 }),
+        ]);
+        neighbourhood = { hostile, hostileBase: `http://127.0.0.1:${port}`, rich, starter };
+        return async () => {
+            await hostile.stop();
+            await stack.replaceApi();
+            await stack.replaceWorkers(1);
+        };
+    },
+    scenarios: [
+        { name: 'beside_nothing', run: (bench) => goodSite(bench) },
+        { name: 'beside_bombs', run: besideBombs },
+        beside('beside_hanging', ({ rich }) => ({ ...fetchesOf(HANGS, 'hang', rich), pace: { perSecond: 20 } })),
+        // Calls of five seconds: its share of 20 at once is four a second.
+        beside('beside_greedy', ({ starter }) => ({ ...fetchesOf(SLOW, 'slow', starter), pace: { perSecond: 400 } })),
+        beside('beside_browsing', () => ({ path: '/v1/schemas/bench.test', bodies: [], key: undefined, pace: { perSecond: 2000 } })),
+        { name: 'beside_mistyped_keys', run: (bench) => besideBadKeys(bench, 'mistyped') },
+        { name: 'beside_unknown_keys', run: (bench) => besideBadKeys(bench, 'unknown') },
+        { name: 'beside_slow_sockets', run: besideSlowSockets },
+        { name: 'one_bomb', run: oneBomb },
+    ],
+};
+
+interface Nuisance {
+    path: string;
+    bodies: string[];
+    key: string | undefined;
+    pace: LoadPlan['pace'];
+}
+
+const fetchesOf = (site: string, endpoint: string, key: string) => ({
+    path: '/v1/fetch',
+    bodies: [JSON.stringify({ site, endpoint, params: {} })],
+    key,
+});
+
+/** The good site's callers, with nobody else. */
+function goodSite(bench: Bench): Promise<Figures> {
+    const { production } = bench.stack;
+    return fetches(bench, {
+        service: production,
+        watched: { api: production.api, worker: production.workers[0] ?? production.api },
+        endpoints: ['item'],
+        pace: { perSecond: GOOD_PER_SECOND },
+        measuredMs: MEASURED_MS,
+    });
+}
+
+function beside(name: string, nuisanceOf: (where: Neighbourhood) => Nuisance): Scenario {
+    return { name, run: (bench) => besideLoad(bench, nuisanceOf(whereabouts()), () => goodSite(bench)) };
+}
+
+function whereabouts(): Neighbourhood {
+    if (neighbourhood === undefined) throw new Error('the neighbourhood is not open');
+    return neighbourhood;
+}
+
+/** Lets a nuisance run in a process of its own meanwhile. */
+function besideLoad(bench: Bench, { path, bodies, key, pace }: Nuisance, measure: () => Promise<Figures>): Promise<Figures> {
+    const plan: LoadPlan = {
+        url: `${bench.stack.production.base}${path}`,
+        headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+        bodies,
+        pace,
+        warmupMs: 0,
+        measuredMs: 120_000,
+    };
+    return besideProcess(bench, startNode('bench/load/generate.ts', [JSON.stringify(plan)]), measure);
+}
+
+/** 100,000 guesses a minute. */
+function besideBadKeys(bench: Bench, kind: 'mistyped' | 'unknown'): Promise<Figures> {
+    const { hostname, port } = new URL(bench.stack.production.base);
+    const guesses = startNode('bench/load/bad-keys.ts', [hostname, port, String(100_000 / 60), kind]);
+    return besideProcess(bench, guesses, () => goodSite(bench));
+}
+
+async function besideProcess(bench: Bench, load: Started, measure: () => Promise<Figures>): Promise<Figures> {
+    try {
+        await load.line('load begins');
+        // Until a site that hangs has filled what it can fill.
+        await sleep(bench.isQuick ? 500 : 2000);
+        return await measure();
+    } finally {
+        await load.stop();
+    }
+}
+
+/** Twenty bombs a second, of each kind in turn; the greatest memory of the worker, and how long the site could go on past the cap. */
+async function besideBombs(bench: Bench): Promise<Figures> {
+    const { rich, hostileBase } = whereabouts();
+    await report(hostileBase);
+    const bodies = BOMB_KINDS.map((endpoint) => JSON.stringify({ site: BOMBS, endpoint, params: {}, timeout_ms: 2000 }));
+    const watch = watchWorker(bench);
+    const measure = () => goodSite(bench);
+    const figures = await besideLoad(bench, { path: '/v1/fetch', bodies, key: rich, pace: { perSecond: 20 } }, measure).finally(watch.stop);
+    const { before, greatest } = watch.stop();
+    const { thrown, longest_ms } = await report(hostileBase);
+    if (thrown < 20) throw new Error(`only ${thrown} bombs were thrown`);
+    return { ...figures, worker_before_mb: before, worker_mb: greatest, cut_after_ms: longest_ms };
+}
+
+/** What one bomb of each kind adds to the memory of a worker that is warm and has nothing else to do. */
+async function oneBomb(bench: Bench): Promise<Figures> {
+    const { rich } = whereabouts();
+    const { base } = bench.stack.production;
+    const figures: Figures = {};
+    for (const kind of BOMB_KINDS) {
+        await sleep(bench.isQuick ? 200 : 1000);
+        const watch = watchWorker(bench);
+        await fetch(`${base}/v1/fetch`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${rich}`, 'content-type': 'application/json' },
+            body: JSON.stringify({ site: BOMBS, endpoint: kind, params: {}, timeout_ms: 2000 }),
+        });
+        const { before, greatest } = watch.stop();
+        figures[`${kind}_mb`] = Math.max(0, greatest - before);
+    }
+    return { ...figures, most_mb: Math.max(...Object.values(figures)) };
+}
+
+/** A thousand connections whose headers never end and a thousand whose body never does; they are cut while the good site is called. */
+async function besideSlowSockets(bench: Bench): Promise<Figures> {
+    const { base, apiKey } = bench.stack.production;
+    const sockets = startNode('bench/load/slow-sockets.ts', [new URL(base).port, '1000', apiKey]);
+    try {
+        await sockets.line('all are open');
+        const figures = await goodSite(bench);
+        const cut = JSON.parse(await sockets.line('headers_s')) as { headers_s: number; body_s: number };
+        return { ...figures, ...cut };
+    } finally {
+        await sockets.stop();
+    }
+}
+
+function watchWorker({ stack: { production } }: Bench): { stop(): { before: number; greatest: number } } {
+    const pid = production.workers[0]?.pid ?? 0;
+    const before = rssMb(pid);
+    let greatest = before;
+    const timer = setInterval(() => {
+        greatest = Math.max(greatest, rssMb(pid));
+    }, 20);
+    return {
+        stop() {
+            clearInterval(timer);
+            return { before, greatest };
+        },
+    };
+}
+
+async function report(hostileBase: string): Promise<{ thrown: number; longest_ms: number }> {
+    return (await (await fetch(`${hostileBase}/report`)).json()) as { thrown: number; longest_ms: number };
+}

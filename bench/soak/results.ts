@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { growthVerdict, trendOf, type Watch } from './trend.ts';
+
+/** What a long run under even load showed; `bench/soak.json` is one of these. */
+export interface SoakResults {
+    commit: string;
+    /** ISO 8601. */
+    date: string;
+    minutes: number;
+    /** The greatest rate in the beginning, and what was offered from then on. */
+    greatestPerSecond: number;
+    perSecond: number;
+    calls: number;
+    failed: number;
+    /** Every figure that was watched. */
+    watched: Record<string, Watch & { what: string; unit: string }>;
+}
+
+const FILE = new URL('../soak.json', import.meta.url);
+
+/** Undefined where none was kept yet. */
+export function readSoak(): SoakResults | undefined {
+    return existsSync(FILE) ? (JSON.parse(readFileSync(FILE, 'utf8')) as SoakResults) : undefined;
+}
+
+/** The rows of the table in `bench/RESULTS.md`. */
+export function soakCells({ watched }: SoakResults): string[][] {
+    return Object.values(watched).map(({ what, unit, ...watch }) => {
+        const trend = trendOf(watch);
+        const percent = (part: number) => `${(100 * part).toFixed(1)} %`;
+        return [
+            what,
+            `${trend.median.toFixed(trend.median < 100 ? 1 : 0)} ${unit}`.trimEnd(),
+            percent(trend.growth),
+            `${percent(trend.low)} – ${percent(trend.high)}`,
+            growthVerdict(trend),
+        ];
+    });
+}
+
+/** What stands above the table. */
+export function soakText({ minutes, perSecond, greatestPerSecond, calls, failed, commit, date }: SoakResults): string {
+    return `Made by \`npm run soak\`: ${minutes} minutes on the production topology at ${Math.round(perSecond)} fetches a second, 60 % of the
+${Math.round(greatestPerSecond)} that were the most in the beginning; ${calls.toLocaleString('en-US')} calls, of which ${failed} failed (commit ${commit}, ${date.slice(0, 16).replace('T', ' ')} UTC).
+Each half minute the load pauses for a moment, everything of no use is collected, and each figure is read. Growth is the median slope
+after the first fifth, extrapolated to 24 hours, with its 95 % bounds; the goal is under 10 %. Request log, ledger and holds keep rows for
+each call by design: of them the bytes of a row are watched, of all other tables the size.`;
+}

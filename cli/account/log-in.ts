@@ -1,0 +1,32 @@
+import { isCancel, password } from '@clack/prompts';
+import { isWellFormedKey, keyPrefix } from '../../shared/domain/api-key.ts';
+import { counted } from '../../shared/domain/counted.ts';
+import { Routebook } from '../client/index.ts';
+import { CommandFault } from '../failures.ts';
+import { cancelled, type Done, type Session } from '../session.ts';
+
+/** `routebook login`: a key from the prompt or from stdin, tried against the server, then stored for it. The key itself is never shown. */
+export async function logIn({ terminal, settings, server, keys, note }: Session): Promise<Done> {
+    const apiKey = terminal.isInteractive ? await askForKey(server) : (await terminal.readAll()).trim();
+    if (apiKey === '') throw new CommandFault('API_KEY_REQUIRED', 'No key came in: pipe it in, as in "routebook login < key-file".');
+    if (!isWellFormedKey(apiKey)) {
+        throw new CommandFault('INVALID_API_KEY', 'This is no API key of Routebook, or a character of it is missing or wrong.');
+    }
+    const account = await new Routebook({ baseUrl: server, apiKey }).account();
+    keys.store(server, apiKey);
+    if (settings.apiKey !== undefined) note('! ROUTEBOOK_API_KEY is set, and goes before the stored key');
+    const { workspace_id, plan, credits } = account;
+    return {
+        result: { server, workspace_id, plan, credits_balance: credits.balance, key_prefix: keyPrefix(apiKey), file: keys.file },
+        lines: [
+            `${terminal.paint('green', '✓')} logged in to ${terminal.paint('bold', server)}: ${plan} plan, ${counted(credits.balance, 'credit')}`,
+            terminal.paint('dim', `  the key ${keyPrefix(apiKey)}… is stored in ${keys.file}`),
+        ],
+    };
+}
+
+async function askForKey(server: string): Promise<string> {
+    const answer = await password({ message: `API key for ${server}`, output: process.stderr });
+    if (isCancel(answer)) throw cancelled();
+    return answer?.trim() ?? '';
+}

@@ -1,0 +1,43 @@
+import { autocomplete, intro, isCancel, outro, text } from '@clack/prompts';
+import { CATEGORIES } from '../../shared/domain/taxonomy.ts';
+import { cancelled } from '../session.ts';
+import { type DraftOrder, placeholdersOf, siteOf } from './draft-package.ts';
+import type { InitOptions } from './init-package.ts';
+
+/** Asks for what the flags leave open. Questions stand on stderr, so that stdout holds the result alone. */
+export async function askForDraft(options: InitOptions, orderOf: (options: InitOptions) => DraftOrder): Promise<DraftOrder> {
+    const output = process.stderr;
+    intro('A draft of a schema', { output });
+    const url =
+        options.url ??
+        answered(
+            await text({
+                output,
+                message: 'Address of a page or an API of the site; {braces} mark what changes',
+                placeholder: 'https://shop.example/products/{id}',
+                validate: (value) => (siteOf(value ?? '') === undefined ? 'A whole address that begins with https://' : undefined),
+            }),
+        );
+    const category = options.category ?? (await askForCategory(output));
+    const guess = orderOf({ ...options, url, category });
+    const title = options.title ?? answered(await text({ output, message: 'Title of the site', initialValue: guess.title }));
+    const name = options.name ?? answered(await text({ output, message: 'Name of the endpoint', initialValue: guess.name }));
+    const examples = { ...guess.examples };
+    for (const placeholder of placeholdersOf(url)) {
+        if (examples[placeholder] !== undefined) continue;
+        const value = answered(await text({ output, message: `A value of ${placeholder} that works (empty: none)`, defaultValue: '' }));
+        if (value !== '') examples[placeholder] = value;
+    }
+    outro('Every answer can be changed in the file.', { output });
+    return { ...guess, title, name, examples };
+}
+
+async function askForCategory(output: NodeJS.WriteStream): Promise<string> {
+    const options = CATEGORIES.flatMap(({ children }) => children.map(({ path }) => ({ value: path, label: path })));
+    return answered(await autocomplete({ output, message: 'Category (type to search)', options, maxItems: 8 }));
+}
+
+function answered<Value>(answer: Value): Exclude<Value, symbol> {
+    if (isCancel(answer)) throw cancelled();
+    return answer as Exclude<Value, symbol>;
+}

@@ -1,0 +1,54 @@
+import canonicalize from 'canonicalize';
+import { escapePointer } from '../../shared/domain/json-bounds.ts';
+import type { Json, PackageDocument } from '../../shared/domain/types.ts';
+
+export interface Difference {
+    /** From the package down, with endpoints and params by their names. */
+    path: string;
+    /** Absent: it is new. */
+    before?: Json;
+    /** Absent: it is gone. */
+    after?: Json;
+}
+
+/**
+ * Every place where two packages differ: endpoints and params are matched by name, other lists by their order. Whole endpoints that
+ * came or went are told by `comparePackages`.
+ */
+export function differences(before: PackageDocument, after: PackageDocument): Difference[] {
+    const found: Difference[] = [];
+    const { endpoints: old, ...oldHead } = before;
+    const { endpoints: now, ...newHead } = after;
+    compare(oldHead as Json, newHead as Json, '', found);
+    for (const endpoint of now) {
+        const earlier = old.find(({ name }) => name === endpoint.name);
+        if (earlier !== undefined) compare(earlier as unknown as Json, endpoint as unknown as Json, `/endpoints/${endpoint.name}`, found);
+    }
+    return found;
+}
+
+/** Recursion is bounded: both packages keep the rules, which let 32 levels through. */
+function compare(before: Json | undefined, after: Json | undefined, path: string, found: Difference[]): void {
+    if (canonicalize(before) === canonicalize(after)) return;
+    const [old, now] = [parts(before), parts(after)];
+    if (old === undefined || now === undefined) {
+        found.push({ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) });
+        return;
+    }
+    for (const key of new Set([...old.keys(), ...now.keys()])) compare(old.get(key), now.get(key), `${path}/${escapePointer(key)}`, found);
+}
+
+/** The members of an object, or a list of named things by name; undefined for what is compared whole. */
+function parts(value: Json | undefined): Map<string, Json> | undefined {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (!Array.isArray(value)) return new Map(Object.entries(value));
+    const named = value.map((item): [string, Json] => [nameOf(item) ?? '', item]);
+    const names = new Set(named.map(([name]) => name));
+    return value.length > 0 && names.size === value.length && !names.has('') ? new Map(named) : undefined;
+}
+
+function nameOf(item: Json): string | undefined {
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined;
+    const { name } = item;
+    return typeof name === 'string' ? name : undefined;
+}

@@ -1,0 +1,165 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { confirm, isCancel } from '@clack/prompts';
+import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
+import { CommandFault } from '../failures.ts';
+import { CannotImport } from '../import/import.ts';
+import { type ExampleCandidate, type Inspected, type InspectSource, inspect } from '../inspect/inspect.ts';
+import { NoBrowser, record } from '../inspect/record.ts';
+import { counted } from '../package/judge-package.ts';
+import { cancelled, type Done, type Session } from '../session.ts';
+import { table } from '../table.ts';
+import type { Paint } from '../terminal.ts';
+import { siteOf } from './draft-package.ts';
+import { toDoLines } from './import-package.ts';
+import { type DraftPlace, textOf, writeDraft } from './write-draft.ts';
+
+export interface InspectSiteOptions extends DraftPlace {
+    site?: string;
+    title?: string;
+    category?: string;
+    /** Whether recorded calls may become examples: each one asked for, none, or all of them. */
+    examples?: 'ask' | 'none' | 'all';
+    /** The program that opens a site. */
+    browser?: string;
+}
+
+/**
+ * `routebook inspect SOURCE`: a draft of a recording, of an OpenAPI document, or of a site that is clicked through in a browser, and a
+ * report of what was left out of it and why.
+ */
+export async function inspectSite(session: Session, source: string, options: InspectSiteOptions): Promise<Done> {
+    const { terminal, settings } = session;
+    const isVisit = /^https?:\/\//.test(source);
+    const { site = isVisit ? siteOf(source) : undefined, title, category } = options;
+    const { egressAllow } = settings.egress();
+    const confirmExample = exampleJudge(session, options);
+    const closing = new AbortController();
+    const close = () => closing.abort();
+    if (isVisit) process.once('SIGINT', close);
+    const progress = terminal.progress(`reading ${source}`);
+    const { package: document, report } = await inspectOrFail(
+        isVisit ? visit(session, source, options, closing.signal) : await sourceOf(source),
+        {
+            ...(site === undefined ? {} : { site }),
+            ...(title === undefined ? {} : { title }),
+            ...(category === undefined ? {} : { category }),
+            ...(confirmExample === undefined
+                ? {}
+                : {
+                      confirmExample: (candidate) => {
+                          progress.end();
+                          return confirmExample(candidate);
+                      },
+                  }),
+            isPortAllowed: (port) => isPortAllowed(egressAllow, port),
+            onProgress: (read) => progress.update(`${counted(read, 'exchange')} read`),
+        },
+    ).finally(() => {
+        process.off('SIGINT', close);
+        progress.end();
+    });
+    if (options.out === '-') {
+        for (const line of reportLines(report, terminal.paintError)) session.note(line);
+        return { result: { file: null, package: document, report }, lines: [textOf(document).trimEnd()] };
+    }
+    const file = options.out ?? `${document.site}.json`;
+    await writeDraft(file, document, options);
+    const { paint } = terminal;
+    const head = `${paint('green', '✓')} ${paint('bold', file)}: ${counted(document.endpoints.length, 'endpoint')} of ${counted(report.read, 'exchange')}`;
+    const next = ['', `Look it over, then: routebook lint ${file}, routebook test ${file}`];
+    return { result: { file, package: document, report }, lines: [head, ...reportLines(report, paint), ...next] };
+}
+
+async function inspectOrFail(source: InspectSource, options: Parameters<typeof inspect>[1]): Promise<Inspected> {
+    try {
+        return await inspect(source, options);
+    } catch (error) {
+        if (error instanceof CannotImport) throw new CommandFault('CANNOT_IMPORT', error.message);
+        if (error instanceof NoBrowser) throw new CommandFault('NO_BROWSER', `${error.message} --browser names its program.`);
+        throw error;
+    }
+}
+
+/** Opens the site in a window, and records what happens there until it is closed; Ctrl-C closes it too. */
+function visit({ note }: Session, url: string, { browser }: InspectSiteOptions, signal: AbortSignal): InspectSource {
+    note(`${url} opens in a browser with a profile of its own. Do there what the schema is for, then close the window.`);
+    return { recording: record(url, { signal, ...(browser === undefined ? {} : { executablePath: browser }) }) };
+}
+
+/** What the recording holds is nobody's to publish but the contributor's: without a word from them no call becomes an example. */
+function exampleJudge(
+    { terminal, note }: Session,
+    { examples = terminal.isInteractive ? 'ask' : 'none' }: InspectSiteOptions,
+): ((candidate: ExampleCandidate) => boolean | Promise<boolean>) | undefined {
+    if (examples === 'none') return undefined;
+    if (examples === 'all') {
+        return ({ endpoint, params }) => {
+            note(`! published as an example: ${endpoint} ${JSON.stringify(params)}`);
+            return true;
+        };
+    }
+    return async ({ endpoint, params }) => {
+        const answer = await confirm({
+            output: process.stderr,
+            message: `May everybody read this example?  ${endpoint} ${JSON.stringify(params)}`,
+            initialValue: false,
+        });
+        if (isCancel(answer)) throw cancelled();
+        return answer;
+    };
+}
+
+/** What a source is, by its name and by how it begins. */
+async function sourceOf(source: string): Promise<InspectSource> {
+    if (source === '-') return { har: process.stdin };
+    if (/\.har$/i.test(source)) return { har: await present(source) };
+    if (/\.ya?ml$/i.test(source)) return { openapi: await present(source) };
+    const start = await beginningOf(source);
+    if (/"(?:openapi|swagger)"\s*:/.test(start)) return { openapi: source };
+    if (/"log"\s*:\s*\{/.test(start)) return { har: source };
+    throw new CommandFault('CANNOT_INSPECT', `${source} is neither a HAR file nor an OpenAPI document.`);
+}
+
+async function present(file: string): Promise<string> {
+    await beginningOf(file);
+    return file;
+}
+
+const BEGINNING = 64 * 1024;
+
+async function beginningOf(file: string): Promise<string> {
+    let handle: FileHandle | undefined;
+    try {
+        handle = await open(file);
+        const { bytesRead, buffer } = await handle.read(Buffer.alloc(BEGINNING), 0, BEGINNING, 0);
+        return buffer.subarray(0, bytesRead).toString('utf8');
+    } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        if (code === 'ENOENT') throw new CommandFault('FILE_NOT_FOUND', `There is no file ${file}.`, { fields: { file } });
+        throw new CommandFault('FILE_UNREADABLE', `${file} cannot be read (${String(code)}).`, { fields: { file } });
+    } finally {
+        await handle?.close();
+    }
+}
+
+function reportLines({ found, dropped, redacted, noticed, leftToDo }: Inspected['report'], paint: Paint): string[] {
+    const rows = found.map(({ name, kind, method, url, samples }) => [name, kind, samples === 0 ? null : samples, `${method} ${url}`]);
+    const section = (title: string, lines: string[]) =>
+        lines.length === 0 ? [] : ['', `${paint('bold', title)} (${lines.length})`, ...lines];
+    return [
+        ...(rows.length === 0 ? [] : ['', ...table(['endpoint', 'kind', 'seen', 'request'], rows, paint)]),
+        ...section(
+            'Left out',
+            dropped.map(({ what, why }) => `  ${what}  ${paint('dim', why)}`),
+        ),
+        ...section(
+            'Taken out as it was read',
+            redacted.map(({ where, kind }) => `  ${paint('yellow', kind)}  ${where}`),
+        ),
+        ...section(
+            'Worth knowing',
+            noticed.map(({ where, what }) => `  ${where}  ${paint('dim', what)}`),
+        ),
+        ...toDoLines(leftToDo, paint),
+    ];
+}

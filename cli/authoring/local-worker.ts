@@ -1,0 +1,76 @@
+import { bindParams } from '../../shared/domain/bind-params.ts';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { openParamJudge } from '../../shared/domain/judge-params.ts';
+import { limitsFor, priceOrder } from '../../shared/domain/pricing.ts';
+import { registrableDomain } from '../../shared/domain/site-name.ts';
+import type { JsonObject, PackageDocument } from '../../shared/domain/types.ts';
+import { userAgent } from '../../shared/user-agent.ts';
+import { runFetchJob } from '../../workers/run-fetch-job.ts';
+import { createReader } from '../../workers/select/reader.ts';
+import { createUpstream } from '../../workers/upstream.ts';
+import type { Settings } from '../settings.ts';
+
+/** The worker's own executor on the contributor's machine: the same guard, the same plans, the same reading of answers. */
+export interface LocalWorker {
+    /** Calls an endpoint of a checked package. A write is sent only with `maySend`. */
+    call(order: LocalCall): Promise<FetchOutcome>;
+    close(): Promise<void>;
+}
+
+export interface LocalCall {
+    document: PackageDocument;
+    endpoint: string;
+    params: JsonObject;
+    timeoutMs: number;
+    maySend: boolean;
+    signal: AbortSignal;
+}
+
+/** @param server how we introduce ourselves to sites: as the server whose worker we stand in for */
+export function openLocalWorker(settings: Settings, server: string): LocalWorker {
+    const { egressAllow: allow, egressHosts: hosts, egressProxyUrl: proxyUrl } = settings.egress();
+    const upstream = createUpstream({ rules: { allow, hosts, proxyUrl } });
+    const reader = createReader({ threads: 1 });
+    return {
+        async call({ document, endpoint: name, params, timeoutMs, maySend, signal }) {
+            const found = document.endpoints.find((candidate) => candidate.name === name);
+            const registrable = registrableDomain(document.site);
+            if (found === undefined || registrable === undefined) throw new Error(`the package has no endpoint ${name}`);
+            const endpoint = readEndpoint(found);
+            const bound = bindParams(endpoint, params, openParamJudge());
+            if (!bound.ok) return { ok: false, code: 'INVALID_PARAMS', details: bound.problems };
+            const price = priceOrder({ endpoint, siteCredits: 1 });
+            if (!price.ok) throw new Error(price.problem.message);
+            const now = Date.now();
+            return runFetchJob(
+                {
+                    upstream,
+                    reader,
+                    userAgent: () => userAgent(server),
+                    loadEndpoint: async () => ({ endpoint, registrable }),
+                    markSent: async () => maySend,
+                },
+                {
+                    operation: newId('op'),
+                    requestId: newId('req'),
+                    site: document.site,
+                    versionId: 0,
+                    endpoint: name,
+                    effect: endpoint.effect,
+                    values: { ...bound.values },
+                    admittedAt: now,
+                    deadlineAt: now + timeoutMs,
+                    ...limitsFor({ endpoint }, price, price.maxUnits),
+                    run: 1,
+                },
+                signal,
+            );
+        },
+        async close() {
+            await reader.close();
+            upstream.close();
+        },
+    };
+}

@@ -1,0 +1,90 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type PublishAnswer, type Routebook, RoutebookError } from '../client/index.ts';
+import { CommandFault, wrongUsage } from '../failures.ts';
+import { invalidPackage, readValidPackage } from '../package/judge-package.ts';
+import type { Done, Session } from '../session.ts';
+import { changeLines, changeWord } from './diff-package.ts';
+
+export interface PushOptions {
+    dryRun?: true;
+    ifMatch?: string;
+    /** Seconds to wait for the verification. */
+    wait?: number;
+}
+
+/** `routebook push FILE`: the rules first, then the registry, which publishes at once. */
+export async function pushPackage(session: Session, path: string, { dryRun: isDryRun, ifMatch, wait }: PushOptions): Promise<Done> {
+    const dryRun = isDryRun === true;
+    const { terminal, settings } = session;
+    if (dryRun && wait !== undefined) throw wrongUsage('--wait waits for a version that --dry-run does not publish');
+    const { file, document, locate } = await readValidPackage(path, terminal, settings);
+    const client = session.client();
+    const progress = terminal.progress(`publishing ${document.site}`);
+    let answer: PublishAnswer;
+    try {
+        const hash = ifMatch === undefined ? {} : { ifMatch: readHash(ifMatch) };
+        answer = await client.schemas.publish(document, { dryRun, ...hash });
+    } catch (error) {
+        // The server may allow less than this machine: ports of EGRESS_ALLOW, or rules of a newer release.
+        if (!(error instanceof RoutebookError) || error.code !== 'SCHEMA_INVALID') throw error;
+        const problems = error.details.map((detail) => ({ ...detail, ...locate(detail.path) }));
+        throw invalidPackage(file, problems, terminal.paintError);
+    } finally {
+        progress.end();
+    }
+    for (const { code, message } of answer.warnings) session.note(`! ${code}: ${message}`);
+    for (const line of answerLines(answer, dryRun, session)) session.say(line);
+    if (wait === undefined || answer.verified) return { result: answer };
+    const verifiedAt = await waitForVerification(session, client, answer, wait);
+    return { result: { ...answer, verified: verifiedAt !== null, verified_at: verifiedAt }, isFailure: verifiedAt === null };
+}
+
+function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint } }: Session): string[] {
+    const name = `${paint('bold', answer.site)} version ${answer.version}`;
+    if (dryRun) return [`${name} would be published: ${changeWord(answer.change, paint)}`, ...changeLines(answer.changes, paint)];
+    if (!answer.created) return [`${name} has this very content already; nothing was published`];
+    const earned = answer.credits_earned > 0 ? `, ${answer.credits_earned} credits earned` : '';
+    return [
+        `${paint('green', '✓')} ${name} is published: ${changeWord(answer.change, paint)}${earned}`,
+        ...changeLines(answer.changes, paint),
+        paint('dim', `  ${answer.version_hash}`),
+    ];
+}
+
+function readHash(text: string): string {
+    const hash = text.replace(/^"(.*)"$/, '$1');
+    if (hash === '*' || /^[0-9a-f]{64}$/.test(hash)) return hash;
+    throw wrongUsage('--if-match takes the hash of a version (64 hexadecimal digits), or *');
+}
+
+const LOOK_MS = 1000;
+
+/** When the version was verified, or null where its time is up. Somebody may have published the next one meanwhile. */
+async function waitForVerification(
+    { terminal, say, note }: Session,
+    client: Routebook,
+    { site, version }: PublishAnswer,
+    seconds: number,
+): Promise<string | null> {
+    const endsAt = performance.now() + seconds * 1000;
+    const progress = terminal.progress(`waiting for the verification of ${site}`);
+    try {
+        for (;;) {
+            const card = await client.schemas.get(site);
+            if (card.version !== version) {
+                throw new CommandFault('VERSION_CONFLICT', `Version ${card.version} was published meanwhile, and is the latest now.`);
+            }
+            if (card.verified) {
+                progress.end();
+                say(`${terminal.paint('green', '✓')} verified`);
+                return card.verified_at;
+            }
+            if (performance.now() + LOOK_MS > endsAt) break;
+            await pause(LOOK_MS);
+        }
+    } finally {
+        progress.end();
+    }
+    note(`! not verified within ${seconds} s; "routebook test" shows what a verification meets`);
+    return null;
+}

@@ -1,0 +1,145 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch.ts';
+import { didYouMean } from '../../shared/domain/suggestions.ts';
+import type { Endpoint, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
+import { refusalEntry } from '../../shared/refusals.ts';
+import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
+import { counted, readValidPackage } from '../package/judge-package.ts';
+import { readParams, type TypedParams } from '../package/read-params.ts';
+import type { Done, Session } from '../session.ts';
+import type { Paint } from '../terminal.ts';
+import { openLocalWorker } from './local-worker.ts';
+
+export interface TestOptions extends TypedParams {
+    /** Names of the writes that may be sent. */
+    allowWrites?: readonly string[];
+    timeout: number;
+    /** Between two calls, in milliseconds. */
+    pause: number;
+    /** Prints what came back. */
+    show?: true;
+}
+
+interface Trial {
+    endpoint: Endpoint;
+    params: JsonObject;
+}
+
+interface Skipped {
+    endpoint: string;
+    reason: string;
+}
+
+/**
+ * `routebook test FILE [ENDPOINT]`: calls every example of the package, or one endpoint alone, as a worker would. Writes are left out
+ * unless their very name is allowed.
+ */
+export async function testPackage(session: Session, path: string, only: string | undefined, options: TestOptions): Promise<Done> {
+    const { terminal, settings, say, note } = session;
+    const { document } = await readValidPackage(path, terminal, settings);
+    const endpoints = chosen(document, only, options);
+    const { trials, skipped } = planTrials(endpoints, document, only, options);
+    const worker = openLocalWorker(settings, session.server);
+    const interrupted = new AbortController();
+    const stop = () => interrupted.abort();
+    process.once('SIGINT', stop);
+    const results = [];
+    try {
+        for (const [index, trial] of trials.entries()) {
+            if (index > 0) await pause(options.pause, undefined, { signal: interrupted.signal });
+            const progress = terminal.progress(`${trial.endpoint.name}  ${index + 1} of ${trials.length}`);
+            const began = performance.now();
+            const outcome = await worker
+                .call({
+                    document,
+                    endpoint: trial.endpoint.name,
+                    params: trial.params,
+                    timeoutMs: options.timeout,
+                    maySend: isAllowed(trial.endpoint, options),
+                    signal: interrupted.signal,
+                })
+                .finally(() => progress.end());
+            interrupted.signal.throwIfAborted();
+            const durationMs = Math.round(performance.now() - began);
+            for (const line of trialLines(trial, outcome, durationMs, options, terminal.paint)) say(line);
+            results.push(shown(trial, outcome, durationMs, options));
+        }
+    } catch (error) {
+        if (interrupted.signal.aborted) throw new CommandFault('CANCELLED', `stopped after ${counted(results.length, 'call')}`);
+        throw error;
+    } finally {
+        process.off('SIGINT', stop);
+        await worker.close();
+    }
+    for (const { endpoint, reason } of skipped) say(`${terminal.paint('yellow', '-')} ${endpoint}  ${reason}`);
+    const failed = results.filter(({ ok }) => !ok).length;
+    if (results.length === 0) note('! nothing was called: an example is the params of a call that works');
+    say(terminal.paint('bold', `${results.length - failed} passed, ${failed} failed, ${skipped.length} not called`));
+    const ok = failed === 0 && results.length > 0;
+    return { result: { ok, site: document.site, passed: results.length - failed, failed, results, skipped }, isFailure: !ok };
+}
+
+function chosen({ endpoints }: PackageDocument, only: string | undefined, { allowWrites = [] }: TestOptions): Endpoint[] {
+    const all = endpoints.map(readEndpoint);
+    const names = all.map(({ name }) => name);
+    for (const wanted of [...(only === undefined ? [] : [only]), ...allowWrites]) {
+        if (names.includes(wanted)) continue;
+        const near = didYouMean(wanted, names);
+        const hint = near.length === 0 ? `it has ${names.join(', ')}` : `did you mean ${near.join(' or ')}?`;
+        throw new CommandFault('ENDPOINT_NOT_FOUND', `The package has no endpoint ${wanted}; ${hint}`, { fields: { did_you_mean: near } });
+    }
+    return only === undefined ? all : all.filter(({ name }) => name === only);
+}
+
+function planTrials(endpoints: readonly Endpoint[], document: PackageDocument, only: string | undefined, options: TestOptions) {
+    const isTyped = options.params !== undefined || (options.param ?? []).length > 0;
+    if (isTyped && only === undefined) throw wrongUsage('--param and --params go with the name of one endpoint');
+    const trials: Trial[] = [];
+    const skipped: Skipped[] = [];
+    for (const endpoint of endpoints) {
+        if (endpoint.effect === 'write' && !isAllowed(endpoint, options)) {
+            skipped.push({ endpoint: endpoint.name, reason: `a write: --allow-writes ${endpoint.name} sends it` });
+        } else if (isTyped) {
+            const known = document.endpoints.find(({ name }) => name === endpoint.name)?.params;
+            trials.push({ endpoint, params: readParams(options, known) });
+        } else if (endpoint.examples.length === 0) {
+            skipped.push({ endpoint: endpoint.name, reason: 'has no example' });
+        } else {
+            trials.push(...endpoint.examples.map(({ params }) => ({ endpoint, params })));
+        }
+    }
+    return { trials, skipped };
+}
+
+function isAllowed({ name }: Endpoint, { allowWrites = [] }: TestOptions): boolean {
+    return allowWrites.includes(name);
+}
+
+function trialLines({ endpoint, params }: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions, paint: Paint): string[] {
+    const call = `${endpoint.name} ${paint('dim', JSON.stringify(params))}`;
+    if (outcome.ok) {
+        const { results, truncated, upstream } = outcome;
+        const more = truncated ? ', more left on the site' : '';
+        const figures = `${upstream.status}, ${counted(results, 'result')}${more}, ${durationMs} ms`;
+        const data = show === true ? JSON.stringify(outcome.data, undefined, 2).split('\n') : [];
+        return [`${paint('green', '✓')} ${call}  ${paint('dim', figures)}`, ...data.map((line) => `    ${line}`)];
+    }
+    const { code, message = refusalEntry(code).meaning, details = [], upstream } = outcome;
+    return [
+        `${paint('red', '✗')} ${call}  ${paint('dim', `${durationMs} ms`)}`,
+        `    ${paint('bold', code)}  ${message}`,
+        ...detailLines(details, paint).map((line) => `  ${line}`),
+        ...(upstream === undefined ? [] : [`    the site answered ${upstream.status}: ${upstream.snippet}`]),
+    ];
+}
+
+function shown({ endpoint, params }: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions) {
+    const call = { endpoint: endpoint.name, params, ok: outcome.ok, duration_ms: durationMs };
+    if (outcome.ok) {
+        const { results, truncated, upstream, data } = outcome;
+        return { ...call, status: upstream.status, attempts: upstream.attempts, results, truncated, ...(show === true ? { data } : {}) };
+    }
+    const { code, message = refusalEntry(code).meaning, details = [], upstream } = outcome;
+    return { ...call, code, message, details, ...(upstream === undefined ? {} : { upstream }) };
+}

@@ -1,0 +1,88 @@
+import type { PackageParam } from '../../shared/domain/types.ts';
+import { type FetchAnswer, type FetchRequest, type Routebook, RoutebookError } from '../client/index.ts';
+import { needsSchema, readParams, type TypedParams } from '../package/read-params.ts';
+import type { Done, Session } from '../session.ts';
+import type { Paint } from '../terminal.ts';
+
+export interface FetchOptions extends TypedParams {
+    dryRun?: true;
+    version?: string;
+    maxCredits?: number;
+    maxResults?: number;
+    maxAge?: number;
+    timeout?: number;
+    idempotencyKey?: string;
+    session?: string;
+}
+
+/** `routebook fetch SITE ENDPOINT`: the result on stdout, what it cost on stderr. */
+export async function fetchEndpoint(session: Session, site: string, endpoint: string, options: FetchOptions): Promise<Done> {
+    const { terminal, note } = session;
+    const asTyped = readParams(options);
+    const client = session.client();
+    const params = needsSchema(options) ? readParams(options, await paramsOf(client, site, endpoint, options.version)) : asTyped;
+    const order: FetchRequest = { site, endpoint, params, ...limitsOf(options) };
+    const progress = terminal.progress(`${site} ${endpoint}`);
+    const answer = await client
+        .fetch(order, {
+            ...(options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey }),
+            ...(options.session === undefined ? {} : { sessionId: options.session }),
+        })
+        .finally(() => progress.end());
+    if (session.isJson) return { result: answer };
+    if (options.dryRun === true) return { result: answer, lines: dryRunLines(answer, terminal.paint) };
+    note(terminal.paintError('dim', metaLine(answer)));
+    return { result: answer, lines: [JSON.stringify(answer.data, undefined, 2)] };
+}
+
+/** What the params of the endpoint are, to read `name=value` by; nothing where that cannot be told, since the fetch itself will say why. */
+async function paramsOf(client: Routebook, site: string, endpoint: string, version: string | undefined): Promise<readonly PackageParam[]> {
+    try {
+        const { endpoints } = await client.schemas.package(site, version === undefined ? {} : { version });
+        return endpoints.find(({ name }) => name === endpoint)?.params ?? [];
+    } catch (error) {
+        if (error instanceof RoutebookError && error.status >= 400 && error.status < 500) return [];
+        throw error;
+    }
+}
+
+function limitsOf({ dryRun, version, maxCredits, maxResults, maxAge, timeout }: FetchOptions): Partial<FetchRequest> {
+    return {
+        ...(dryRun === undefined ? {} : { dry_run: true }),
+        ...(version === undefined ? {} : { version: version.length === 64 ? version : Number(version) }),
+        ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
+        ...(maxResults === undefined ? {} : { max_results: maxResults }),
+        ...(maxAge === undefined ? {} : { max_age: maxAge }),
+        ...(timeout === undefined ? {} : { timeout_ms: timeout }),
+    };
+}
+
+function metaLine({ meta }: FetchAnswer): string {
+    const used = `${meta.credits_used} credit${meta.credits_used === 1 ? '' : 's'} used, ${meta.credits_remaining} left`;
+    const results = meta.results === undefined ? '' : `, ${meta.results} result${meta.results === 1 ? '' : 's'}`;
+    const more = meta.truncated === true ? ' (the site has more)' : '';
+    const cached = meta.cached === true ? ', from before' : '';
+    return `${used}${results}${more}${cached}, ${meta.duration_ms} ms, version ${meta.version}, ${meta.request_id}`;
+}
+
+function dryRunLines({ data, meta }: FetchAnswer, paint: Paint): string[] {
+    const {
+        request,
+        credits_max: most,
+        then,
+    } = data as unknown as {
+        request: { method: string; url: string; headers: Record<string, string>; body: unknown };
+        credits_max: number;
+        then?: { params: unknown };
+    };
+    return [
+        `${paint('bold', request.method)} ${request.url}`,
+        ...Object.entries(request.headers).map(([name, value]) => paint('dim', `${name}: ${value}`)),
+        ...(request.body === null
+            ? []
+            : ['', typeof request.body === 'string' ? request.body : JSON.stringify(request.body, undefined, 2)]),
+        ...(then === undefined ? [] : ['', `then the form of that page, filled in with ${JSON.stringify(then.params)}`]),
+        '',
+        `Nothing was sent. The call would cost at most ${most} of your ${meta.credits_remaining} credits.`,
+    ];
+}

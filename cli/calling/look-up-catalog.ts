@@ -1,0 +1,47 @@
+import type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+import type { Paint } from '../terminal.ts';
+
+/** `routebook catalog DOMAIN --intent …`: every endpoint of a site, the best matches of the intent first. */
+export async function lookUpCatalog({ client, terminal }: Session, domain: string, { intent }: { intent: string }): Promise<Done> {
+    const progress = terminal.progress(`looking ${domain} up`);
+    const answer = await client()
+        .catalog(domain, { intent })
+        .finally(() => progress.end());
+    return { result: answer, lines: catalogLines(answer, terminal.paint) };
+}
+
+function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, paint: Paint): string[] {
+    const standing = schema.verified ? paint('green', 'verified') : paint('yellow', 'not verified');
+    return [
+        `${paint('bold', domain)} version ${schema.version}, ${standing}  ${paint('dim', session_id)}`,
+        ...endpoints.flatMap((endpoint) => ['', ...endpointLines(endpoint, paint)]),
+    ];
+}
+
+function endpointLines(endpoint: CatalogEndpoint, paint: Paint): string[] {
+    const { name, method, url, description, params, headers, health } = endpoint;
+    const width = Math.max(0, ...params.map((param) => param.name.length));
+    return [
+        `${paint('cyan', name)}  ${priceOf(endpoint)}${endpoint.effect === 'write' ? `  ${paint('yellow', 'write')}` : ''}`,
+        `  ${method} ${url}`,
+        ...(description === '' ? [] : [`  ${description}`]),
+        ...Object.entries(headers).map(([header, value]) => `  ${paint('dim', `${header}: ${value}`)}`),
+        ...params.map((param) => `    ${param.name.padEnd(width)}  ${paint('dim', param.source.padEnd(5))}  ${aboutParam(param)}`),
+        ...(health.success_rate_7d === null
+            ? []
+            : [paint('dim', `  ${(health.success_rate_7d * 100).toFixed(1)} % of the week's calls succeeded`)]),
+    ];
+}
+
+function priceOf({ hosted, credits, credits_max: most }: CatalogEndpoint): string {
+    if (!hosted) return 'not hosted: call it yourself';
+    return `${credits} credit${credits === 1 ? '' : 's'}${most > credits ? `, ${most} at the most` : ''}`;
+}
+
+function aboutParam({ required, schema, default: fallback, description }: CatalogParam): string {
+    const type = typeof schema === 'object' && typeof schema['type'] === 'string' ? schema['type'] : 'any';
+    const need =
+        required && fallback === undefined ? 'required' : fallback === undefined ? 'optional' : `default ${JSON.stringify(fallback)}`;
+    return `${type}, ${need}${description === '' ? '' : `: ${description}`}`;
+}

@@ -1,0 +1,57 @@
+import type { RequestOrder } from '../client/index.ts';
+import { wrongUsage } from '../failures.ts';
+import type { Done, Session } from '../session.ts';
+
+export interface RequestOptions {
+    task?: string;
+    readOrWrite?: NonNullable<RequestOrder['read_or_write']>;
+    authShape?: NonNullable<RequestOrder['auth_shape']>;
+    outputShape?: string;
+    failureMode?: string;
+    category?: string;
+    sourceUrl?: string;
+    frequency?: NonNullable<RequestOrder['frequency']>;
+    contact?: string;
+}
+
+/** `routebook request DOMAIN --task …` asks for a schema; `routebook request srq_…` tells how a request stands. */
+export async function requestSchema(session: Session, subject: string, options: RequestOptions): Promise<Done> {
+    const { client, terminal } = session;
+    const { paint } = terminal;
+    if (subject.startsWith('srq_')) {
+        const request = await client().requests.get(subject);
+        const { domain, status, demand, fulfilled_by: by, history } = request;
+        return {
+            result: request,
+            lines: [
+                `${paint('bold', domain)}: ${status}${by === null ? '' : ` by ${by.site} version ${by.version}`}, asked for by ${demand}`,
+                ...history.map(({ status: step, at }) => paint('dim', `  ${at}  ${step}`)),
+            ],
+        };
+    }
+    if (options.task === undefined) throw wrongUsage('--task is needed: 20 to 4000 characters about the workflow that is brittle today');
+    const created = await client().requests.create(orderOf(subject, options.task, options));
+    return {
+        result: created,
+        lines: [
+            `${paint('green', '✓')} a schema of ${paint('bold', created.domain)} is asked for; open requests for it: ${created.demand}`,
+            paint('dim', `  routebook request ${created.request_id}   tells how it stands`),
+        ],
+    };
+}
+
+function orderOf(domain: string, task: string, options: RequestOptions): RequestOrder {
+    const { readOrWrite, authShape, outputShape, failureMode, category, sourceUrl, frequency, contact } = options;
+    return {
+        domain,
+        task,
+        ...(readOrWrite === undefined ? {} : { read_or_write: readOrWrite }),
+        ...(authShape === undefined ? {} : { auth_shape: authShape }),
+        ...(outputShape === undefined ? {} : { output_shape: outputShape }),
+        ...(failureMode === undefined ? {} : { failure_mode: failureMode }),
+        ...(category === undefined ? {} : { intent_category: category }),
+        ...(sourceUrl === undefined ? {} : { source_url: sourceUrl }),
+        ...(frequency === undefined ? {} : { frequency }),
+        ...(contact === undefined ? {} : { requester_contact: contact }),
+    };
+}

@@ -1,0 +1,170 @@
+import { Listing } from './listing.ts';
+import type { ApiRequest, CallOptions, Transport } from './transport.ts';
+import type {
+    Card,
+    DownloadedPackage,
+    JsonObject,
+    MaintainerEntry,
+    PackageDocument,
+    PublishAnswer,
+    RequestAnswer,
+    RequestCreated,
+    RequestOrder,
+    SchemasQuery,
+    ToolDefinition,
+    VersionEntry,
+    YankOrder,
+} from './types.ts';
+
+/** What a list is asked for; where it begins is the listing's business. */
+export type ListQuery = Omit<SchemasQuery, 'cursor'>;
+
+/** The registry: what is published, and publishing. */
+export class Schemas {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    list(query: ListQuery = {}, options?: CallOptions): Listing<Card> {
+        return listing(this.#transport, '/v1/schemas', { ...query }, options);
+    }
+
+    /** The card of a site's latest version. */
+    get(site: string, options?: CallOptions): Promise<Card> {
+        return data(this.#transport, reading(sitePath(site)), options);
+    }
+
+    /** Newest first. */
+    versions(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<VersionEntry> {
+        return listing(this.#transport, `${sitePath(site)}/versions`, query, options);
+    }
+
+    /** The package as it was published, of the latest version or of a named one. */
+    package(site: string, query?: { version?: number | string; format?: 'routebook' }, options?: CallOptions): Promise<DownloadedPackage>;
+    /** The site as an OpenAPI 3.1 document. */
+    package(site: string, query: { version?: number | string; format: 'openapi' }, options?: CallOptions): Promise<JsonObject>;
+    /** The site's endpoints as tools of a language model. */
+    package(site: string, query: { version?: number | string; format: 'tools' }, options?: CallOptions): Promise<ToolDefinition[]>;
+    async package(
+        site: string,
+        { version, format }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' } = {},
+        options?: CallOptions,
+    ): Promise<unknown> {
+        const request = { ...reading(`${sitePath(site)}/package`), query: { version, format } };
+        // The OpenAPI document comes bare.
+        return format === 'openapi' ? this.#transport.call(request, options) : data(this.#transport, request, options);
+    }
+
+    /**
+     * Publishes a package as its site's next version, at once.
+     * @param ifMatch hash of the version that this one is meant to follow; another one in between is VERSION_CONFLICT
+     */
+    publish(
+        document: PackageDocument | JsonObject,
+        { dryRun, ifMatch }: { dryRun?: boolean; ifMatch?: string } = {},
+        options?: CallOptions,
+    ): Promise<PublishAnswer> {
+        return data(
+            this.#transport,
+            {
+                method: 'POST',
+                path: '/v1/schemas',
+                query: { dry_run: dryRun === true ? true : undefined },
+                body: document,
+                ...(ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch === '*' ? '*' : `"${ifMatch}"` } }),
+                // The same content again is no new version, but it does not follow the version of If-Match any more.
+                isRepeatable: ifMatch === undefined,
+            },
+            options,
+        );
+    }
+
+    /** Takes a version back, as often as you say so. */
+    yank(site: string, version: number, { reason }: YankOrder, options?: CallOptions): Promise<VersionEntry> {
+        return data(this.#transport, { ...writing('POST', yankPath(site, version)), body: { reason } }, options);
+    }
+
+    unyank(site: string, version: number, options?: CallOptions): Promise<VersionEntry> {
+        return data(this.#transport, writing('DELETE', yankPath(site, version)), options);
+    }
+}
+
+/** Who may publish further versions of a site's registrable domain. */
+export class Maintainers {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** The one of longest standing first. */
+    list(site: string, query: { limit?: number } = {}, options?: CallOptions): Listing<MaintainerEntry> {
+        return listing(this.#transport, `${sitePath(site)}/maintainers`, query, options);
+    }
+
+    add(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
+        return data(this.#transport, writing('PUT', maintainerPath(site, workspaceId)), options);
+    }
+
+    remove(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
+        return data(this.#transport, writing('DELETE', maintainerPath(site, workspaceId)), options);
+    }
+}
+
+/** Demand: what has no schema yet. */
+export class Requests {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    create(order: RequestOrder, options?: CallOptions): Promise<RequestCreated> {
+        const request: ApiRequest = { ...writing('POST', '/v1/schema-requests'), body: order };
+        // Without a key the server does not recognise what it was sent before.
+        return data(this.#transport, { ...request, isRepeatable: this.#transport.hasKey }, options);
+    }
+
+    get(requestId: string, options?: CallOptions): Promise<RequestAnswer> {
+        return data(this.#transport, reading(`/v1/schema-requests/${encodeURIComponent(requestId)}`), options);
+    }
+}
+
+function sitePath(site: string): string {
+    return `/v1/schemas/${encodeURIComponent(site)}`;
+}
+
+function yankPath(site: string, version: number): string {
+    return `${sitePath(site)}/versions/${version}/yank`;
+}
+
+function maintainerPath(site: string, workspaceId: string): string {
+    return `${sitePath(site)}/maintainers/${encodeURIComponent(workspaceId)}`;
+}
+
+function reading(path: string): ApiRequest {
+    return { method: 'GET', path, isRepeatable: true };
+}
+
+/** A write that leaves the same behind however often it is sent. */
+function writing(method: 'POST' | 'PUT' | 'DELETE', path: string): ApiRequest {
+    return { method, path, isRepeatable: true };
+}
+
+async function data<Answer>(transport: Transport, request: ApiRequest, options?: CallOptions): Promise<Answer> {
+    return (await transport.call<{ data: Answer }>(request, options)).data;
+}
+
+interface ListAnswer<Item> {
+    data: Item[];
+    meta: { pagination: { next_cursor: string | null; total: number } };
+}
+
+function listing<Item>(transport: Transport, path: string, query: NonNullable<ApiRequest['query']>, options?: CallOptions): Listing<Item> {
+    return new Listing(async (cursor) => {
+        const { data: items, meta } = await transport.call<ListAnswer<Item>>({ ...reading(path), query: { ...query, cursor } }, options);
+        return { items, total: meta.pagination.total, nextCursor: meta.pagination.next_cursor };
+    });
+}

@@ -1,0 +1,100 @@
+import { Maintainers, Requests, Schemas } from './resources.ts';
+import { type CallOptions, type RoutebookOptions, Transport } from './transport.ts';
+import type {
+    AccountAnswer,
+    CatalogAnswer,
+    Category,
+    ErrorEntry,
+    FetchAnswer,
+    FetchRequest,
+    HealthAnswer,
+    JsonObject,
+    TrendingAnswer,
+    UnavailableHealth,
+} from './types.ts';
+
+export interface FetchOptions extends CallOptions {
+    /** The `session_id` of the catalog answer that led here. */
+    sessionId?: string;
+}
+
+/** A fetch waits as long as its `timeout_ms` says, and the answer has to come back too. */
+const FETCH_GRACE = 10_000;
+
+/**
+ * Routebook's API (CONTRACT 3.2 and 4), typed: each method answers what stands in `data`, and rejects with a `RoutebookError`. Calls
+ * are tried again where the server says that it may help; a fetch, like any other write, carries an Idempotency-Key, so that however
+ * often it is sent it is done and charged once.
+ */
+export class Routebook {
+    readonly #transport: Transport;
+    readonly schemas: Schemas;
+    readonly maintainers: Maintainers;
+    readonly requests: Requests;
+
+    constructor(options: RoutebookOptions) {
+        this.#transport = new Transport(options);
+        this.schemas = new Schemas(this.#transport);
+        this.maintainers = new Maintainers(this.#transport);
+        this.requests = new Requests(this.#transport);
+    }
+
+    /** Every endpoint of a site, the best matches of the intent first. @param intent 20 characters and 5 distinct words at least */
+    catalog(domain: string, { intent }: { intent: string }, options?: CallOptions): Promise<CatalogAnswer> {
+        return this.#transport.call({ ...get(`/v1/catalog/${encodeURIComponent(domain)}`), query: { intent } }, options);
+    }
+
+    /** Lets Routebook call an endpoint: `data` is its structured result, `meta` says exactly what was charged. */
+    fetch<Data = JsonObject>(
+        order: FetchRequest,
+        { sessionId, ...options }: FetchOptions = {},
+    ): Promise<Omit<FetchAnswer, 'data'> & { data: Data }> {
+        const timeoutMs = options.timeoutMs ?? (order.timeout_ms === undefined ? undefined : order.timeout_ms + FETCH_GRACE);
+        return this.#transport.call(
+            {
+                method: 'POST',
+                path: '/v1/fetch',
+                body: order,
+                ...(sessionId === undefined ? {} : { headers: { 'x-service-session': sessionId } }),
+                isRepeatable: true,
+            },
+            timeoutMs === undefined ? options : { ...options, timeoutMs },
+        );
+    }
+
+    async trending({ window }: { window?: '24h' | '7d' | '30d' } = {}, options?: CallOptions): Promise<TrendingAnswer> {
+        return this.#data({ ...get('/v1/trending'), query: { window } }, options);
+    }
+
+    async categories(options?: CallOptions): Promise<Category[]> {
+        return this.#data(get('/v1/categories'), options);
+    }
+
+    /** Plan, credits and limits of the key's account. */
+    async account(options?: CallOptions): Promise<AccountAnswer> {
+        return this.#data(get('/v1/account'), options);
+    }
+
+    /** Every error code and what it means. */
+    async errors(options?: CallOptions): Promise<ErrorEntry[]> {
+        return this.#data(get('/v1/errors'), options);
+    }
+
+    /** Resolves also where fetches cannot be served: that is what it was asked for. */
+    async health(options?: CallOptions): Promise<HealthAnswer | UnavailableHealth> {
+        return this.#data({ ...get('/v1/health'), accepts: 503 }, options);
+    }
+
+    /** The OpenAPI document of the whole API. */
+    openapi(options?: CallOptions): Promise<JsonObject> {
+        return this.#transport.call(get('/v1/openapi.json'), options);
+    }
+
+    async #data<Answer>(request: Parameters<Transport['call']>[0], options?: CallOptions): Promise<Answer> {
+        return (await this.#transport.call<{ data: Answer }>(request, options)).data;
+    }
+}
+
+function get(path: string) {
+    return { method: 'GET', path, isRepeatable: true } as const;
+}

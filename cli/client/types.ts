@@ -1,0 +1,33 @@
+/** The wire, as the server itself declares it: what stands in `data`, or the whole body of a catalog look-up and a fetch. */
+export type { AccountAnswer } from '../../shared/contracts/account.ts';
+export type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../../shared/contracts/catalog.ts';
+export type { Category, ErrorEntry, HealthAnswer } from '../../shared/contracts/discovery.ts';
+export type { FetchAnswer, FetchMeta, FetchRequest } from '../../shared/contracts/fetch.ts';
+export type { SchemasQuery } from '../../shared/contracts/lists.ts';
+export type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
+export type { RequestAnswer, RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
+export type { Card, Changes, DownloadedPackage, PublishAnswer } from '../../shared/contracts/schemas.ts';
+export type { TrendingAnswer } from '../../shared/contracts/trending.ts';
+export type { VersionEntry, YankOrder } from '../../shared/contracts/versions.ts';
+export type { Health } from '../../shared/contracts/vocabulary.ts';
+export type { ToolDefinition } from '../../shared/domain/tool-export.ts';
+export type {
+    Effect,
+    Json,
+    JsonObject,
+    JsonSchema,
+    Kind,
+    Method,
+    PackageDocument,
+    PackageEndpoint,
+    PackageParam,
+    ParamSource,
+} from '../../shared/domain/types.ts';
+export type { Detail, DetailCode, Fault, RefusalCode } from '../../shared/refusals.ts';
+
+/** What `health()` says where fetches cannot be served (the server answers 503 then). */
+export interface UnavailableHealth {
+    status: 'unavailable';
+    version: string;
+    checks: Record<'database' | 'queue' | 'workers', 'ok' | 'down'>;
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import type { Run } from '../session.ts';
+import { examples } from './options.ts';
+
+/** Whose key it is. Each command loads its story when it is called, so that help is there at once. */
+export function addAccountCommands(program: Command, run: Run): void {
+    program.commandsGroup('Your account:');
+    program
+        .command('login')
+        .description('store an API key for a server, from a prompt or from stdin')
+        .addHelpText(
+            'after',
+            examples(
+                ['login', 'login --server http://localhost:8080 < .data/demo-key'],
+                'The key is tried first, then stored in a file that only you can read (mode 0600).',
+            ),
+        )
+        .action((_options: object, command: Command) =>
+            run(command, async (session) => (await import('../account/log-in.ts')).logIn(session)),
+        );
+    program
+        .command('logout')
+        .description('forget the stored key of a server')
+        .action((_options: object, command: Command) =>
+            run(command, async (session) => (await import('../account/log-out.ts')).logOut(session)),
+        );
+    program
+        .command('whoami')
+        .description('show plan, credits and limits of the key in use')
+        .action((_options: object, command: Command) =>
+            run(command, async (session) => (await import('../account/who-am-i.ts')).whoAmI(session)),
+        );
+}

@@ -1,0 +1,150 @@
+import { type Command, Option } from 'commander';
+import { KINDS, METHODS } from '../../shared/domain/types.ts';
+import type { ImportFileOptions } from '../authoring/import-package.ts';
+import type { InitOptions } from '../authoring/init-package.ts';
+import type { InspectSiteOptions } from '../authoring/inspect-site.ts';
+import type { PushOptions } from '../authoring/push-package.ts';
+import type { TestOptions } from '../authoring/test-package.ts';
+import type { Run } from '../session.ts';
+import { collect, examples, wholeNumber } from './options.ts';
+
+/** From "this site has no schema" to "published". */
+export function addAuthoringCommands(program: Command, run: Run): void {
+    program.commandsGroup('Write a schema:');
+    addInspect(program, run);
+    addImport(program, run);
+    addInit(program, run);
+    program
+        .command('lint')
+        .description("check packages by the registry's own rules, every problem at once")
+        .argument('<file...>', 'packages; - is stdin')
+        .addHelpText('after', examples(['lint shop.example.json'], 'Nothing is fetched and nothing is sent.'))
+        .action((files: string[], _options: object, command: Command) =>
+            run(command, async (session) => (await import('../authoring/lint-packages.ts')).lintPackages(session, files)),
+        );
+    addTest(program, run);
+    program
+        .command('diff')
+        .description('show what publishing a package would change, and whether that is major, minor or patch')
+        .argument('<file>', 'the package; - is stdin')
+        .action((file: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../authoring/diff-package.ts')).diffPackage(session, file)),
+        );
+    program
+        .command('push')
+        .description("publish a package as its site's next version, at once")
+        .argument('<file>', 'the package; - is stdin')
+        .option('--dry-run', 'let the server judge it, and store nothing')
+        .option('--if-match <hash>', 'only if this is still the latest version')
+        .option('--wait <seconds>', 'wait until the version is verified', wholeNumber(1, 86_400))
+        .addHelpText('after', examples(['push shop.example.json --dry-run', 'push shop.example.json --wait 120']))
+        .action((file: string, options: PushOptions, command: Command) =>
+            run(command, async (session) => (await import('../authoring/push-package.ts')).pushPackage(session, file, options)),
+        );
+}
+
+function addInspect(program: Command, run: Run): void {
+    takeDraftOptions(
+        program
+            .command('inspect')
+            .description('draft a package from a site, a recording (HAR) or an OpenAPI document')
+            .argument('<source>', 'an address to open in your browser, a HAR file (- is stdin), or an OpenAPI document'),
+    )
+        .addOption(
+            new Option(
+                '--examples <which>',
+                'recorded calls that become examples for everybody to read; ask on a terminal, none otherwise',
+            ).choices(['ask', 'none', 'all']),
+        )
+        .option('--browser <program>', 'the browser that opens an address; Chromium, Chrome or Edge by default')
+        .addHelpText(
+            'after',
+            examples(
+                ['inspect https://shop.example', 'inspect session.har', 'inspect openapi.json --category developer/packages'],
+                'Of a recording only names, types and shapes enter the draft. Secrets and\npersonal values are taken out as it is read, and listed.',
+            ),
+        )
+        .action((source: string, options: InspectSiteOptions, command: Command) =>
+            run(command, async (session) => (await import('../authoring/inspect-site.ts')).inspectSite(session, source, options)),
+        );
+}
+
+function addImport(program: Command, run: Run): void {
+    takeDraftOptions(
+        program
+            .command('import')
+            .description('draft a package from a package of another registry, or from an OpenAPI document')
+            .argument('<file>', 'a package of the format 0.1, or OpenAPI 3 in JSON or YAML'),
+    )
+        .addHelpText(
+            'after',
+            examples(
+                ['import openapi.yaml', 'import package.json --out shop.json'],
+                'What cannot be carried over is listed with its reason.',
+            ),
+        )
+        .action((file: string, options: ImportFileOptions, command: Command) =>
+            run(command, async (session) => (await import('../authoring/import-package.ts')).importPackage(session, file, options)),
+        );
+}
+
+function takeDraftOptions(command: Command): Command {
+    return command
+        .option('--site <domain>', 'the site; of the source by default')
+        .option('--title <text>', 'title of the site')
+        .option('--category <path>', 'what the site is for; guessed by default')
+        .option('-o, --out <file>', '<site>.json by default; - is stdout')
+        .option('--force', 'replace a file that is there');
+}
+
+function addInit(program: Command, run: Run): void {
+    program
+        .command('init')
+        .description('draft a package by questions, or by --url and --category')
+        .option('--url <url>', 'address of a page or an API; {braces} mark what changes, its query becomes params')
+        .option('--category <path>', 'what the site is for, such as commerce/product-search')
+        .option('--site <domain>', 'the site; of the URL by default')
+        .option('--title <text>', 'title of the site')
+        .option('--description <text>', 'what the site offers')
+        .option('--name <name>', 'name of the endpoint')
+        .addOption(new Option('--method <method>', 'of the endpoint; GET by default').choices(METHODS))
+        .addOption(new Option('--kind <kind>', 'of the endpoint; api_call by default').choices(KINDS))
+        .option('--example <name=value>', 'a value that works; may be repeated', collect)
+        .option('-o, --out <file>', '<site>.json by default; - is stdout')
+        .option('--force', 'replace a file that is there')
+        .addHelpText(
+            'after',
+            examples(['init', "init --url 'https://shop.example/products/{id}' --example id=7 --category commerce/product-detail"]),
+        )
+        .action((options: InitOptions, command: Command) =>
+            run(command, async (session) => (await import('../authoring/init-package.ts')).initPackage(session, options)),
+        );
+}
+
+function addTest(program: Command, run: Run): void {
+    program
+        .command('test')
+        .description('call the examples of a package from this machine, as a worker would')
+        .argument('<file>', 'the package; - is stdin')
+        .argument('[endpoint]', 'this endpoint alone')
+        .option('--allow-writes <endpoint>', 'send this write too; may be repeated', collect)
+        .option('--param <name=value>', 'call the endpoint with this instead of its examples; name:=json for JSON', collect)
+        .option('--params <json>', 'the same as one JSON object')
+        .option('--timeout <ms>', 'of each call', wholeNumber(1000, 120_000), 30_000)
+        .option('--pause <ms>', 'between two calls, as a site would want it', wholeNumber(0, 60_000), 1000)
+        .option('--show', 'print what came back')
+        .addHelpText(
+            'after',
+            examples(
+                [
+                    'test shop.example.json',
+                    'test shop.example.json product --param id=7 --show',
+                    'test shop.example.json --allow-writes place_order',
+                ],
+                'The very executor and guard of the workers: public https only, unless EGRESS_ALLOW says more.\nWrites are not sent unless each is named.',
+            ),
+        )
+        .action((file: string, endpoint: string | undefined, options: TestOptions, command: Command) =>
+            run(command, async (session) => (await import('../authoring/test-package.ts')).testPackage(session, file, endpoint, options)),
+        );
+}

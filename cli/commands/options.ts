@@ -1,0 +1,27 @@
+import { InvalidArgumentError } from 'commander';
+
+/** A whole number within bounds. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+    return (text) => {
+        const value = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN;
+        if (value >= least && value <= most) return value;
+        throw new InvalidArgumentError(`It is a whole number from ${least} to ${most}.`);
+    };
+}
+
+/** A version by its number or by its hash. */
+export function versionName(text: string): string {
+    if (/^([1-9]\d{0,8}|[0-9a-f]{64})$/.test(text)) return text;
+    throw new InvalidArgumentError('It is the number of a version, or its hash of 64 digits.');
+}
+
+/** An option that may be given several times. */
+export function collect(text: string, before: readonly string[] = []): string[] {
+    return [...before, text];
+}
+
+/** What stands below a command's help: what else there is to know, and how it is used. */
+export function examples(lines: readonly string[], about = ''): string {
+    const shown = lines.map((line) => `  $ routebook ${line}`).join('\n');
+    return `${about === '' ? '' : `\n${about}\n`}\nExamples:\n${shown}`;
+}

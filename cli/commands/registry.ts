@@ -1,0 +1,66 @@
+import { type Command, Option } from 'commander';
+import type { ListOptions } from '../registry/list-schemas.ts';
+import type { PullOptions } from '../registry/pull-package.ts';
+import type { YankOptions } from '../registry/yank-version.ts';
+import type { Run } from '../session.ts';
+import { examples, versionName, wholeNumber } from './options.ts';
+
+/** What is published. */
+export function addRegistryCommands(program: Command, run: Run): void {
+    program.commandsGroup('The registry:');
+    const list = program.command('list').description('list what is published');
+    takeListOptions(list).action((options: ListOptions, command: Command) =>
+        run(command, async (session) => (await import('../registry/list-schemas.ts')).listSchemas(session, undefined, options)),
+    );
+    const search = program
+        .command('search')
+        .description('find sites by name or title; prefixes and slips are found too')
+        .argument('<q>', 'words to look for');
+    takeListOptions(search).action((q: string, options: ListOptions, command: Command) =>
+        run(command, async (session) => (await import('../registry/list-schemas.ts')).listSchemas(session, q, options)),
+    );
+    program
+        .command('pull')
+        .description("download a site's package, or the site in another format")
+        .argument('<site>')
+        .option('--version <version>', 'number or hash; the latest by default', versionName)
+        .addOption(new Option('--format <format>', 'what to download').choices(['routebook', 'openapi', 'tools']).default('routebook'))
+        .option('-o, --out <file>', 'write it there; stdout by default')
+        .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
+        .action((site: string, options: PullOptions, command: Command) =>
+            run(command, async (session) => (await import('../registry/pull-package.ts')).pullPackage(session, site, options)),
+        );
+    program
+        .command('versions')
+        .description("show a site's history, newest first")
+        .argument('<site>')
+        .option('--limit <n>', 'so many at the most', wholeNumber(1, 10_000), 20)
+        .action((site: string, options: { limit: number }, command: Command) =>
+            run(command, async (session) => (await import('../registry/list-versions.ts')).listVersions(session, site, options)),
+        );
+    program
+        .command('yank')
+        .description('take a version back: "latest" passes over it')
+        .argument('<site>')
+        .argument('<version>', 'its number', wholeNumber(1, 999_999_999))
+        .addOption(
+            new Option('--reason <reason>', 'broken runs on when named; security and legal never run').choices([
+                'broken',
+                'security',
+                'legal',
+            ]),
+        )
+        .option('--undo', 'give it again')
+        .action((site: string, version: number, options: YankOptions, command: Command) =>
+            run(command, async (session) => (await import('../registry/yank-version.ts')).yankVersion(session, site, version, options)),
+        );
+}
+
+function takeListOptions(command: Command): Command {
+    return command
+        .option('--category <path>', 'of this category alone; a parent stands for all below it')
+        .option('--verified', 'verified ones alone')
+        .addOption(new Option('--sort <order>', 'the order').choices(['trending', 'recently_verified', 'recent', 'name']))
+        .option('--limit <n>', 'so many at the most', wholeNumber(1, 10_000), 20)
+        .option('--cursor <cursor>', 'go on where a list ended');
+}

@@ -1,0 +1,34 @@
+/**
+ * Wiring: `routebook import FILE` calls `importDocument(await readDocument(FILE), options)`, writes `package`, and prints
+ * `notCarried` and `counts`.
+ */
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { CannotImport, type Imported, type ImportOptions } from './imported.ts';
+import { importOpenApi } from './openapi/import-openapi.ts';
+import { importRegistryPackage } from './registry/import-registry-package.ts';
+
+export { CannotImport, type Imported, type ImportOptions, type NotCarried } from './imported.ts';
+export { readDocument } from './read-document.ts';
+
+/**
+ * Makes a package of a parsed document: an OpenAPI 3.x document, or a package in the format 0.1 of similar registries. Nothing of it
+ * is lost silently: what cannot be carried is listed, and the counts of operations sum.
+ * @throws CannotImport where the document is of neither kind
+ */
+export function importDocument(document: unknown, options: ImportOptions = {}): Imported {
+    if (!isObject(document)) throw new CannotImport('This is no document: an object was expected.');
+    if (typeof document['openapi'] === 'string') {
+        if (/^3\.\d/.test(document['openapi'])) return importOpenApi(document, options);
+        throw new CannotImport('Only OpenAPI 3.x can be imported.');
+    }
+    if (document['swagger'] !== undefined)
+        throw new CannotImport('This is Swagger 2.0; convert it to OpenAPI 3 first (for example with swagger2openapi).');
+    if (document['schema_format_version'] !== undefined || (document['site'] !== undefined && hasTemplates(document)))
+        return importRegistryPackage(document, options);
+    throw new CannotImport('This is neither an OpenAPI 3.x document nor a package with schema_format_version "0.1".');
+}
+
+function hasTemplates(document: Record<string, unknown>): boolean {
+    const operations = [document['endpoints'], document['actions']].flatMap((list): unknown[] => (Array.isArray(list) ? list : []));
+    return operations.some((operation) => isObject(operation) && typeof operation['url_template'] === 'string');
+}

@@ -1,0 +1,48 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
+import { shown } from '../texts.ts';
+import type { Resolver } from './refs.ts';
+import type { SchemaReader } from './schemas.ts';
+
+/** What an operation answers with, or why nobody could read it. */
+export type ReadAnswer = { ok: true; response: NonNullable<PackageEndpoint['response']> } | { ok: false; why: string };
+
+/** Reads the first good answer of an operation: 200 before other 2xx before `default`. */
+export function readAnswer(responses: Json | undefined, resolver: Resolver, schemas: SchemaReader): ReadAnswer {
+    const all = isObject(responses) ? responses : {};
+    const codes = Object.keys(all).filter((code) => /^2(?:\d\d|XX)$/i.test(code));
+    const code = codes.includes('200') ? '200' : (codes.sort()[0] ?? (all['default'] === undefined ? undefined : 'default'));
+    const answer = code === undefined ? undefined : resolver.resolve(all[code]);
+    const content = isObject(answer?.['content']) ? answer['content'] : {};
+    const types = Object.keys(content);
+    const json = types.find((type) => /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i.test(type)) ?? types.find((type) => type === '*/*');
+    if (json !== undefined) return { ok: true, response: { type: 'json', ...schemaOf(content[json], resolver, schemas) } };
+    if (types.some((type) => /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))) return { ok: true, response: { type: 'html' } };
+    if (types.some((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|yaml)\b/i.test(type)))
+        return { ok: true, response: { type: 'text' } };
+    if (types.length === 0) return { ok: true, response: {} };
+    return { ok: false, why: `It answers with ${types.slice(0, 3).map(shown).join(', ')}, and only JSON, pages and texts can be read.` };
+}
+
+/** A list becomes `{items}` and a plain value `{value}` in `data` (CONTRACT 4). */
+function schemaOf(media: Json | undefined, resolver: Resolver, schemas: SchemaReader): { schema?: JsonSchema } {
+    const written = isObject(media) ? media['schema'] : undefined;
+    const schema = schemas.ofAnswer(written);
+    if (!isObject(schema) || Object.keys(schema).length === 0) return {};
+    const sort = sortOf(schema, resolver);
+    if (sort === 'object') return { schema };
+    if (sort === 'unknown') return {};
+    const key = sort === 'array' ? 'items' : 'value';
+    return { schema: { type: 'object', required: [key], properties: { [key]: schema } } };
+}
+
+function sortOf(schema: JsonObject, resolver: Resolver): 'object' | 'array' | 'scalar' | 'unknown' {
+    const types = Array.isArray(schema['type']) ? schema['type'] : [schema['type']];
+    if (types.length !== 1) return 'unknown';
+    if (types[0] === 'object') return 'object';
+    if (types[0] === 'array') return 'array';
+    if (types[0] !== undefined) return 'scalar';
+    const alternatives = Array.isArray(schema['anyOf']) ? schema['anyOf'] : [];
+    const isAllObjects = alternatives.length > 0 && alternatives.every((one) => isObject(one) && sortOf(one, resolver) === 'object');
+    return isAllObjects || schema['properties'] !== undefined ? 'object' : 'unknown';
+}

@@ -1,0 +1,213 @@
+import { judgeSimply } from '../../../shared/domain/json-schema/simple.ts';
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
+import { identifier } from '../../inspect/naming.ts';
+import { cleanText, shown } from '../texts.ts';
+import { PARAM_NAME } from './params.ts';
+import type { Resolver } from './refs.ts';
+import { type SchemaReader, typesOf } from './schemas.ts';
+
+/** What of a request body a package sends, or why it can send none of it and the operation needs one. */
+export type ReadBody =
+    | {
+          ok: true;
+          params: PackageParam[];
+          template: Json | undefined;
+          format: BodyFormat;
+          contentType: string | undefined;
+          left: { name: string; why: string }[];
+      }
+    | { ok: false; why: string };
+
+const NOTHING = { ok: true as const, params: [], template: undefined, format: 'json' as const, contentType: undefined };
+const MAX_FIELDS = 150;
+/** Of the params of an endpoint, those whose schemas have to be compiled; the rules allow 30 in all. */
+const MAX_STRUCTURED = 25;
+const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** @param taken names of the params that the operation has elsewhere */
+export function readBody(
+    body: JsonObject | undefined,
+    method: string,
+    taken: ReadonlySet<string>,
+    resolver: Resolver,
+    schemas: SchemaReader,
+): ReadBody {
+    if (body === undefined) return { ...NOTHING, left: [] };
+    if (method === 'GET' || method === 'HEAD') return without(body, `A ${method} request has no body.`);
+    const content = isObject(body['content']) ? body['content'] : {};
+    const types = Object.keys(content);
+    const json =
+        types.find((type) => /^application\/json\b/i.test(type)) ??
+        types.find((type) => /^application\/[\w.-]+\+json\b/i.test(type) || type === '*/*' || type === 'application/*');
+    const form = types.find((type) => /^application\/x-www-form-urlencoded\b/i.test(type));
+    const type = json ?? form;
+    if (type === undefined)
+        return without(
+            body,
+            types.length === 0
+                ? 'Its body has no content.'
+                : `Its body is ${types.slice(0, 3).map(shown).join(', ')}, and a package sends JSON and forms.`,
+        );
+    const media = isObject(content[type]) ? content[type] : {};
+    const read = { schema: media['schema'], required: body['required'] === true, taken, resolver, schemas };
+    const contentType = json !== undefined && /\+json/.test(json) ? (json.split(';', 1)[0] ?? json).trim().toLowerCase() : undefined;
+    return json === undefined ? readForm(read, body) : { ...readJson(read), contentType };
+}
+
+function without(body: JsonObject, why: string): ReadBody {
+    if (body['required'] === true) return { ok: false, why };
+    return { ...NOTHING, left: [{ name: 'the body', why }] };
+}
+
+interface Reading {
+    schema: Json | undefined;
+    required: boolean;
+    taken: ReadonlySet<string>;
+    resolver: Resolver;
+    schemas: SchemaReader;
+}
+
+function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
+    const whole = flattened(reading.schema, reading.resolver);
+    const members = whole === undefined ? [] : membersOf(whole, reading);
+    if (whole === undefined || members.length === 0 || members.length > MAX_FIELDS) return asOneValue(reading);
+    const left: { name: string; why: string }[] = [];
+    const needsTemplate = members.some(({ key }) => !PARAM_NAME.test(key) || reading.taken.has(key));
+    const used = new Set(reading.taken);
+    const template: JsonObject = {};
+    const params: PackageParam[] = [];
+    for (const { key, schema, required } of members) {
+        if (UNSAFE_KEYS.has(key)) {
+            left.push({ name: 'a field of the body', why: 'Its name is not accepted in a package.' });
+            continue;
+        }
+        const name = needsTemplate ? placeholder(key, used) : key;
+        used.add(name);
+        template[key] = `{${name}}`;
+        params.push({
+            name,
+            source: 'body',
+            required: required && reading.required,
+            ...described(schema, reading.resolver),
+            schema: reading.schemas.ofRequest(schema),
+        });
+    }
+    return {
+        ok: true,
+        params: withFewStructures(params),
+        template: needsTemplate ? template : undefined,
+        format: 'json',
+        contentType: undefined,
+        left,
+    };
+}
+
+/** Lists, plain values, and objects whose fields nobody knows go as one param. */
+function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Extract<ReadBody, { ok: true }> {
+    const name = placeholder('body', new Set(taken));
+    const params: PackageParam[] = [
+        { name, source: 'body', required, ...described(schema, resolver), schema: schemas.ofRequest(schema, 200) },
+    ];
+    return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, left: [] };
+}
+
+function readForm(reading: Reading, body: JsonObject): ReadBody {
+    const whole = flattened(reading.schema, reading.resolver);
+    const left: { name: string; why: string }[] = [];
+    const params: PackageParam[] = [];
+    const used = new Set(reading.taken);
+    for (const { key, schema, required } of whole === undefined ? [] : membersOf(whole, reading)) {
+        const resolved = flattened(schema, reading.resolver) ?? reading.resolver.resolve(schema) ?? {};
+        const fault = formFault(key, resolved, used, reading.resolver);
+        if (fault !== undefined) {
+            if (required && reading.required) return { ok: false, why: `It needs the field ${shown(key)} of its form. ${fault}` };
+            left.push({ name: shown(key), why: fault });
+            continue;
+        }
+        used.add(key);
+        const made = reading.schemas.ofRequest(schema);
+        params.push({
+            name: key,
+            source: 'body',
+            required: required && reading.required,
+            ...described(schema, reading.resolver),
+            schema: typesOf(resolved).includes('null') ? withoutNull(made) : made,
+        });
+    }
+    if (params.length === 0 && reading.required) return without(body, 'Its form has no fields that a package could send.');
+    return { ok: true, params: withFewStructures(params), template: undefined, format: 'form', contentType: undefined, left };
+}
+
+function formFault(key: string, schema: JsonObject, used: ReadonlySet<string>, resolver: Resolver): string | undefined {
+    if (!PARAM_NAME.test(key) || UNSAFE_KEYS.has(key)) return 'Its name has characters that the name of a param may not have.';
+    if (used.has(key)) return 'Another param has this name, and a form has no template for it.';
+    const types = typesOf(schema);
+    const items = resolver.resolve(schema['items']);
+    if (
+        types.includes('object') ||
+        (types.includes('array') && items !== undefined && typesOf(items).some((type) => type === 'object' || type === 'array'))
+    )
+        return 'A form sends texts, numbers, booleans and lists of these.';
+    const alternatives = [schema['anyOf'], schema['oneOf']].find(Array.isArray) ?? [];
+    return alternatives.some((one) => typesOf(resolver.resolve(one) ?? {}).includes('object'))
+        ? 'A form cannot hold an object, which this may be.'
+        : undefined;
+}
+
+function withoutNull(schema: JsonSchema): JsonSchema {
+    if (!isObject(schema)) return schema;
+    const types = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]).filter(
+        (type): type is string => typeof type === 'string' && type !== 'null',
+    );
+    const { type: _type, ...rest } = schema;
+    return types.length === 0 ? rest : { ...rest, type: types.length === 1 ? (types[0] ?? 'string') : types };
+}
+
+/** The object that a schema describes, the parts of `allOf` put together; `undefined` where it may be something else. */
+function flattened(schema: Json | undefined, resolver: Resolver, level = 0): JsonObject | undefined {
+    const resolved = resolver.resolve(schema);
+    if (resolved === undefined || level > 5 || resolved['oneOf'] !== undefined || resolved['anyOf'] !== undefined) return undefined;
+    const types = typesOf(resolved);
+    const parts = Array.isArray(resolved['allOf']) ? resolved['allOf'].map((part) => flattened(part, resolver, level + 1)) : [];
+    if (parts.includes(undefined) || types.some((type) => type !== 'object' && type !== 'null')) return undefined;
+    const all = [...parts.filter((part) => part !== undefined), resolved];
+    const properties: JsonObject = {};
+    const required: string[] = [];
+    for (const one of all) {
+        if (isObject(one['properties'])) Object.assign(properties, one['properties']);
+        for (const name of Array.isArray(one['required']) ? one['required'] : []) if (typeof name === 'string') required.push(name);
+    }
+    return Object.keys(properties).length === 0 ? undefined : { type: 'object', properties, required };
+}
+
+function membersOf(whole: JsonObject, { resolver }: Reading): { key: string; schema: Json; required: boolean }[] {
+    const required = new Set(Array.isArray(whole['required']) ? whole['required'] : []);
+    return Object.entries(isObject(whole['properties']) ? whole['properties'] : {})
+        .filter(([, schema]) => resolver.resolve(schema)?.['readOnly'] !== true)
+        .map(([key, schema]) => ({ key, schema, required: required.has(key) }));
+}
+
+/** Past so many, a param of structure is described by its type alone. */
+function withFewStructures(params: PackageParam[]): PackageParam[] {
+    let structured = 0;
+    return params.map((param) => {
+        const { schema } = param;
+        if (schema === undefined || judgeSimply(schema, null) !== undefined || ++structured <= MAX_STRUCTURED) return param;
+        const { schema: _schema, ...bare } = param;
+        return isObject(schema) && schema['type'] !== undefined ? { ...bare, schema: { type: schema['type'] } } : bare;
+    });
+}
+
+function placeholder(key: string, used: ReadonlySet<string>): string {
+    const plain = /^[A-Za-z_][A-Za-z0-9_]{0,60}$/.test(key) ? key : identifier(key) || 'field';
+    for (let count = 1; ; count++) {
+        const name = count === 1 ? plain : `${plain}_${count}`;
+        if (!used.has(name)) return name;
+    }
+}
+
+function described(schema: Json | undefined, resolver: Resolver): { description?: string } {
+    const description = cleanText(resolver.resolve(schema)?.['description'], 400);
+    return description === undefined ? {} : { description };
+}

@@ -1,0 +1,146 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { Json, JsonObject, Kind, Method, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
+import { identifier, nameEndpoint } from '../../inspect/naming.ts';
+import { cleanText, shown } from '../texts.ts';
+import { readAnswer } from './answers.ts';
+import { readBody } from './bodies.ts';
+import { readParams } from './params.ts';
+import type { Resolver } from './refs.ts';
+import type { SchemaReader } from './schemas.ts';
+
+export interface Operation {
+    where: string;
+    method: string;
+    path: string;
+    item: JsonObject;
+    operation: JsonObject;
+    base: string;
+}
+
+export interface OperationContext {
+    resolver: Resolver;
+    schemas: SchemaReader;
+    /** The document's own `security`, where an operation has none. */
+    security: Json | undefined;
+    schemes: ReadonlyMap<string, string>;
+    /** Names of endpoints that are given away. */
+    names: Set<string>;
+}
+
+export type ReadOperationResult =
+    | { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] }
+    | { ok: false; why: string };
+
+const KNOWN_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const MAX_URL = 2048;
+
+/** Reads one operation into an endpoint, or says in a sentence why it has no place in a package. */
+export function readOperation(found: Operation, context: OperationContext): ReadOperationResult {
+    const { method, path, item, operation, base } = found;
+    const { resolver, schemas } = context;
+    if (!KNOWN_METHODS.has(method)) return { ok: false, why: `A package has no ${method} requests.` };
+    if (path.includes('#')) return { ok: false, why: 'Its path has a fragment, which no server sees.' };
+    const params = readParams([item['parameters'], operation['parameters']], path, resolver, schemas);
+    if (!params.ok) return params;
+    const written = operation['requestBody'];
+    const request = resolver.resolve(written);
+    if (written !== undefined && request === undefined) return { ok: false, why: 'Its body refers to nothing in this document.' };
+    const body = readBody(request, method, new Set(params.params.map(({ name }) => name)), resolver, schemas);
+    if (!body.ok) return body;
+    const answer = readAnswer(operation['responses'], resolver, schemas);
+    if (!answer.ok) return answer;
+    const url = urlOf(base, path, params.placeholders);
+    if (url === undefined) return { ok: false, why: 'Its path makes no valid URL.' };
+    const security = securityOf(operation['security'] ?? context.security, context.schemes);
+    const headers = { ...params.headers, ...(body.contentType === undefined ? {} : { 'content-type': body.contentType }) };
+    const kind = kindOf(method, path, params.params, answer.response.type);
+    const endpoint: PackageEndpoint = {
+        name: nameEndpoint(wantedName(operation, method, path), context.names),
+        kind,
+        ...described(operation),
+        method: method as Method,
+        url,
+        ...(Object.keys(headers).length > 0 ? { headers } : {}),
+        params: [...params.params, ...body.params],
+        ...(body.template === undefined ? {} : { body: body.template }),
+        ...(body.format === 'form' && body.params.length > 0 ? { body_format: 'form' } : {}),
+        ...(security === undefined ? {} : { hosted: false }),
+        ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
+    };
+    const example = security === undefined && method === 'GET' ? exampleOf(params.params) : undefined;
+    return {
+        ok: true,
+        endpoint: example === undefined ? endpoint : { ...endpoint, examples: [{ params: example }] },
+        left: [...params.left, ...body.left, ...leftOf(operation, security)],
+    };
+}
+
+/** The URL template in canonical form; placeholders in the names of the package. */
+function urlOf(base: string, path: string, placeholders: ReadonlyMap<string, string>): string | undefined {
+    const pieces = path
+        .split(/\{([^{}]+)\}/)
+        .map((piece, place) =>
+            place % 2 === 0 ? encodeURI(piece.toWellFormed()).replaceAll('%25', '%') : `{${placeholders.get(piece) ?? piece}}`,
+        );
+    const template = `${base}${pieces.join('')}`;
+    const names = [...placeholders.values()];
+    // Names that a parser leaves as they are stand in while it brings the rest into its form.
+    let filled = template;
+    for (const [index, name] of names.entries()) filled = filled.replaceAll(`{${name}}`, `zzplaceholder${index}zz`);
+    let href = URL.parse(filled)?.href;
+    if (href === undefined) return undefined;
+    for (const [index, name] of names.entries()) href = href.replaceAll(`zzplaceholder${index}zz`, `{${name}}`);
+    return href.length > MAX_URL ? undefined : href;
+}
+
+/** The ways of signing in that a caller cannot do without, in words; `undefined` where none is needed. */
+function securityOf(security: Json | undefined, schemes: ReadonlyMap<string, string>): string | undefined {
+    if (!Array.isArray(security) || security.length === 0) return undefined;
+    const ways = security.map((way) => (isObject(way) ? Object.keys(way) : []));
+    if (ways.some((way) => way.length === 0)) return undefined;
+    return ways.map((way) => way.map((name) => `${shown(name)} (${schemes.get(name) ?? 'not described'})`).join(' and ')).join(' or ');
+}
+
+function leftOf(operation: JsonObject, security: string | undefined): { name: string; why: string }[] {
+    const left: { name: string; why: string }[] = [];
+    if (security !== undefined)
+        left.push({
+            name: 'security',
+            why: `It needs ${security}; a package carries no credentials, so it is for self execution alone (hosted: false).`,
+        });
+    if (isObject(operation['callbacks'])) left.push({ name: 'callbacks', why: 'A package has no calls from the site to somebody else.' });
+    return left;
+}
+
+function kindOf(method: string, path: string, params: readonly PackageParam[], type: string | undefined): Kind {
+    const last = path.split('/').findLast((segment) => segment !== '' && !segment.includes('{')) ?? '';
+    const hasWords = params.some(
+        ({ name, source }) => source === 'query' && /^(?:q|query|search|keywords?|terms?|text|search_?(?:term|text|query))$/i.test(name),
+    );
+    if ((method === 'GET' && hasWords) || (/^_?search$/i.test(last) && (method === 'GET' || method === 'POST'))) return 'search';
+    return method === 'GET' && type === 'html' ? 'navigate' : 'api_call';
+}
+
+function wantedName(operation: JsonObject, method: string, path: string): string {
+    const id = typeof operation['operationId'] === 'string' ? identifier(operation['operationId']) : '';
+    return id === '' ? `${method.toLowerCase()}_${identifier(path) || 'root'}` : id;
+}
+
+function described(operation: JsonObject): { description?: string } {
+    const summary = cleanText(operation['summary'], 300);
+    const description = cleanText(operation['description'], 1200);
+    const texts = [
+        operation['deprecated'] === true ? 'Deprecated.' : undefined,
+        summary,
+        description === summary ? undefined : description,
+    ];
+    const whole = texts.filter((text) => text !== undefined).join('\n\n');
+    return whole === '' ? {} : { description: whole };
+}
+
+/** A call made of the document's own examples, where they are enough for one. */
+function exampleOf(params: readonly PackageParam[]): JsonObject | undefined {
+    const needed = params.filter(({ required, default: standard }) => required && standard === undefined);
+    if (needed.some(({ example }) => example === undefined)) return undefined;
+    return Object.fromEntries(needed.map(({ name, example }) => [name, example ?? null]));
+}

@@ -1,0 +1,52 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+
+/** Follows references inside one document. */
+export interface Resolver {
+    /** What `value` is or refers to, an object; `undefined` for a reference to nothing, to itself or to another file. */
+    resolve(value: Json | undefined): JsonObject | undefined;
+    /** The same, one step: where a schema's own references matter. */
+    target(ref: string): Json | undefined;
+}
+
+const MAX_STEPS = 20;
+
+export function openResolver(document: JsonObject): Resolver {
+    const target = (ref: string): Json | undefined => {
+        if (!ref.startsWith('#')) return undefined;
+        let here: Json | undefined = document;
+        for (const step of pointerSteps(ref.slice(1))) {
+            if (Array.isArray(here)) here = here[Number(step)];
+            else here = isObject(here) && Object.hasOwn(here, step) ? here[step] : undefined;
+        }
+        return here;
+    };
+    return {
+        target,
+        resolve(value) {
+            let here: Json | undefined = value;
+            for (let step = 0; step < MAX_STEPS; step++) {
+                if (!isObject(here)) return undefined;
+                const ref: Json | undefined = here['$ref'];
+                if (typeof ref !== 'string') return here;
+                here = target(ref);
+            }
+            return undefined;
+        },
+    };
+}
+
+function pointerSteps(pointer: string): string[] {
+    return pointer
+        .split('/')
+        .slice(1)
+        .map((step) => decodeStep(step).replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function decodeStep(step: string): string {
+    try {
+        return decodeURIComponent(step);
+    } catch {
+        return step;
+    }
+}

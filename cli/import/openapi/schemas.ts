@@ -1,0 +1,181 @@
+import { TYPES } from '../../../shared/domain/json-schema/keywords.ts';
+import { compilePattern } from '../../../shared/domain/json-schema/patterns.ts';
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { Json, JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
+import type { Resolver } from './refs.ts';
+
+/** Turns schemas of OpenAPI 3.0 and 3.1 into what a package takes (CONTRACT 3.1): no references, bounded in depth and size. */
+export interface SchemaReader {
+    /** For what is sent: with its bounds, without what only an answer has. */
+    ofRequest(schema: Json | undefined, nodes?: number): JsonSchema;
+    /** For an answer: types and names alone, since servers add values to lists and fields to objects. */
+    ofAnswer(schema: Json | undefined, nodes?: number): JsonSchema;
+}
+
+interface Reading {
+    side: 'request' | 'answer';
+    left: number;
+    /** References that led here. */
+    followed: readonly string[];
+    level: number;
+}
+
+/** One level less than allowed stands around an answer that is a list. */
+const MAX_LEVEL = 6;
+const MAX_PROPERTIES = 120;
+const MAX_ALTERNATIVES = 12;
+const MAX_ENUM = 200;
+/** All patterns of a package together; the rules allow 30,000 instructions. */
+const MAX_INSTRUCTIONS = 20_000;
+const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'uuid', 'ipv4', 'ipv6']);
+const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+export function openSchemaReader(resolver: Resolver): SchemaReader {
+    const patterns = { instructions: 0, known: new Map<string, boolean>() };
+    const read = (schema: Json | undefined, side: Reading['side'], nodes: number) =>
+        convert(schema, { side, left: nodes, followed: [], level: 0 });
+
+    function convert(schema: Json | undefined, reading: Reading): JsonSchema {
+        reading.left--;
+        if (typeof schema === 'boolean') return schema ? {} : { not: {} };
+        if (!isObject(schema) || reading.left < 0 || reading.level > MAX_LEVEL) return {};
+        const ref = schema['$ref'];
+        if (typeof ref === 'string') {
+            if (reading.followed.includes(ref)) return {};
+            return share(reading, resolver.target(ref), { followed: [...reading.followed, ref] });
+        }
+        const out = ownKeywords(schema, reading);
+        const alternatives = [schema['oneOf'], schema['anyOf']].find(Array.isArray);
+        if (alternatives !== undefined) Object.assign(out, anyOf(alternatives, reading));
+        return Array.isArray(schema['allOf']) ? together(out, schema['allOf'], reading) : out;
+    }
+
+    /** Converts a part at the cost of the same budget. */
+    function share(reading: Reading, schema: Json | undefined, changes: Partial<Reading>): JsonSchema {
+        const inner = { ...reading, ...changes };
+        const made = convert(schema, inner);
+        reading.left = inner.left;
+        return made;
+    }
+
+    function below(reading: Reading, schema: Json | undefined): JsonSchema {
+        return share(reading, schema, { level: reading.level + 1 });
+    }
+
+    function ownKeywords(schema: JsonObject, reading: Reading): JsonObject {
+        const out: JsonObject = {};
+        const types = typesOf(schema);
+        if (types.length > 0) out['type'] = types.length === 1 ? (types[0] ?? 'string') : types;
+        if (reading.side === 'request') Object.assign(out, boundsOf(schema), choicesOf(schema, types), textRules(schema));
+        if (isObject(schema['items'])) out['items'] = below(reading, schema['items']);
+        if (isObject(schema['properties'])) Object.assign(out, membersOf(schema['properties'], schema['required'], reading));
+        if (isObject(schema['additionalProperties']) && !isObject(schema['properties']))
+            out['additionalProperties'] = below(reading, schema['additionalProperties']);
+        return out;
+    }
+
+    function membersOf(properties: JsonObject, required: Json | undefined, reading: Reading): JsonObject {
+        const hidden = reading.side === 'request' ? 'readOnly' : 'writeOnly';
+        const kept = Object.entries(properties)
+            .filter(([key, value]) => !UNSAFE_KEYS.has(key) && resolver.resolve(value)?.[hidden] !== true)
+            .slice(0, MAX_PROPERTIES);
+        const names = new Set(kept.map(([key]) => key));
+        const needed = Array.isArray(required)
+            ? required.filter((name): name is string => typeof name === 'string' && names.has(name))
+            : [];
+        if (kept.length === 0 || reading.left <= 0) return needed.length > 0 ? { required: [...new Set(needed)] } : {};
+        return {
+            ...(needed.length > 0 ? { required: [...new Set(needed)] } : {}),
+            properties: Object.fromEntries(kept.map(([key, value]) => [key, below(reading, value)])),
+        };
+    }
+
+    function anyOf(alternatives: Json[], reading: Reading): JsonObject {
+        if (alternatives.length > MAX_ALTERNATIVES) return {};
+        const made = alternatives.map((alternative) => below(reading, alternative));
+        // One of them says nothing: then they all together do not either.
+        if (made.length === 0 || made.some((one) => one === true || (isObject(one) && Object.keys(one).length === 0))) return {};
+        const [only] = made;
+        return made.length === 1 && isObject(only) ? only : { anyOf: made };
+    }
+
+    /** What `allOf` adds up to: objects become one, anything else stands beside. */
+    function together(own: JsonObject, parts: Json[], reading: Reading): JsonSchema {
+        const out: JsonObject = own;
+        for (const part of parts.slice(0, MAX_ALTERNATIVES)) {
+            const made = share(reading, part, {});
+            if (!isObject(made)) continue;
+            for (const [key, value] of Object.entries(made)) {
+                const known = out[key];
+                if (known === undefined) out[key] = value;
+                else if (key === 'properties' && isObject(known) && isObject(value)) out[key] = { ...known, ...value };
+                else if (key === 'required' && Array.isArray(known) && Array.isArray(value)) out[key] = [...new Set([...known, ...value])];
+            }
+        }
+        return out;
+    }
+
+    function textRules(schema: JsonObject): JsonObject {
+        const out: JsonObject = {};
+        if (typeof schema['format'] === 'string' && FORMATS.has(schema['format']) && typesOf(schema).includes('string'))
+            out['format'] = schema['format'];
+        if (typeof schema['pattern'] === 'string' && isSound(schema['pattern'])) out['pattern'] = schema['pattern'];
+        return out;
+    }
+
+    function isSound(pattern: string): boolean {
+        const known = patterns.known.get(pattern);
+        if (known !== undefined) return known;
+        const made = patterns.known.size < 300 ? compilePattern(pattern) : undefined;
+        const isFine = made?.ok === true && made.size <= 400 && patterns.instructions + made.size <= MAX_INSTRUCTIONS;
+        if (isFine && made !== undefined) patterns.instructions += made.size;
+        patterns.known.set(pattern, isFine);
+        return isFine;
+    }
+
+    return {
+        ofRequest: (schema, nodes = 60) => read(schema, 'request', nodes),
+        ofAnswer: (schema, nodes = 250) => read(schema, 'answer', nodes),
+    };
+}
+
+/** The types of a schema in the words of 2020-12: `nullable` of OpenAPI 3.0 is a type of its own. */
+export function typesOf(schema: JsonObject): string[] {
+    const { type, nullable } = schema;
+    const named = (Array.isArray(type) ? type : [type]).filter((one): one is string => typeof one === 'string' && TYPES.has(one));
+    const guessed =
+        named.length > 0 || type !== undefined
+            ? named
+            : isObject(schema['properties'])
+              ? ['object']
+              : isObject(schema['items'])
+                ? ['array']
+                : [];
+    return [...new Set(nullable === true && guessed.length > 0 ? [...guessed, 'null'] : guessed)];
+}
+
+function boundsOf(schema: JsonObject): JsonObject {
+    const out: JsonObject = {};
+    for (const key of ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']) {
+        const value = schema[key];
+        if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) out[key] = value;
+    }
+    for (const [key, exclusive] of [
+        ['minimum', 'exclusiveMinimum'],
+        ['maximum', 'exclusiveMaximum'],
+    ] as const) {
+        const [bound, edge] = [schema[key], schema[exclusive]];
+        if (typeof edge === 'number') out[exclusive] = edge;
+        if (typeof bound === 'number') out[edge === true ? exclusive : key] = bound;
+    }
+    return out;
+}
+
+function choicesOf(schema: JsonObject, types: readonly string[]): JsonObject {
+    if (Object.hasOwn(schema, 'const')) return { const: schema['const'] ?? null };
+    const { enum: choices } = schema;
+    if (!Array.isArray(choices) || choices.length === 0 || choices.length > MAX_ENUM) return {};
+    const plain = choices.filter((choice) => typeof choice !== 'object' || choice === null);
+    const withNull = types.includes('null') && !plain.includes(null) ? [...plain, null] : plain;
+    return plain.length === choices.length ? { enum: withNull } : {};
+}

@@ -1,0 +1,58 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { normaliseSite, registrableDomain } from '../../../shared/domain/site-name.ts';
+import type { Json } from '../../../shared/domain/types.ts';
+
+/** An address that operations are called at, without a slash at its end; or why none can be made of what is written. */
+export type Server = { ok: true; base: string; wasHttp: boolean } | { ok: false; why: string };
+
+/** The first of `servers` that a package can call, its variables filled with their defaults. `site` stands in for a missing host. */
+export function chooseServer(servers: Json | undefined, site: string | undefined): Server | undefined {
+    if (!Array.isArray(servers) || servers.length === 0) return undefined;
+    const read = servers.map((server) => readServer(server, site));
+    return read.find((server) => server.ok && !server.wasHttp) ?? read.find((server) => server.ok) ?? read[0];
+}
+
+/** The address of a document that names none. */
+export function serverOfSite(site: string | undefined): Server {
+    return site === undefined
+        ? { ok: false, why: 'The document names no server; name the site.' }
+        : { ok: true, base: `https://${site}`, wasHttp: false };
+}
+
+function readServer(server: Json, site: string | undefined): Server {
+    if (!isObject(server) || typeof server['url'] !== 'string') return { ok: false, why: 'The server has no url.' };
+    const variables = isObject(server['variables']) ? server['variables'] : {};
+    const filled = server['url'].replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+        const variable = variables[name];
+        const standard = isObject(variable) ? variable['default'] : undefined;
+        return typeof standard === 'string' ? standard : whole;
+    });
+    if (/[{}]/.test(filled)) return { ok: false, why: 'A variable of the server has no default.' };
+    const isRelative = !/^[a-z][a-z0-9+.-]*:/i.test(filled) && !filled.startsWith('//');
+    if (isRelative && site === undefined) return { ok: false, why: 'The server is given without a host; name the site.' };
+    const url = URL.parse(filled, `https://${site ?? 'unknown.invalid'}/`);
+    if (url === null || !/^https?:$/.test(url.protocol)) return { ok: false, why: 'The server is no address of the web.' };
+    if (url.search !== '' || url.username !== '' || url.password !== '')
+        return { ok: false, why: 'The server has a query or a user name in its address.' };
+    // Documents of programs that people run themselves name this machine: the site stands in for it.
+    if (site !== undefined && registrableDomain(url.hostname) === undefined)
+        return { ok: true, base: `https://${site}${url.pathname.replace(/\/+$/, '')}`, wasHttp: false };
+    const wasHttp = url.protocol === 'http:';
+    // A port is given for plain http in tests and at home, where it is kept as it is.
+    const scheme = wasHttp && url.port === '' ? 'https:' : url.protocol;
+    return { ok: true, base: `${scheme}//${url.host}${url.pathname.replace(/\/+$/, '')}`, wasHttp: wasHttp && url.port === '' };
+}
+
+/** The site that most of the bases belong to: the owner's domain, since APIs stand on hosts of their own. */
+export function siteOfBases(bases: readonly string[]): string | undefined {
+    const counts = new Map<string, number>();
+    for (const base of bases) {
+        const { hostname } = new URL(base);
+        const site = registrableDomain(hostname) ?? hostname;
+        counts.set(site, (counts.get(site) ?? 0) + 1);
+    }
+    const best = [...counts].sort(([, a], [, b]) => b - a)[0]?.[0];
+    if (best === undefined) return undefined;
+    const named = normaliseSite(best);
+    return named.ok ? named.site : best;
+}

@@ -1,0 +1,102 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
+
+export interface ReadAnswer {
+    response: NonNullable<PackageEndpoint['response']>;
+    left: { name: string; why: string }[];
+}
+
+const MAX_LEVEL = 6;
+
+/** Reads `response_schema` (`fields`, `items`, `html_list`) and `response_mapping` of the format 0.1. */
+export function readAnswer(schema: Json | undefined, mapping: Json | undefined): ReadAnswer {
+    const left: ReadAnswer['left'] = [];
+    if (isObject(schema) && isObject(schema['html_list'])) return { response: htmlList(schema['html_list'], left), left };
+    const response: ReadAnswer['response'] = {};
+    if (isObject(schema) && (schema['type'] !== undefined || schema['fields'] !== undefined)) {
+        response.type = 'json';
+        response.schema = ofData(schema);
+    }
+    if (isObject(mapping) && Object.keys(mapping).length > 0) {
+        const select = selectOf(mapping, left);
+        if (Object.keys(select).length > 0) {
+            // What was described is what the site says, and no longer what comes out.
+            delete response.schema;
+            response.type = 'json';
+            response.select = select;
+        }
+    }
+    return { response, left };
+}
+
+function htmlList(list: JsonObject, left: ReadAnswer['left']): ReadAnswer['response'] {
+    const { item_selector: selector, output_key: key, fields } = list;
+    if (typeof selector !== 'string' || !isObject(fields)) {
+        left.push({ name: 'html_list', why: 'It has no item_selector or no fields; the page comes as markdown with its links.' });
+        return { type: 'html' };
+    }
+    const value: JsonObject = {};
+    for (const [name, path] of Object.entries(fields)) {
+        const written = isObject(path) ? `${path['selector'] ?? ''}${path['attr'] === undefined ? '' : `@${path['attr']}`}` : path;
+        const found = typeof written === 'string' ? /^(.*?)(?:@([A-Za-z_][\w:.-]*))?$/s.exec(written.trim()) : null;
+        const inside = found?.[1]?.trim() ?? '';
+        if (inside === '')
+            left.push({ name: `html_list field ${name}`, why: 'It reads the item itself, and select reads what is inside the item.' });
+        else value[name] = found?.[2] === undefined ? inside : { selector: inside, value: found[2] };
+    }
+    if (Object.keys(value).length === 0) return { type: 'html' };
+    const output = typeof key === 'string' && key !== '' ? key : 'items';
+    return { type: 'html', select: { [output]: [{ selector, value }] } };
+}
+
+function selectOf(mapping: JsonObject, left: ReadAnswer['left']): JsonObject {
+    const select: JsonObject = {};
+    for (const [name, path] of Object.entries(mapping)) {
+        if (typeof path === 'string' && /^(?:\$\.)?[A-Za-z_][\w]*(?:\.[A-Za-z_]\w*|\[(?:\d+|\*)?\])*$/.test(path))
+            select[name] = path.replace(/^\$\./, '');
+        else left.push({ name: `response_mapping ${name}`, why: 'Its path is none that select could follow as it stands.' });
+    }
+    return select;
+}
+
+/** A list becomes `{items}` in `data`, a plain value `{value}` (CONTRACT 4). */
+function ofData(schema: JsonObject): JsonSchema {
+    const made = convert(schema, 0);
+    const type = isObject(made) ? made['type'] : undefined;
+    if (type === undefined || type === 'object') return made;
+    const key = type === 'array' ? 'items' : 'value';
+    return { type: 'object', required: [key], properties: { [key]: made } };
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+    string: 'string',
+    number: 'number',
+    float: 'number',
+    integer: 'integer',
+    int: 'integer',
+    boolean: 'boolean',
+    bool: 'boolean',
+    object: 'object',
+    array: 'array',
+    null: 'null',
+};
+
+/** A type of the format 0.1 in JSON Schema's words. */
+export function typeOf(type: Json | undefined): string | undefined {
+    return typeof type === 'string' && Object.hasOwn(TYPES, type) ? TYPES[type] : undefined;
+}
+
+function convert(field: JsonObject, level: number): JsonSchema {
+    const fields = (Array.isArray(field['fields']) ? field['fields'] : []).filter(isObject);
+    const type = typeOf(field['type']) ?? (fields.length > 0 ? 'object' : undefined);
+    const schema: JsonObject = type === undefined ? {} : { type };
+    if (level >= MAX_LEVEL) return schema;
+    const named = fields.filter(
+        (one): one is JsonObject & { name: string } => typeof one['name'] === 'string' && !UNSAFE_KEYS.has(one['name']),
+    );
+    if (named.length > 0) schema['properties'] = Object.fromEntries(named.map((one) => [one.name, convert(one, level + 1)]));
+    if (isObject(field['items'])) schema['items'] = convert(field['items'], level + 1);
+    return schema;
+}
+
+const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

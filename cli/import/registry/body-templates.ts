@@ -1,0 +1,88 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
+import { identifier } from '../../inspect/naming.ts';
+
+/** A body of the format 0.1 as a package holds it: a template in which whole values are stood in for, and their names in order. */
+export type ReadTemplate = { ok: true; template: Json; names: string[]; format: BodyFormat } | { ok: false; why: string };
+
+/** `{{name}}`, with blanks as people write them. */
+const PLACEHOLDER = /\{\{\s*([^{}\s]{1,64})\s*\}\}/g;
+const WHOLE = /^\{\{\s*([^{}\s]{1,64})\s*\}\}$/;
+
+const IN_TEXT = 'stands inside a longer text of the body, and values are sent as values, never put into a text.';
+
+/** The name in a package of what a template calls `name`. */
+export function nameIn(name: string): string {
+    return /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(name) ? name : identifier(name) || 'value';
+}
+
+/** `text` is sent word for word there, its placeholders filled; here it is read into a value. */
+export function readTemplate(text: string, isForm: boolean): ReadTemplate {
+    return isForm ? readFormTemplate(text) : readJsonTemplate(text);
+}
+
+function readJsonTemplate(text: string): ReadTemplate {
+    const parsed = parseTemplate(text);
+    if (parsed === undefined) return { ok: false, why: 'Its body template is no JSON.' };
+    const names: string[] = [];
+    const fault = { name: undefined as string | undefined };
+    const template = standIns(parsed, names, fault);
+    if (fault.name !== undefined) return { ok: false, why: `{{${fault.name}}} ${IN_TEXT}` };
+    return { ok: true, template, names: [...new Set(names)], format: 'json' };
+}
+
+/** Placeholders outside of strings stand for values of any type: they get quotes, so that the rest can be parsed. */
+function parseTemplate(text: string): Json | undefined {
+    const pieces = text.match(/"(?:[^"\\]|\\.)*"|[^"]+|"/g) ?? [];
+    const quoted = pieces.map((piece) => (piece.startsWith('"') ? piece : piece.replaceAll(PLACEHOLDER, '"{{$1}}"'))).join('');
+    try {
+        return JSON.parse(quoted) as Json;
+    } catch {
+        return undefined;
+    }
+}
+
+function standIns(value: Json, names: string[], fault: { name: string | undefined }): Json {
+    if (typeof value === 'string') {
+        const whole = WHOLE.exec(value)?.[1];
+        if (whole !== undefined) {
+            names.push(nameIn(whole));
+            return `{${nameIn(whole)}}`;
+        }
+        fault.name ??= [...value.matchAll(PLACEHOLDER)][0]?.[1];
+        return value;
+    }
+    if (Array.isArray(value)) return value.map((item) => standIns(item, names, fault));
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, standIns(item, names, fault)]));
+}
+
+function readFormTemplate(text: string): ReadTemplate {
+    const template: JsonObject = {};
+    const names: string[] = [];
+    for (const pair of text.split('&').filter((part) => part !== '')) {
+        const [key = '', value = ''] = splitOnce(pair);
+        const name = decode(key);
+        const whole = WHOLE.exec(decode(value))?.[1];
+        const inside = [...decode(value).matchAll(PLACEHOLDER)][0]?.[1];
+        if (whole === undefined && inside !== undefined) return { ok: false, why: `{{${inside}}} ${IN_TEXT}` };
+        if (whole !== undefined) names.push(nameIn(whole));
+        const filled: Json = whole === undefined ? decode(value) : `{${nameIn(whole)}}`;
+        const known = template[name];
+        template[name] = known === undefined ? filled : [...(Array.isArray(known) ? known : [known]), filled];
+    }
+    return { ok: true, template, names: [...new Set(names)], format: 'form' };
+}
+
+function splitOnce(pair: string): string[] {
+    const place = pair.indexOf('=');
+    return place === -1 ? [pair] : [pair.slice(0, place), pair.slice(place + 1)];
+}
+
+function decode(text: string): string {
+    try {
+        return decodeURIComponent(text.replaceAll('+', ' '));
+    } catch {
+        return text;
+    }
+}

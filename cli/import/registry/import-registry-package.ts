@@ -1,0 +1,96 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { normaliseSite } from '../../../shared/domain/site-name.ts';
+import { isCategory } from '../../../shared/domain/taxonomy.ts';
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import { guessCategory } from '../../inspect/category.ts';
+import { CannotImport, finish, type Imported, type ImportOptions, type NotCarried, type ReadOperation } from '../imported.ts';
+import { cleanLine, cleanText, shown } from '../texts.ts';
+import { readOperation } from './operations.ts';
+
+/** Blocks around the operations that have no place here, with why. */
+const BLOCKS: Readonly<Record<string, string>> = {
+    session: 'A package carries no cookies and no clearance; prepare can fetch a page of the site first.',
+    runtime: 'A package holds no scripts, and does not sign requests as a site’s own pages do.',
+    requires_stealth: 'A package documents routes and does not get round a protection.',
+    extraction_rules: 'Write select and schema for each endpoint instead.',
+};
+
+const READ: ReadonlySet<string> = new Set([
+    'site',
+    'domain',
+    'intent_category',
+    'schema_format_version',
+    'name',
+    'description',
+    'version',
+    'endpoints',
+    'actions',
+]);
+
+/** Imports a package in the format 0.1: each of `endpoints` and `actions` is carried or listed with its reason. @throws CannotImport */
+export function importRegistryPackage(document: JsonObject, options: ImportOptions): Imported {
+    const version = document['schema_format_version'] ?? '0.1';
+    if (version !== '0.1') throw new CannotImport('Only the format 0.1 can be imported.');
+    const notCarried: NotCarried[] = [];
+    const names = new Set<string>();
+    const operations = [
+        ...readList(document['endpoints'], 'endpoints', notCarried, names),
+        ...readList(document['actions'], 'actions', notCarried, names),
+    ];
+    noteBlocks(document, notCarried);
+    return finish(headOf(document, operations, options, notCarried), operations, notCarried, options);
+}
+
+function readList(list: Json | undefined, field: 'endpoints' | 'actions', notCarried: NotCarried[], names: Set<string>): ReadOperation[] {
+    return (Array.isArray(list) ? list : []).flatMap((operation, index) => {
+        const name = isObject(operation) && typeof operation['name'] === 'string' ? ` (${shown(operation['name'])})` : '';
+        const where = `${field}[${index}]${name}`;
+        const read = isObject(operation)
+            ? readOperation(operation, field === 'actions', names)
+            : { ok: false as const, why: 'It is no object.' };
+        if (!read.ok) {
+            notCarried.push({ where, why: read.why, scope: 'operation' });
+            return [];
+        }
+        for (const { name: part, why } of read.left) notCarried.push({ where: `${where}, ${part}`, why, scope: 'part' });
+        return [{ where, endpoint: read.endpoint }];
+    });
+}
+
+function noteBlocks(document: JsonObject, notCarried: NotCarried[]): void {
+    for (const [key, value] of Object.entries(document)) {
+        if (READ.has(key) || value === null || value === false) continue;
+        notCarried.push({
+            where: shown(key),
+            why: Object.hasOwn(BLOCKS, key) ? (BLOCKS[key] ?? '') : 'A package has no such field.',
+            scope: 'document',
+        });
+    }
+}
+
+function headOf(document: JsonObject, operations: readonly ReadOperation[], options: ImportOptions, notCarried: NotCarried[]) {
+    const written = options.site ?? document['site'] ?? document['domain'];
+    const named = normaliseSite(typeof written === 'string' ? written : '');
+    const site = named.ok ? named.site : String(written ?? 'unknown');
+    const description = cleanText(document['description'], 4000);
+    return {
+        format: 'routebook/1' as const,
+        site,
+        title: options.title ?? cleanLine(document['name'], 200) ?? site,
+        ...(description === undefined ? {} : { description }),
+        intent_category: categoryOf(document['intent_category'], operations, options, notCarried),
+    };
+}
+
+function categoryOf(
+    written: Json | undefined,
+    operations: readonly ReadOperation[],
+    options: ImportOptions,
+    notCarried: NotCarried[],
+): string {
+    for (const category of [options.category, written]) if (typeof category === 'string' && isCategory(category)) return category;
+    const guess = guessCategory(operations.flatMap(({ endpoint }) => [endpoint.name, endpoint.description ?? ''])).category;
+    if (written !== undefined)
+        notCarried.push({ where: 'intent_category', why: `The taxonomy has no such category; ${guess} was taken.`, scope: 'document' });
+    return guess;
+}

@@ -1,0 +1,144 @@
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { type Json, type JsonObject, KINDS, type Kind, METHODS, type Method, type PackageEndpoint } from '../../../shared/domain/types.ts';
+import { nameEndpoint } from '../../inspect/naming.ts';
+import { cleanText, shown } from '../texts.ts';
+import { readAnswer } from './answers.ts';
+import { nameIn, type ReadTemplate, readTemplate } from './body-templates.ts';
+import { readParams } from './params.ts';
+
+export type ReadResult = { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] } | { ok: false; why: string };
+
+/** Fields of an operation that are read here or say nothing that a package needs. */
+const KNOWN: ReadonlySet<string> = new Set(
+    (
+        'name method url_template purpose description headers query_params params variables body body_template response_schema response_mapping result ' +
+        'requirements kind transport is_primary confidence source has_auth'
+    ).split(' '),
+);
+
+/** Reads one of `endpoints` or `actions` of the format 0.1; `isAction` decides what it is where the operation does not say. */
+export function readOperation(operation: JsonObject, isAction: boolean, names: Set<string>): ReadResult {
+    const method = (
+        typeof operation['method'] === 'string' ? operation['method'] : isAction && operation['transport'] !== 'http_get' ? 'POST' : 'GET'
+    ).toUpperCase();
+    if (!METHODS.includes(method as Method)) return { ok: false, why: `A package has no ${shown(method)} requests.` };
+    const template = typeof operation['url_template'] === 'string' ? operation['url_template'].trim() : '';
+    const url = urlOf(template);
+    if (url === undefined) return { ok: false, why: 'Its url_template is no address of the web, or begins with a placeholder.' };
+    const body = bodyOf(operation);
+    if (body !== undefined && !body.ok) return body;
+    if (body !== undefined && (method === 'GET' || method === 'HEAD'))
+        return { ok: false, why: `A ${method} request has no body, and this one has a template for it.` };
+    const isForm = body === undefined ? operation['transport'] === 'http_post_form' : body.format === 'form';
+    const params = readParams(operation, url, body?.names, method);
+    if (!params.ok) return params;
+    const headers = headersOf(operation['headers']);
+    const result = isObject(operation['result']) ? operation['result'] : {};
+    const answer = readAnswer(operation['response_schema'] ?? result['response_schema'], operation['response_mapping']);
+    const kind = kindOf(operation['kind'], isForm);
+    const hasBody = body !== undefined || params.params.some(({ source }) => source === 'body');
+    const needs = needsOf(operation['requirements']);
+    const endpoint: PackageEndpoint = {
+        name: nameEndpoint(typeof operation['name'] === 'string' ? operation['name'] : 'call', names),
+        kind: kind === 'paginate' ? 'api_call' : kind,
+        ...described(operation),
+        method: method as Method,
+        url,
+        ...(Object.keys(headers.kept).length > 0 ? { headers: withoutContentType(headers.kept, hasBody) } : {}),
+        params: params.params,
+        ...(body === undefined ? {} : { body: body.template }),
+        ...(hasBody ? { body_format: isForm ? 'form' : 'json' } : {}),
+        ...(needs.length > 0 ? { hosted: false } : {}),
+        ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
+    };
+    const unknown = Object.keys(operation).filter((key) => !KNOWN.has(key));
+    const left = [
+        ...params.left,
+        ...headers.left,
+        ...answer.left,
+        ...needs,
+        ...unknown.map((key) => ({ name: shown(key), why: 'A package has no such field.' })),
+    ];
+    if (kind === 'paginate')
+        left.push({ name: 'kind', why: 'How the next page is found is not said there, so it is imported as api_call; add pagination.' });
+    return { ok: true, endpoint, left };
+}
+
+/** `{{name}}` → `{name}`, in canonical form. */
+function urlOf(template: string): string | undefined {
+    const names: string[] = [];
+    const filled = template.replaceAll(
+        /\{\{\s*([^{}\s]+)\s*\}\}|\{([^{}\s]+)\}/g,
+        (_whole, double: string | undefined, single: string | undefined) => {
+            names.push(nameIn(double ?? single ?? ''));
+            return `zzplaceholder${names.length - 1}zz`;
+        },
+    );
+    let href = /^https?:\/\//i.test(filled) ? URL.parse(filled)?.href : undefined;
+    if (href === undefined || new URL(href).host.includes('zzplaceholder')) return undefined;
+    for (const [index, name] of names.entries()) href = href.replaceAll(`zzplaceholder${index}zz`, `{${name}}`);
+    return href;
+}
+
+function bodyOf(operation: JsonObject): ReadTemplate | undefined {
+    const nested = isObject(operation['body']) ? operation['body'] : {};
+    const text = operation['body_template'] ?? nested['template'];
+    if (typeof text !== 'string' || text.trim() === '') return undefined;
+    const type = String(nested['content_type'] ?? contentTypeOf(operation['headers']) ?? '');
+    if (/multipart|xml|text\/plain|protobuf/i.test(type))
+        return { ok: false, why: `Its body is ${shown(type)}, and a package sends JSON and forms.` };
+    const isForm =
+        /x-www-form-urlencoded/i.test(type) ||
+        operation['transport'] === 'http_post_form' ||
+        (type === '' && /^[^{["\s][^{}"]*=/.test(text));
+    return readTemplate(text, isForm);
+}
+
+function contentTypeOf(headers: Json | undefined): Json | undefined {
+    const entry = Object.entries(isObject(headers) ? headers : {}).find(([name]) => name.toLowerCase() === 'content-type');
+    return entry?.[1];
+}
+
+function headersOf(headers: Json | undefined): { kept: Record<string, string>; left: { name: string; why: string }[] } {
+    const kept: Record<string, string> = {};
+    const left: { name: string; why: string }[] = [];
+    for (const [name, value] of Object.entries(isObject(headers) ? headers : {})) {
+        if (typeof value !== 'string' || value === '') continue;
+        if (/\{/.test(value)) left.push({ name: `header ${shown(name)}`, why: 'Params cannot go into headers.' });
+        else kept[name.toLowerCase()] = value.trim();
+    }
+    return { kept, left };
+}
+
+function withoutContentType(headers: Record<string, string>, hasBody: boolean): Record<string, string> {
+    return Object.fromEntries(
+        Object.entries(headers).filter(
+            ([name, value]) => name !== 'content-type' || (hasBody && /^application\/[\w.-]+\+json/.test(value)),
+        ),
+    );
+}
+
+function kindOf(kind: Json | undefined, isForm: boolean): Kind {
+    const known = KINDS.find((one) => one === kind);
+    return known ?? (isForm ? 'submit_form' : 'api_call');
+}
+
+function needsOf(requirements: Json | undefined): { name: string; why: string }[] {
+    const { auth, session, js } = isObject(requirements) ? requirements : {};
+    const needs: { name: string; why: string }[] = [];
+    if (typeof auth === 'string' && auth !== '' && auth !== 'public_only' && auth !== 'none')
+        needs.push({
+            name: 'requirements.auth',
+            why: 'A package carries no credentials, so this is for self execution alone (hosted: false).',
+        });
+    if (typeof session === 'string' && session !== '' && session !== 'none')
+        needs.push({ name: 'requirements.session', why: 'A package carries no session; prepare can fetch a page first for its cookies.' });
+    if (typeof js === 'string' && js !== '' && js !== 'not_required' && js !== 'optional')
+        needs.push({ name: 'requirements.js', why: 'No script of the site is run.' });
+    return needs;
+}
+
+function described(operation: JsonObject): { description?: string } {
+    const texts = [cleanText(operation['purpose'], 400), cleanText(operation['description'], 2000)].filter((text) => text !== undefined);
+    return texts.length === 0 ? {} : { description: [...new Set(texts)].join('\n\n') };
+}

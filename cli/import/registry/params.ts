@@ -1,0 +1,160 @@
+import { compilePattern } from '../../../shared/domain/json-schema/patterns.ts';
+import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import type { Json, JsonObject, JsonSchema, PackageParam, ParamSource } from '../../../shared/domain/types.ts';
+import { cleanText, shown } from '../texts.ts';
+import { typeOf } from './answers.ts';
+import { nameIn } from './body-templates.ts';
+
+export type ReadParams = { ok: true; params: PackageParam[]; left: { name: string; why: string }[] } | { ok: false; why: string };
+
+/** One input as it is declared somewhere in an operation. */
+interface Declared {
+    name: string;
+    place: string;
+    required: boolean;
+    schema: JsonSchema;
+    description: string | undefined;
+    default: Json | undefined;
+}
+
+const PARAM_NAME = /^[!-z|~]{1,64}$/;
+
+/**
+ * The params of an operation: one for each placeholder of its URL and of its body, those of `query_params`, and what `params` and
+ * `variables` say beside.
+ * @param inBody names that the body template stands in for; `undefined` without one
+ */
+export function readParams(operation: JsonObject, url: string, inBody: readonly string[] | undefined, method: string): ReadParams {
+    const declared = [...listOf(operation['params']).map(declaredParam), ...listOf(operation['variables']).map(declaredVariable)];
+    if (declared.some(({ place }) => place === 'url'))
+        return { ok: false, why: 'A param is the whole address, and a package writes its addresses out.' };
+    const left: { name: string; why: string }[] = [];
+    const params = new Map<string, PackageParam>();
+    const find = (name: string) => declared.find((one) => nameIn(one.name) === name);
+    for (const name of placeholdersOf(url)) params.set(name, made(name, 'path', find(name), true));
+    for (const name of inBody ?? []) {
+        if (params.has(name))
+            return { ok: false, why: `The param ${shown(name)} stands in the URL and in the body, and each param has one place.` };
+        params.set(name, made(name, 'body', find(name), true));
+    }
+    for (const query of listOf(operation['query_params'])) addQueryParam(query, find, params, left);
+    for (const one of declared) {
+        const name = nameIn(one.name);
+        if (params.has(name) || [...params.values()].some((param) => param.name === one.name)) continue;
+        const source = sourceOf(one.place, inBody !== undefined, method);
+        if (source === undefined) left.push({ name: `param ${shown(one.name)}`, why: 'Neither the URL nor the body has a place for it.' });
+        else if (!PARAM_NAME.test(one.name))
+            left.push({ name: `param ${shown(one.name)}`, why: 'Its name has characters that the name of a param may not have.' });
+        else params.set(one.name, made(one.name, source, one, one.required));
+    }
+    return { ok: true, params: [...params.values()], left };
+}
+
+function listOf(list: Json | undefined): JsonObject[] {
+    return (Array.isArray(list) ? list : []).filter(isObject);
+}
+
+function declaredParam(param: JsonObject): Declared {
+    const type = typeOf(param['type']);
+    return {
+        name: String(param['name'] ?? ''),
+        place: String(param['in'] ?? ''),
+        required: param['required'] === true,
+        schema: type === undefined || type === 'null' ? {} : { type },
+        description: cleanText(param['description'], 600),
+        default: param['default'],
+    };
+}
+
+function declaredVariable(variable: JsonObject): Declared {
+    const pattern = typeof variable['pattern'] === 'string' && variable['pattern'] !== '' ? compilePattern(variable['pattern']) : undefined;
+    return {
+        name: String(variable['name'] ?? ''),
+        place: String(variable['source'] ?? variable['in'] ?? ''),
+        required: variable['required'] !== false,
+        schema: {
+            type: typeOf(variable['type']) ?? 'string',
+            ...(pattern?.ok === true && pattern.size < 400 ? { pattern: String(variable['pattern']) } : {}),
+        },
+        description: cleanText(variable['description'], 600),
+        default: variable['default'],
+    };
+}
+
+function placeholdersOf(url: string): string[] {
+    return [...new Set([...url.matchAll(/\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map((match) => match[1] ?? ''))];
+}
+
+function sourceOf(place: string, hasTemplate: boolean, method: string): ParamSource | undefined {
+    if (place === 'query') return 'query';
+    const isBody = place === 'body' || place === 'form';
+    return isBody && !hasTemplate && method !== 'GET' && method !== 'HEAD' ? 'body' : undefined;
+}
+
+function made(name: string, source: ParamSource, declared: Declared | undefined, required: boolean): PackageParam {
+    const schema = source === 'body' ? (declared?.schema ?? {}) : plain(declared?.schema);
+    const standard = typed(declared?.default, schema);
+    return {
+        name,
+        source,
+        required: declared === undefined ? required : declared.required,
+        ...(declared?.description === undefined ? {} : { description: declared.description }),
+        ...(isObject(schema) && Object.keys(schema).length === 0 ? {} : { schema }),
+        ...(standard === undefined ? {} : { default: standard }),
+        ...(source === 'path' && standard === undefined ? { required: true } : {}),
+    };
+}
+
+/** Structures cannot be sent in a URL; they were texts there. */
+function plain(schema: JsonSchema | undefined): JsonSchema {
+    if (!isObject(schema)) return { type: 'string' };
+    return schema['type'] === 'object' || schema['type'] === 'array' || schema['type'] === undefined
+        ? { ...schema, type: 'string' }
+        : schema;
+}
+
+/** Defaults are texts there; `undefined` where there is none, or none of this type. */
+function typed(value: Json | undefined, schema: JsonSchema): Json | undefined {
+    if (value === undefined || value === null || value === '') return undefined;
+    const type = isObject(schema) ? schema['type'] : undefined;
+    if (typeof value !== 'string')
+        return typeof value === type || type === undefined || (type === 'integer' && Number.isInteger(value)) ? value : undefined;
+    if (type === 'integer' || type === 'number') {
+        const number = Number(value);
+        return Number.isFinite(number) && (type === 'number' || Number.isInteger(number)) ? number : undefined;
+    }
+    if (type === 'boolean') return value === 'true' ? true : value === 'false' ? false : undefined;
+    return type === 'string' || type === undefined ? value : undefined;
+}
+
+/** A value that is a placeholder is the caller's; any other one is what is sent when the caller says nothing. */
+function addQueryParam(
+    query: JsonObject,
+    find: (name: string) => Declared | undefined,
+    params: Map<string, PackageParam>,
+    left: { name: string; why: string }[],
+): void {
+    const key = String(query['key'] ?? query['name'] ?? '');
+    const value = typeof query['value'] === 'string' ? query['value'] : '';
+    const placeholder = /^\{\{?\s*([^{}\s]+)\s*\}?\}$/.exec(value)?.[1];
+    if (!PARAM_NAME.test(key)) {
+        left.push({ name: `query param ${shown(key)}`, why: 'Its name has characters that the name of a param may not have.' });
+        return;
+    }
+    if (placeholder === undefined && /\{\{?[^{}]+\}/.test(value)) {
+        left.push({ name: `query param ${shown(key)}`, why: 'Its value is put together of a text and a placeholder.' });
+        return;
+    }
+    const declared = find(nameIn(placeholder ?? key));
+    const base = made(key, 'query', declared, query['required'] === true);
+    const standard = placeholder === undefined && value !== '' ? typed(value, base.schema ?? {}) : base.default;
+    const known = params.get(key);
+    if (known !== undefined) left.push({ name: `query param ${shown(key)}`, why: 'Another param has this name.' });
+    else
+        params.set(key, {
+            ...base,
+            required: query['required'] === true && standard === undefined,
+            ...(standard === undefined ? {} : { default: standard }),
+        });
+    if (placeholder !== undefined && nameIn(placeholder) !== key) params.delete(nameIn(placeholder));
+}

@@ -1,0 +1,30 @@
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+
+/** A text of a document as a package takes it: well-formed, without control characters, cut at a word; `undefined` where nothing is left or it holds a credential. */
+export function cleanText(value: unknown, max: number): string | undefined {
+    if (typeof value !== 'string') return undefined;
+    const text = value
+        .toWellFormed()
+        .replaceAll('\r\n', '\n')
+        .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, ' ')
+        .trim();
+    if (text === '') return undefined;
+    const cut =
+        text.length <= max
+            ? text
+            : `${text
+                  .slice(0, max - 2)
+                  .replace(/\s+\S*$/, '')
+                  .toWellFormed()} …`;
+    return findSecrets(cut) === undefined ? cut : undefined;
+}
+
+/** The same on one line. */
+export function cleanLine(value: unknown, max: number): string | undefined {
+    return cleanText(typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : value, max);
+}
+
+/** What a report may repeat of a name out of a document. */
+export function shown(name: string): string {
+    return cleanLine(name, 120) ?? '…';
+}

@@ -1,0 +1,151 @@
+import { isOnDomain, registrableDomain } from '../../shared/domain/site-name.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { type Exchange, readEntry } from './exchange.ts';
+import { factsOf, joinForms } from './form-facts.ts';
+import { addExchange, addressOf, type Group, openGroup, readBody, type SentBody } from './groups.ts';
+import type { Element } from './json-elements.ts';
+import { noiseOf } from './noise.ts';
+import { readPage } from './page.ts';
+import type { Form } from './page-forms.ts';
+import { parseJson, redact } from './redact.ts';
+import type { Ledger } from './report.ts';
+import { openSeenTexts, type SeenTexts } from './seen-texts.ts';
+
+/** What a recording comes to before anything is decided: groups of like exchanges, and what was seen as a value. Bounded in size. */
+export interface Collection {
+    read: number;
+    groups: Map<string, Group>;
+    seen: SeenTexts;
+    /** How much of the recording belongs to each registrable domain, and its first host that gave a page. */
+    domains: Map<string, { weight: number; pageHost: string | undefined }>;
+}
+
+export interface CollectOptions {
+    /** Registrable domain of the site, where it is known before. */
+    domain: string | undefined;
+    keepsSamples: boolean;
+    onProgress: ((read: number) => void) | undefined;
+}
+
+const MAX_GROUPS = 5000;
+/** Bodies that are longer than this name nobody who signs in. */
+const MAX_NAMED = 20_000;
+/** Pages of one route that are read whole; the others have the same forms. */
+const MAX_PAGES = 12;
+
+/** Reads entries one after the other and keeps of each what its group does not know yet. */
+export async function collect(entries: AsyncIterable<Element>, ledger: Ledger, options: CollectOptions): Promise<Collection> {
+    const collection: Collection = { read: 0, groups: new Map(), seen: openSeenTexts(), domains: new Map() };
+    for await (const entry of entries) {
+        collection.read++;
+        if (collection.read % 100 === 0) options.onProgress?.(collection.read);
+        if (!entry.ok) {
+            ledger.drop('Exchanges that could not be read', `an entry of the recording is ${entry.fault}`);
+            continue;
+        }
+        const found = readEntry(entry.value, collection.read);
+        if (found.ok) take(collection, found.exchange, ledger, options);
+        else ledger.drop('Entries that are no requests', found.why);
+    }
+    return collection;
+}
+
+/** The owner's domain of a host; addresses and names of this machine stand for themselves. */
+export function domainOf(host: string): string {
+    return registrableDomain(host) ?? host;
+}
+
+function take(collection: Collection, raw: Exchange, ledger: Ledger, options: CollectOptions): void {
+    const domain = domainOf(raw.url.hostname);
+    if (options.domain !== undefined && domain !== options.domain) {
+        ledger.drop(`Requests to ${domain}`, 'that is another site');
+        return;
+    }
+    // Whoever signs in says how they are called, and may stand in a path with it.
+    collection.seen.remember(namedValues(raw));
+    const noise = noiseOf(raw);
+    if (noise !== undefined) {
+        ledger.drop(noise.what, noise.why);
+        // What was refused was still sent: its credentials are in the recording.
+        redact({ ...raw, answer: { ...raw.answer, text: undefined } }, ledger);
+        return;
+    }
+    const exchange = redact(raw, ledger);
+    const body = readBody(exchange);
+    const label = `${exchange.method} requests`;
+    if (body.sort === 'unfit') {
+        ledger.drop(label, body.why);
+        return;
+    }
+    const json = /json/.test(exchange.answer.type) && exchange.answer.text !== undefined ? parseJson(exchange.answer.text) : undefined;
+    const group = groupFor(collection, exchange, body);
+    if (group === undefined) {
+        ledger.drop(label, `the recording holds more than ${MAX_GROUPS} different addresses`);
+        return;
+    }
+    const page =
+        /html/.test(exchange.answer.type) && exchange.answer.text !== undefined && group.answers.html < MAX_PAGES
+            ? readPage(exchange.answer.text, exchange.url)
+            : undefined;
+    if (page?.isShell === true && exchange.method === 'GET') {
+        ledger.drop('Pages without content', 'a script fills them, and what it fetches is described instead');
+        if (group.sendings === 0 && group.form === undefined) collection.groups.delete(keyOf(exchange, body));
+        weigh(collection, domain, exchange, 1);
+        return;
+    }
+    weigh(collection, domain, exchange, page === undefined ? 1 : 5);
+    addExchange(group, exchange, { body, json, page }, options.keepsSamples);
+    if (json !== undefined) collection.seen.remember(json);
+    for (const form of page?.forms ?? []) takeForm(collection, form, exchange.url, ledger);
+}
+
+function namedValues({ body }: Exchange): Json {
+    if (body === undefined || body.text.length > MAX_NAMED) return null;
+    return body.type === 'application/x-www-form-urlencoded'
+        ? Object.fromEntries(new URLSearchParams(body.text))
+        : (parseJson(body.text) ?? null);
+}
+
+function weigh({ domains }: Collection, domain: string, { url }: Exchange, weight: number): void {
+    const known = domains.get(domain) ?? { weight: 0, pageHost: undefined };
+    known.weight += weight;
+    if (weight > 1) known.pageHost ??= url.hostname;
+    domains.set(domain, known);
+}
+
+function keyOf(exchange: Exchange, body: SentBody): string {
+    const sort = /json/.test(exchange.answer.type)
+        ? 'json'
+        : /html/.test(exchange.answer.type)
+          ? 'html'
+          : exchange.answer.type === ''
+            ? 'none'
+            : 'text';
+    return `${addressOf(exchange).key} ${body.sort === 'operation' ? body.operation.key : ''} ${sort}`;
+}
+
+function groupFor({ groups }: Collection, exchange: Exchange, body: SentBody): Group | undefined {
+    const key = keyOf(exchange, body);
+    const known = groups.get(key);
+    if (known !== undefined || groups.size >= MAX_GROUPS) return known;
+    const made = openGroup(addressOf(exchange), body.sort === 'operation' ? body.operation : undefined);
+    groups.set(key, made);
+    return made;
+}
+
+function takeForm(collection: Collection, form: Form, page: URL, ledger: Ledger): void {
+    if (!isOnDomain(form.action.hostname, domainOf(page.hostname)) && form.action.hostname !== page.hostname) {
+        ledger.drop('Forms', 'they are sent to another site');
+    } else if (form.asksForPassword) ledger.drop('Forms', 'they ask for a password, and a package carries no credentials');
+    else if (form.isScripted) ledger.drop('Forms', 'they say neither where nor how they are sent: a script does that');
+    else if (form.takesFiles) ledger.drop('Forms', 'they send files, which a package cannot');
+    else {
+        const action = new URL(form.action);
+        if (form.method === 'GET') action.search = '';
+        const address = addressOf({ method: form.method, url: action });
+        const key = `${address.key}  form`;
+        const known = collection.groups.get(key) ?? openGroup(address);
+        known.form = joinForms(known.form, factsOf(form, page));
+        if (collection.groups.size < MAX_GROUPS) collection.groups.set(key, known);
+    }
+}

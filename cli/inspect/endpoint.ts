@@ -1,0 +1,157 @@
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import type { JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
+import { isVarying } from './fold.ts';
+import type { Group } from './groups.ts';
+import { wordsOf } from './harmless.ts';
+import { headersOf } from './headers.ts';
+import { nameEndpoint, wantedEndpointName } from './naming.ts';
+import { paginationOf } from './pagination.ts';
+import { requestOf } from './params.ts';
+import { asksForWords } from './segments.ts';
+import { type Shape, schemaOf } from './shape.ts';
+import { enumOf } from './values.ts';
+
+/** An endpoint drafted from a route, or why a package cannot hold it. `notes` are things the contributor should know. */
+export type DraftedEndpoint = { ok: true; endpoint: PackageEndpoint; notes: string[] } | { ok: false; why: string };
+
+/** Drafts the endpoint of one route; `names` holds the names that are given away. */
+export function draftEndpoint(group: Group, names: Set<string>): DraftedEndpoint {
+    const fault = unsendable(group);
+    if (fault !== undefined) return { ok: false, why: fault };
+    const fields = [...(group.form?.fields ?? [])].map(([name, { type, isRequired }]) => ({ name, type, isRequired, options: [] }));
+    const request = requestOf(withoutHidden(group), fields);
+    const isForm = group.form !== undefined && group.method === 'POST';
+    const isSearch = searches(group);
+    const isPage = group.answers.html > 0 || (group.form !== undefined && group.answers.json + group.answers.text === 0);
+    const paging = isPage ? undefined : paginationOf(group, request.params);
+    const kind = kindOf(group, { isForm, isSearch, isPage, paginates: paging !== undefined });
+    const name = nameEndpoint(
+        wantedEndpointName(group, { isSearch, isForm, givesList: group.shape.arrays > 0 || paging !== undefined }),
+        names,
+    );
+    for (const param of request.params) {
+        const options = group.form?.fields.get(param.name)?.options;
+        const closed = options === undefined ? {} : enumOf(param.name, options);
+        if (isObject(param.schema) && param.schema['type'] === 'string') param.schema = { ...param.schema, ...closed };
+    }
+    const endpoint: PackageEndpoint = {
+        name,
+        kind,
+        description: describe(group, kind, name),
+        method: group.method as Method,
+        url: request.url,
+        ...headersOrNone(group),
+        params: request.params,
+        ...(request.body === undefined ? {} : { body: request.body }),
+        ...bodyFormat(group, kind),
+        ...(isForm && needsPage(group) ? { prepare: { url: group.form?.page ?? '', form: group.form?.selector ?? 'form' } } : {}),
+        ...effectOf(group, kind, paging !== undefined),
+        response: responseOf(group, isPage),
+        ...(paging ?? {}),
+    };
+    return { ok: true, endpoint, notes: notesOf(group, request.left, isForm) };
+}
+
+function unsendable(group: Group): string | undefined {
+    const { form, method } = group;
+    if (form === undefined || method !== 'POST') return undefined;
+    if (form.isMultipart && group.sendings === 0) return 'its form sends files, which a package cannot';
+    if (!needsPage(group)) return undefined;
+    if (form.page === undefined)
+        return 'its form has hidden inputs and stands on pages of varying addresses, and prepare takes one fixed page';
+    if (group.segments.some(isVarying))
+        return 'its form has hidden inputs and a varying action, and with prepare the url has no placeholders';
+    return form.selector === undefined ? 'its form cannot be told from the others on its page' : undefined;
+}
+
+/** What stands in hidden inputs is the page's: it is fetched anew for each call. */
+function needsPage({ form }: Group): boolean {
+    return (form?.hidden.size ?? 0) > 0;
+}
+
+function withoutHidden(group: Group): Group {
+    if (group.form === undefined || group.method !== 'POST' || group.body === undefined) return group;
+    const { hidden } = group.form;
+    return { ...group, body: { ...group.body, fields: new Map([...group.body.fields].filter(([name]) => !hidden.has(name))) } };
+}
+
+const SEARCH_NAMES: ReadonlySet<string> = new Set(['q', 'query', 'search', 's', 'text', 'keyword', 'keywords', 'term', 'terms']);
+
+function searches(group: Group): boolean {
+    const last = group.segments.findLast((piece) => !isVarying(piece) && piece.core !== '')?.core ?? '';
+    if (group.operation !== undefined || group.method === 'HEAD') return false;
+    if (asksForWords(last.replace(/^_/, ''))) return group.method === 'GET' || (group.method === 'POST' && group.form === undefined);
+    const names = [...group.query.keys(), ...(group.method === 'GET' ? (group.form?.fields.keys() ?? []) : [])];
+    return group.method === 'GET' && names.some((name) => SEARCH_NAMES.has(wordsOf(name).join('_')));
+}
+
+function kindOf(
+    group: Group,
+    { isForm, isSearch, isPage, paginates }: { isForm: boolean; isSearch: boolean; isPage: boolean; paginates: boolean },
+): Kind {
+    if (isForm) return 'submit_form';
+    if (isSearch) return 'search';
+    if (paginates) return 'paginate';
+    return isPage && group.method === 'GET' ? 'navigate' : 'api_call';
+}
+
+function bodyFormat(group: Group, kind: Kind): { body_format?: 'json' | 'form' } {
+    const format = group.body?.format ?? (group.form !== undefined && group.method === 'POST' ? 'form' : undefined);
+    const usual = kind === 'submit_form' ? 'form' : 'json';
+    return format === undefined || format === usual ? {} : { body_format: format };
+}
+
+function headersOrNone(group: Group): { headers?: Record<string, string> } {
+    const headers = headersOf(group.headers, group.sendings, group.body?.format);
+    return Object.keys(headers).length === 0 ? {} : { headers };
+}
+
+function effectOf({ method, operation }: Group, kind: Kind, paginates: boolean): { effect?: 'read' } {
+    if (method !== 'POST' || kind === 'search') return {};
+    return (operation?.protocol === 'graphql' && !operation.writes) || paginates ? { effect: 'read' } : {};
+}
+
+function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint['response']> {
+    if (isPage) return { type: 'html' };
+    if (group.answers.json > 0) {
+        const schema = dataSchema(group.shape);
+        return schema === undefined ? { type: 'json' } : { type: 'json', schema };
+    }
+    return group.answers.text > 0 ? { type: 'text' } : {};
+}
+
+/** The schema of `data` (CONTRACT 4): a list becomes `{items}`, a plain value `{value}`; mixed ones are not described. */
+function dataSchema(shape: Shape): JsonSchema | undefined {
+    const sorts = [shape.objects > 0, shape.arrays > 0, shape.scalars.size > 0].filter((is) => is).length;
+    if (sorts !== 1) return undefined;
+    const inside = schemaOf(shape);
+    if (shape.objects > 0) return inside;
+    const key = shape.arrays > 0 ? 'items' : 'value';
+    return { type: 'object', required: [key], properties: { [key]: inside } } satisfies JsonObject;
+}
+
+function describe(group: Group, kind: Kind, name: string): string {
+    const [verb = '', ...things] = name.split('_');
+    const said = `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${things.join(' ')}`.trim();
+    const seen =
+        group.sendings === 0
+            ? 'a form of the site, which was not sent'
+            : `${group.sendings} recorded ${group.sendings === 1 ? 'call' : 'calls'}`;
+    const how: Readonly<Record<Kind, string>> = {
+        api_call: `${group.method} call`,
+        navigate: 'page',
+        search: 'search',
+        paginate: 'list in pages',
+        submit_form: 'form',
+    };
+    return `${said} (${how[kind]}). Drafted from ${seen}; say here what it is for.`;
+}
+
+function notesOf(group: Group, left: readonly { name: string; why: string }[], isForm: boolean): string[] {
+    const notes = left.map(({ name, why }) => `the param ${name.length > 40 ? '…' : name} is left out: ${why}`);
+    if (group.embedded.size > 0) notes.push(`the page holds data as JSON: ${[...group.embedded].join(', ')}; select can read them`);
+    if (!isForm && group.form?.hasToken === true) notes.push('its form carries a token that is made for each page');
+    const isPaged = [...group.query].some(([name, values]) => wordsOf(name).includes('page') && values.different.size === 1);
+    if (isPaged) notes.push('only one page of a list was recorded; record a second one to have the pages followed');
+    return notes;
+}

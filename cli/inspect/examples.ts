@@ -1,0 +1,44 @@
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import type { Json, JsonObject, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+import type { Group } from './groups.ts';
+import type { ExampleCandidate } from './inspect.ts';
+import { decode } from './segments.ts';
+
+/** Asks for each read that has a recorded call to show, and adds what was confirmed. Without somebody to ask, nothing is added. */
+export async function addExamples(
+    drafted: readonly { endpoint: PackageEndpoint; group: Group }[],
+    confirm: ((candidate: ExampleCandidate) => boolean | Promise<boolean>) | undefined,
+): Promise<PackageEndpoint[]> {
+    const endpoints: PackageEndpoint[] = [];
+    for (const { endpoint, group } of drafted) {
+        const params = confirm === undefined || endpoint.method !== 'GET' ? undefined : paramsOf(endpoint, group);
+        const isConfirmed =
+            params !== undefined &&
+            (await confirm?.({ endpoint: endpoint.name, method: endpoint.method, url: endpoint.url, params })) === true;
+        endpoints.push(isConfirmed ? { ...endpoint, examples: [{ params }] } : endpoint);
+    }
+    return endpoints;
+}
+
+function paramsOf({ params = [] }: PackageEndpoint, { sample, segments }: Group): JsonObject | undefined {
+    if (sample === undefined) return undefined;
+    const path = segments.flatMap((piece, place) => {
+        if (piece.form === 'word') return [];
+        const raw = sample.segments[place] ?? '';
+        return [decode(raw.slice(piece.prefix.length, raw.length - piece.suffix.length))];
+    });
+    const names = params.filter(({ source }) => source === 'path').map(({ name }) => name);
+    const texts = new Map<string, string>(names.map((name, index) => [name, path[index] ?? '']));
+    for (const [name, text] of sample.query) if (!texts.has(name)) texts.set(name, text);
+    const values = params
+        .filter(({ name }) => texts.has(name))
+        .map((param): [string, Json] => [param.name, typed(param, texts.get(param.name) ?? '')]);
+    const isWhole = params.every(({ name, required }) => !required || texts.has(name));
+    return isWhole ? Object.fromEntries(values) : undefined;
+}
+
+function typed({ schema }: PackageParam, text: string): Json {
+    const type = isObject(schema) ? schema['type'] : undefined;
+    if (type === 'integer' || type === 'number') return Number(text);
+    return type === 'boolean' ? text === 'true' : text;
+}

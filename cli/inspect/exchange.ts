@@ -1,0 +1,93 @@
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+
+/** One request and its answer, out of a recording. Names of headers are in lower case; texts are decoded, and cut at `MAX_TEXT`. */
+export interface Exchange {
+    /** Which one of the recording it is, from 1: what reports name instead of what was said. */
+    place: number;
+    method: string;
+    url: URL;
+    /** What the browser asked for, where the recording tells: `document`, `xhr`, `image` … */
+    resource: string | undefined;
+    requestHeaders: Map<string, string>;
+    body: { type: string; text: string } | undefined;
+    status: number;
+    answerHeaders: Map<string, string>;
+    /** `type` without its parameters, in lower case; '' where nothing tells. `text` is undefined where the recording has no body or no text. */
+    answer: { type: string; text: string | undefined };
+}
+
+/** Nothing past so many characters of a body is looked at. */
+const MAX_TEXT = 8 * 1024 * 1024;
+
+/**
+ * Reads one entry of a HAR 1.2 file (`log.entries[]`), in the spelling of any browser. Answers with the reason where it is none that
+ * could be used; the reason never repeats what stands in it.
+ */
+export function readEntry(entry: unknown, place: number): { ok: true; exchange: Exchange } | { ok: false; why: string } {
+    const { request, response } = objectOf(entry);
+    const asked = objectOf(request);
+    const answered = objectOf(response);
+    const url = typeof asked['url'] === 'string' ? URL.parse(asked['url']) : null;
+    if (url === null || typeof asked['method'] !== 'string') return { ok: false, why: 'it has no request with a method and a URL' };
+    if (url.protocol !== 'https:' && url.protocol !== 'http:')
+        return { ok: false, why: 'its address is not one of the web (data:, blob:, ws: …)' };
+    const content = objectOf(answered['content']);
+    const resource = objectOf(entry)['_resourceType'];
+    return {
+        ok: true,
+        exchange: {
+            place,
+            method: asked['method'].toUpperCase(),
+            url,
+            resource: typeof resource === 'string' ? resource : undefined,
+            requestHeaders: headersOf(asked['headers']),
+            body: bodyOf(objectOf(asked['postData'])),
+            status: typeof answered['status'] === 'number' ? answered['status'] : 0,
+            answerHeaders: headersOf(answered['headers']),
+            answer: { type: typeOf(content, answered), text: textOf(content) },
+        },
+    };
+}
+
+function objectOf(value: unknown): Record<string, unknown> {
+    return isObject(value) ? value : {};
+}
+
+function headersOf(list: unknown): Map<string, string> {
+    const headers = new Map<string, string>();
+    for (const header of Array.isArray(list) ? list : []) {
+        const { name, value } = objectOf(header);
+        // HTTP/2 sends method and path as headers of their own.
+        if (typeof name === 'string' && typeof value === 'string' && !name.startsWith(':')) headers.set(name.toLowerCase(), value);
+    }
+    return headers;
+}
+
+function typeOf(content: Record<string, unknown>, answered: Record<string, unknown>): string {
+    const named = typeof content['mimeType'] === 'string' ? content['mimeType'] : '';
+    const type = named === '' || named === 'x-unknown' ? (headersOf(answered['headers']).get('content-type') ?? '') : named;
+    return essenceOf(type);
+}
+
+/** `text/html; charset=utf-8` → `text/html`. */
+function essenceOf(type: string): string {
+    return (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+}
+
+function textOf({ text, encoding }: Record<string, unknown>): string | undefined {
+    if (typeof text !== 'string') return undefined;
+    if (encoding !== 'base64') return text.slice(0, MAX_TEXT);
+    return Buffer.from(text.slice(0, (MAX_TEXT / 3) * 4), 'base64').toString('utf8');
+}
+
+function bodyOf({ mimeType, text, params }: Record<string, unknown>): Exchange['body'] {
+    const type = typeof mimeType === 'string' ? mimeType : '';
+    if (typeof text === 'string' && text !== '') return { type: essenceOf(type), text: text.slice(0, MAX_TEXT) };
+    if (!Array.isArray(params) || params.length === 0) return undefined;
+    const pairs = new URLSearchParams();
+    for (const param of params) {
+        const { name, value } = objectOf(param);
+        if (typeof name === 'string') pairs.append(name, typeof value === 'string' ? value : '');
+    }
+    return { type: essenceOf(type), text: pairs.toString() };
+}

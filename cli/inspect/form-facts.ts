@@ -1,0 +1,62 @@
+import { isProgramWord } from './harmless.ts';
+import type { Form } from './page-forms.ts';
+import { readSegment } from './segments.ts';
+import { addValues, mergeValues, openValues, type Values } from './values.ts';
+
+/** What all sightings of one form say together. */
+export interface FormFacts {
+    fields: Map<string, { type: string; isRequired: boolean; options: Values }>;
+    hidden: Set<string>;
+    hasToken: boolean;
+    selector: string | undefined;
+    /** The page that it stands on, where its address is the same for everybody. */
+    page: string | undefined;
+    isMultipart: boolean;
+}
+
+export function factsOf(form: Form, page: URL): FormFacts {
+    const fields: FormFacts['fields'] = new Map();
+    for (const { name, type, isRequired, options } of form.fields) {
+        const values = openValues();
+        for (const option of options) addValues(values, [option]);
+        fields.set(name, { type, isRequired, options: values });
+    }
+    return {
+        fields,
+        hidden: new Set(form.hidden.map(({ name }) => name)),
+        hasToken: form.hidden.some(({ isToken }) => isToken),
+        selector: form.selector,
+        page: isFixed(page) ? `${page.origin}${page.pathname}` : undefined,
+        isMultipart: form.encoding === 'multipart/form-data',
+    };
+}
+
+/** Whether an address holds nothing that was said by the visitor. */
+function isFixed(page: URL): boolean {
+    const segments = page.pathname.slice(1).split('/');
+    return (
+        page.search === '' &&
+        segments.every((segment, place) => segment === '' || (readSegment(segment, place).form === 'word' && isPlainWord(segment)))
+    );
+}
+
+function isPlainWord(segment: string): boolean {
+    return isProgramWord(segment.replace(/\.[a-z]{2,5}$/, '')) || /^(?:v\d+|-)$/.test(segment);
+}
+
+export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFacts {
+    if (one === undefined) return other;
+    for (const [name, field] of other.fields) {
+        const known = one.fields.get(name);
+        if (known === undefined) one.fields.set(name, { ...field, isRequired: false });
+        else mergeValues(known.options, field.options);
+    }
+    for (const name of other.hidden) one.hidden.add(name);
+    return {
+        ...one,
+        hasToken: one.hasToken || other.hasToken,
+        selector: one.selector ?? other.selector,
+        page: one.page ?? other.page,
+        isMultipart: one.isMultipart || other.isMultipart,
+    };
+}

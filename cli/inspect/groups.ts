@@ -1,0 +1,218 @@
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import type { BodyFormat, Json } from '../../shared/domain/types.ts';
+import type { Exchange } from './exchange.ts';
+import { type FormFacts, joinForms } from './form-facts.ts';
+import { isProgramWord, namesCredential } from './harmless.ts';
+import { addHeader, fixedHeader } from './headers.ts';
+import { type Operation, operationOf } from './operation.ts';
+import type { Page } from './page.ts';
+import { parseJson } from './redact.ts';
+import { decode, type Piece, readSegment } from './segments.ts';
+import { addShape, mergeShape, openShape, type Shape } from './shape.ts';
+import { addValues, isShowable, mergeValues, openValues, type Values } from './values.ts';
+
+/** Exchanges that surely are of one route, as one: the same method and address, but for segments whose form says that they vary. */
+export interface Group {
+    method: string;
+    origin: string;
+    segments: Piece[];
+    /** Query pairs that choose what the address does, such as `action=list`. */
+    dispatch: [name: string, value: string][];
+    operation: Operation | undefined;
+    sendings: number;
+    query: Map<string, Values>;
+    body: Body | undefined;
+    /** Headers that may matter to the server, each with its one value; `undefined` where it varied or was not written by a program. */
+    headers: Map<string, { sendings: number; value: string | undefined }>;
+    /** The form of a page that sends it. */
+    form: FormFacts | undefined;
+    answers: { json: number; html: number; text: number; none: number };
+    shape: Shape;
+    skeleton: Set<number>;
+    embedded: Set<string>;
+    /** Answers that named a next page in a Link header. */
+    links: number;
+    /** A sending whose values may be shown to the contributor, kept only where somebody can confirm examples. */
+    sample: Sample | undefined;
+}
+
+export interface Body {
+    format: BodyFormat;
+    sendings: number;
+    fields: Map<string, { values: Values; shape: Shape }>;
+    /** A body that is no object. */
+    whole: Shape | undefined;
+}
+
+export interface Sample {
+    segments: string[];
+    query: [string, string][];
+}
+
+/** Query params that choose an action on sites whose routes have one address. */
+const DISPATCHERS = /^@?(?:action|do|cmd|command|op|operation|act|task|func|function|method|module|mod|route|request|service|controller)$/i;
+const CACHE_BREAKERS = /^(?:_|_t|_ts|_dc|cb|cachebuster?|nocache|rnd|rand|random|nc)$/i;
+const TRACKING = /^(?:utm_.*|gclid|fbclid|msclkid|dclid|yclid|mc_[ce]id|_ga|_gl|igshid|ref_src)$/i;
+
+/** The part of the key that an exchange shares with all others of its group, and the pieces it is made of. */
+export function addressOf(
+    exchange: Pick<Exchange, 'method' | 'url'>,
+): Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'> & { key: string } {
+    const { method, url } = exchange;
+    const segments = url.pathname.slice(1).split('/').map(readSegment);
+    const dispatch = [...url.searchParams]
+        .filter(([name, value]) => DISPATCHERS.test(name) && isProgramWord(value))
+        .sort(([a], [b]) => (a < b ? -1 : 1));
+    const path = segments.map(({ form, prefix, core, suffix }) => (form === 'word' ? core : `${prefix}{}${suffix}`)).join('/');
+    return { method, origin: url.origin, segments, dispatch, key: `${method} ${url.origin}/${path} ${JSON.stringify(dispatch)}` };
+}
+
+/** Whether a query param tells the server nothing that a caller would want to say. */
+function isEmptyTalk(name: string): boolean {
+    return CACHE_BREAKERS.test(name) || TRACKING.test(name);
+}
+
+export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'>, operation?: Operation): Group {
+    return {
+        ...address,
+        operation,
+        sendings: 0,
+        query: new Map(),
+        body: undefined,
+        headers: new Map(),
+        form: undefined,
+        answers: { json: 0, html: 0, text: 0, none: 0 },
+        shape: openShape(),
+        skeleton: new Set(),
+        embedded: new Set(),
+        links: 0,
+        sample: undefined,
+    };
+}
+
+/** What a request body is: its values by name, an operation, or a reason why no package can send it. */
+export type SentBody =
+    | { sort: 'none' }
+    | { sort: 'unfit'; why: string }
+    | { sort: 'operation'; operation: Operation }
+    | { sort: 'fields'; format: BodyFormat; fields: Map<string, Json[]> }
+    | { sort: 'whole'; value: Json };
+
+export function readBody({ method, body, url }: Exchange): SentBody {
+    if (body === undefined || method === 'GET' || method === 'HEAD') return { sort: 'none' };
+    if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart (files), which a package cannot send' };
+    if (body.type === 'application/x-www-form-urlencoded') {
+        const fields = new Map<string, Json[]>();
+        for (const [name, value] of new URLSearchParams(body.text)) fields.set(name, [...(fields.get(name) ?? []), value]);
+        return { sort: 'fields', format: 'form', fields };
+    }
+    const value = /json/.test(body.type) || body.type === '' ? parseJson(body.text) : undefined;
+    if (value === undefined) return { sort: 'unfit', why: 'its body is neither JSON nor a form' };
+    const operation = operationOf(value, url.pathname);
+    if (operation !== undefined) return 'fault' in operation ? { sort: 'unfit', why: operation.fault } : { sort: 'operation', operation };
+    if (!isObject(value)) return { sort: 'whole', value };
+    return { sort: 'fields', format: 'json', fields: new Map(Object.entries(value).map(([name, item]) => [name, [item]])) };
+}
+
+/** Takes one exchange into its group. */
+export function addExchange(
+    group: Group,
+    exchange: Exchange,
+    { body, json, page }: { body: SentBody; json: Json | undefined; page: Page | undefined },
+    keepsSamples: boolean,
+): void {
+    group.sendings++;
+    addQuery(group, exchange.url);
+    addBody(group, body);
+    for (const [name, value] of exchange.requestHeaders) addHeader(group.headers, name, { sendings: 1, value: fixedHeader(name, value) });
+    addAnswer(group, exchange, json, page);
+    if (keepsSamples && group.sample === undefined) group.sample = sampleOf(exchange);
+}
+
+function addQuery(group: Group, url: URL): void {
+    const chosen = new Set(group.dispatch.map(([name]) => name));
+    for (const name of new Set(url.searchParams.keys())) {
+        if (name === '' || isEmptyTalk(name) || chosen.has(name)) continue;
+        addValues(valuesIn(group.query, name), url.searchParams.getAll(name));
+    }
+}
+
+function addBody(group: Group, sent: SentBody): void {
+    if (sent.sort === 'none' || sent.sort === 'unfit') return;
+    const format = sent.sort === 'fields' ? sent.format : 'json';
+    group.body ??= { format, sendings: 0, fields: new Map(), whole: undefined };
+    group.body.sendings++;
+    if (sent.sort === 'whole') addShape(wholeOf(group.body), sent.value);
+    else addFields(group.body, sent.sort === 'fields' ? sent.fields : argumentsOf(sent.operation));
+}
+
+function wholeOf(body: Body): Shape {
+    body.whole ??= openShape();
+    return body.whole;
+}
+
+function argumentsOf({ given, argumentsAt }: Operation): Map<string, Json[]> {
+    if (isObject(given)) return new Map(Object.entries(given).map(([name, value]) => [name, [value]]));
+    return new Map(given === undefined || given === null ? [] : [[argumentsAt, [given]]]);
+}
+
+function addFields(body: Body, fields: ReadonlyMap<string, Json[]>): void {
+    for (const [name, values] of fields) {
+        if (namesCredential(name)) continue;
+        const known = body.fields.get(name) ?? { values: openValues(), shape: openShape() };
+        addValues(known.values, values);
+        for (const value of values) addShape(known.shape, value);
+        body.fields.set(name, known);
+    }
+}
+
+function addAnswer(group: Group, { answer, answerHeaders, status }: Exchange, json: Json | undefined, page: Page | undefined): void {
+    if (status === 204 || status === 304 || (status >= 300 && status < 400) || answer.type === '') group.answers.none++;
+    else if (/json/.test(answer.type)) group.answers.json++;
+    else if (/html/.test(answer.type)) group.answers.html++;
+    else group.answers.text++;
+    if (json !== undefined) addShape(group.shape, json);
+    for (const mark of page?.skeleton ?? []) group.skeleton.add(mark);
+    for (const place of page?.embedded ?? []) group.embedded.add(place);
+    if (/;\s*rel="?next"?/i.test(answerHeaders.get('link') ?? '')) group.links++;
+}
+
+function sampleOf({ url }: Exchange): Sample | undefined {
+    const segments = url.pathname.slice(1).split('/');
+    const query = [...url.searchParams];
+    return [...segments.map(decode), ...query.flat()].every(isShowable) ? { segments, query } : undefined;
+}
+
+function valuesIn(map: Map<string, Values>, name: string): Values {
+    const known = map.get(name) ?? openValues();
+    map.set(name, known);
+    return known;
+}
+
+/** Adds what `more` holds to `group`: both turned out to be one route. */
+export function mergeGroups(group: Group, more: Group): void {
+    group.sendings += more.sendings;
+    for (const [name, values] of more.query) mergeValues(valuesIn(group.query, name), values);
+    for (const [name, header] of more.headers) addHeader(group.headers, name, header);
+    if (more.form !== undefined) group.form = joinForms(group.form, more.form);
+    if (more.body !== undefined) mergeBodies(group, more.body);
+    for (const sort of ['json', 'html', 'text', 'none'] as const) group.answers[sort] += more.answers[sort];
+    mergeShape(group.shape, more.shape);
+    for (const mark of more.skeleton) group.skeleton.add(mark);
+    for (const place of more.embedded) group.embedded.add(place);
+    group.links += more.links;
+    group.sample ??= more.sample;
+}
+
+function mergeBodies(group: Group, more: Body): void {
+    group.body ??= { format: more.format, sendings: 0, fields: new Map(), whole: undefined };
+    const { body } = group;
+    body.sendings += more.sendings;
+    if (more.whole !== undefined) mergeShape(wholeOf(body), more.whole);
+    for (const [name, { values, shape }] of more.fields) {
+        const known = body.fields.get(name) ?? { values: openValues(), shape: openShape() };
+        mergeValues(known.values, values);
+        mergeShape(known.shape, shape);
+        body.fields.set(name, known);
+    }
+}

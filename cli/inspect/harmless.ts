@@ -1,0 +1,97 @@
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+
+/** Names under which credentials travel, whether as header, in a query or in a body. */
+const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(
+    (
+        'auth authorization authentication bearer cookie credential credentials jwt otp passcode passwd password pin pwd secret session ' +
+        'sessionid sid signature sig token apikey accesskey secretkey clientsecret accesstoken refreshtoken idtoken authtoken sessiontoken ' +
+        'privatekey phpsessid jsessionid csrf csrftoken xsrf xsrftoken csrfmiddlewaretoken authenticitytoken requestverificationtoken ' +
+        'nonce wpnonce captcha recaptcha'
+    ).split(' '),
+);
+
+/** A field of this name carries a credential, or a token that a page gave out for one sending. */
+export function namesCredential(name: string): boolean {
+    const words = wordsOf(name);
+    if (CREDENTIAL_WORDS.has(words.join(''))) return true;
+    return words.some((word, place) => {
+        if (word === 'token') return !PLACE_IN_A_LIST.has(words[place - 1] ?? '');
+        if (word === 'key') return KEY_OWNERS.has(words[place - 1] ?? '');
+        return CREDENTIAL_WORDS.has(word);
+    });
+}
+
+/** A `page_token` tells a page and no person. */
+const PLACE_IN_A_LIST: ReadonlySet<string> = new Set(['page', 'next', 'continuation', 'cursor', 'sync', 'resume', 'previous', 'prev']);
+const KEY_OWNERS: ReadonlySet<string> = new Set(['api', 'app', 'access', 'private', 'secret', 'auth', 'client', 'subscription']);
+
+/** `csrfMiddlewareToken` and `csrf_middleware-token` → csrf, middleware, token. */
+export function wordsOf(name: string): string[] {
+    return name
+        .slice(0, 200)
+        .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+        .toLowerCase()
+        .split(/[^a-z0-9]+/)
+        .filter((word) => word !== '');
+}
+
+const MAIL = /[^\s@,;:<>"'/]{1,64}@[^\s@,;:<>"'/]{1,190}\.[a-z]{2,}/i;
+const PHONE =
+    /(?<![\w.])(?:\+|00)\d[\d ()./-]{6,20}\d(?![\w.])|(?<![\w.])0\d{1,4}[ /-]\d[\d -]{4,12}(?![\w.])|(?<![\w.])\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}(?![\w.])/;
+const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7}(?: ?[A-Z0-9]{1,3})?\b/;
+const CARD = /(?<![\d.])[3-6](?:[ -]?\d){12,18}(?![\d.])/;
+
+/** What of a person a text holds, as far as its form tells; `undefined`: nothing of these kinds. Looks at the first 10,000 characters. */
+export function personalKind(text: string): string | undefined {
+    const looked = text.length > 10_000 ? text.slice(0, 10_000) : text;
+    if (looked.includes('@') && MAIL.test(looked)) return 'a mail address';
+    if (!/\d{2}/.test(looked)) return undefined;
+    if (IBAN.test(looked)) return 'a bank account';
+    const card = CARD.exec(looked)?.[0].replaceAll(/\D/g, '');
+    if (card !== undefined && isLuhn(card)) return 'a card number';
+    return PHONE.test(looked) ? 'a phone number' : undefined;
+}
+
+function isLuhn(digits: string): boolean {
+    let sum = 0;
+    for (let i = 0; i < digits.length; i++) {
+        const digit = Number(digits[digits.length - 1 - i]);
+        const doubled = i % 2 === 1 ? digit * 2 : digit;
+        sum += doubled > 9 ? doubled - 9 : doubled;
+    }
+    return sum % 10 === 0;
+}
+
+/**
+ * Whether a recorded value is a word of the program rather than somebody's: short, of letters, with at most two digits at its end,
+ * and neither a secret nor personal. Ids, hashes, mail addresses, phone numbers and tokens are none.
+ */
+export function isProgramWord(text: string): boolean {
+    return (
+        text.length <= 24 && /^[A-Za-z]+(?:[_-][A-Za-z]+)*\d{0,2}$/.test(text) && findSecrets(text) === undefined && !looksScrambled(text)
+    );
+}
+
+/** Letters in an order that no language has: capitals inside, or hardly a vowel. */
+function looksScrambled(text: string): boolean {
+    const letters = text.replaceAll(/[^A-Za-z]/g, '');
+    const changes = [...letters].filter(
+        (letter, place) => place > 0 && /[A-Z]/.test(letter) && /[a-z]/.test(letters[place - 1] ?? ''),
+    ).length;
+    const vowels = letters.match(/[aeiouy]/gi)?.length ?? 0;
+    return changes > 3 || (letters.length > 6 && vowels / letters.length < 0.15);
+}
+
+/** Names whose values people write themselves, or that name people: no value of theirs is ever a word of the program. */
+const PEOPLES_WORDS: ReadonlySet<string> = new Set(
+    (
+        'user username login author owner name nick nickname email mail phone tel mobile fax address street city zip zipcode postal postcode ' +
+        'first last middle full given family surname birth birthday dob gender ssn contact customer assignee reviewer member members person ' +
+        'people account profile recipient sender from to cc bcc q query search s text term terms keyword keywords words title comment ' +
+        'comments message body subject note notes description content bio about company organization iban card latitude longitude lat lon lng'
+    ).split(' '),
+);
+
+export function namesPeoplesWords(name: string): boolean {
+    return wordsOf(name).some((word) => PEOPLES_WORDS.has(word));
+}

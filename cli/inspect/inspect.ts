@@ -1,0 +1,183 @@
+/**
+ * Wiring: `routebook inspect FILE.har` calls `inspect({ har: FILE }, options)`; `routebook inspect openapi.json` calls
+ * `inspect({ openapi: FILE }, options)`; `routebook inspect https://site/` calls `inspect({ recording: record(url, …) }, options)` with
+ * `record` of `record.ts`. `options.confirmExample` asks the contributor; without it a draft of a recording has no examples.
+ */
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { normaliseSite } from '../../shared/domain/site-name.ts';
+import type { JsonObject, PackageDocument } from '../../shared/domain/types.ts';
+import { importDocument } from '../import/import.ts';
+import { readDocument } from '../import/read-document.ts';
+import { guessCategory } from './category.ts';
+import { type Collection, collect, domainOf } from './collect.ts';
+import { draftEndpoint } from './endpoint.ts';
+import { addExamples } from './examples.ts';
+import { foldGroups } from './fold.ts';
+import type { Group } from './groups.ts';
+import { CutShort, type Element, streamElements } from './json-elements.ts';
+import { type InspectReport, type Ledger, openLedger } from './report.ts';
+import { settle } from './settle.ts';
+
+export type InspectSource =
+    | { har: string | Readable }
+    | { openapi: string }
+    /** Entries as they stand in a HAR file (`log.entries[]`), while they come. */
+    | { recording: AsyncIterable<unknown> };
+
+export interface InspectOptions {
+    /** The site's name; without it the domain that most of the recording belongs to. */
+    site?: string;
+    title?: string;
+    /** A path of the taxonomy; without it it is guessed. */
+    category?: string;
+    /** Ports beside 443 that the registry will accept (its EGRESS_ALLOW); none by default. */
+    isPortAllowed?: (port: number) => boolean;
+    /** Shows the contributor the params of a recorded call and answers whether they may be published as an example. */
+    confirmExample?: (candidate: ExampleCandidate) => boolean | Promise<boolean>;
+    /** Called now and then with how many exchanges were read. */
+    onProgress?: (read: number) => void;
+}
+
+export interface ExampleCandidate {
+    endpoint: string;
+    method: string;
+    url: string;
+    params: JsonObject;
+}
+
+export interface Inspected {
+    /** A draft; it passes the server's rules when `report.leftToDo` says nothing but warnings. */
+    package: PackageDocument;
+    report: InspectReport;
+}
+
+/** Larger exchanges than this are left out: no route of an API answers so much. */
+const MAX_ENTRY = 48 * 1024 * 1024;
+/** CONTRACT 3.1. */
+const MAX_ENDPOINTS = 500;
+
+/**
+ * Makes a draft package of a recording or of an OpenAPI document (issue "command line", `inspect`). Of a recording only types, names
+ * and the words of programs enter the draft: credentials are taken out as they are read, and what was said never leaves this function.
+ * @throws Error where the file cannot be read or is of another kind
+ */
+export async function inspect(source: InspectSource, options: InspectOptions = {}): Promise<Inspected> {
+    if ('openapi' in source) return fromDocument(await readDocument(source.openapi), options);
+    const ledger = openLedger();
+    const named = options.site === undefined ? undefined : normaliseSite(options.site);
+    const entries = 'har' in source ? harEntries(source.har, ledger) : recorded(source.recording);
+    const collection = await collect(entries, ledger, {
+        domain: named?.ok === true ? named.registrable : undefined,
+        keepsSamples: options.confirmExample !== undefined,
+        onProgress: options.onProgress,
+    });
+    return await draft(collection, ledger, options);
+}
+
+async function* harEntries(har: string | Readable, ledger: Ledger): AsyncGenerator<Element> {
+    const bytes = typeof har === 'string' ? createReadStream(har, { highWaterMark: 1024 * 1024 }) : har;
+    try {
+        yield* streamElements(bytes, ['log', 'entries'], { maxBytes: MAX_ENTRY });
+    } catch (error) {
+        if (!(error instanceof CutShort)) throw error;
+        ledger.drop('The end of the recording', 'the file ends before its JSON does; what stands before was read');
+    }
+}
+
+async function* recorded(entries: AsyncIterable<unknown>): AsyncGenerator<Element> {
+    for await (const value of entries) yield { ok: true, value };
+}
+
+async function draft(collection: Collection, ledger: Ledger, options: InspectOptions): Promise<Inspected> {
+    const { site, domain } = siteOf(collection, options);
+    const routes = routesOf(collection, domain, ledger);
+    const drafted = draftAll(routes, ledger);
+    const guess = guessCategory([site, ...routes.flatMap(wordsOf)]);
+    const whole: PackageDocument = {
+        format: 'routebook/1',
+        site,
+        title: options.title ?? site,
+        description: `Routes of ${site}, drafted from a recording.`,
+        intent_category: options.category ?? guess.category,
+        endpoints: await addExamples(drafted, options.confirmExample),
+    };
+    const settled = settle(whole, options.isPortAllowed ?? (() => false));
+    for (const { endpoint, why } of settled.refused) ledger.drop(`${endpoint.method} ${endpoint.name}`, why);
+    for (const { endpoint, part, why } of settled.removed) ledger.notice(endpoint.name, `its ${part} was left out: ${why}`);
+    const samples = new Map(drafted.map(({ endpoint, group }) => [endpoint.name, group.sendings]));
+    const leftToDo = [...settled.leftToDo];
+    if (options.category === undefined && guess.isGuess)
+        leftToDo.push({ path: '/intent_category', message: 'Hardly anything tells the category; choose one.' });
+    const found = settled.package.endpoints.map(({ name, kind, method, url }) => ({
+        name,
+        kind: kind ?? 'api_call',
+        method,
+        url,
+        samples: samples.get(name) ?? 0,
+    }));
+    return { package: settled.package, report: { read: collection.read, found, ...ledger.lines(), leftToDo } };
+}
+
+/** The routes of the site itself; where there are more than a package may have, those that were called most. */
+function routesOf({ groups, seen }: Collection, domain: string, ledger: Ledger): Group[] {
+    const own = [...groups.values()].filter((group) => {
+        const host = domainOf(new URL(group.origin).hostname);
+        if (host !== domain) ledger.drop(`Requests to ${host}`, 'that is another site');
+        return host === domain;
+    });
+    const routes = foldGroups(own, seen).filter(
+        ({ sendings, form, method }) => sendings > 0 || form?.fields.size !== 0 || method === 'POST',
+    );
+    if (routes.length <= MAX_ENDPOINTS) return routes;
+    const kept = new Set([...routes].sort((a, b) => b.sendings - a.sendings).slice(0, MAX_ENDPOINTS));
+    ledger.drop(`${routes.length - kept.size} routes`, `a package has at most ${MAX_ENDPOINTS} endpoints; these were called least`);
+    return routes.filter((route) => kept.has(route));
+}
+
+/** What a route says about what its site is: literals of its path and names of fields. */
+function wordsOf({ segments, shape }: Group): string[] {
+    return [...segments.filter(({ form }) => form === 'word').map(({ core }) => core), ...shape.fields.keys()];
+}
+
+function draftAll(routes: readonly Group[], ledger: Ledger) {
+    const names = new Set<string>();
+    return routes.flatMap((group) => {
+        const drafted = draftEndpoint(group, names);
+        if (!drafted.ok) {
+            ledger.drop(`${group.method} routes`, drafted.why);
+            return [];
+        }
+        for (const note of drafted.notes) ledger.notice(drafted.endpoint.name, note);
+        return [{ endpoint: drafted.endpoint, group }];
+    });
+}
+
+/** The named site, or the one that most of the recording belongs to, by pages first. */
+function siteOf({ domains }: Collection, options: InspectOptions): { site: string; domain: string } {
+    if (options.site !== undefined) {
+        const named = normaliseSite(options.site);
+        return named.ok ? { site: named.site, domain: named.registrable } : { site: options.site, domain: options.site };
+    }
+    const [domain, { pageHost }] = [...domains].sort(([, a], [, b]) => b.weight - a.weight)[0] ?? ['', { pageHost: undefined }];
+    const named = normaliseSite(pageHost ?? domain);
+    return { site: named.ok ? named.site : domain, domain };
+}
+
+function fromDocument(document: unknown, options: InspectOptions): Inspected {
+    const { package: imported, carried, notCarried, leftToDo } = importDocument(document, options);
+    const whole = notCarried.filter(({ scope }) => scope === 'operation');
+    const parts = notCarried.filter(({ scope }) => scope !== 'operation');
+    const found = imported.endpoints.map(({ name, kind, method, url }) => ({ name, kind: kind ?? 'api_call', method, url, samples: 0 }));
+    return {
+        package: imported,
+        report: {
+            read: carried.length + whole.length,
+            found,
+            dropped: whole.map(({ where, why }) => ({ what: where, why })),
+            redacted: [],
+            noticed: parts.map(({ where, why }) => ({ where, what: why })),
+            leftToDo,
+        },
+    };
+}

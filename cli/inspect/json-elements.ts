@@ -1,0 +1,154 @@
+/** One element of the array that was looked for: its value, or that it was larger than allowed or no JSON, and its length in bytes. */
+export type Element = { ok: true; value: unknown } | { ok: false; fault: 'too large' | 'malformed'; bytes: number };
+
+export class CutShort extends Error {}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+/** Longer keys are not the ones looked for. */
+const MAX_KEY = 256;
+
+/**
+ * Yields the objects of the array that stands at `path` (keys from the outermost object) of a JSON text, one after the other, so
+ * that a file of any size is read in the memory of its largest element and one chunk. Elements of more than `maxBytes` are skipped,
+ * and so is everything beside the array, without looking into it.
+ * @throws CutShort where the text ends before its last bracket
+ */
+export async function* streamElements(
+    source: AsyncIterable<Uint8Array | string>,
+    path: readonly string[],
+    { maxBytes }: { maxBytes: number },
+): AsyncGenerator<Element> {
+    const reader = new ElementReader(path, maxBytes);
+    for await (const chunk of source) yield* reader.read(typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk));
+    if (!reader.isWhole()) throw new CutShort('the JSON text ends before it is closed');
+}
+
+class ElementReader {
+    readonly #path: readonly string[];
+    readonly #maxBytes: number;
+    /** Open brackets, and how many of the outermost of them stand on `path`. */
+    #depth = 0;
+    #onPath = 0;
+    #hasBegun = false;
+    #inString = false;
+    /** Backslashes at the end of the last chunk, inside a string. */
+    #backslashes = 0;
+    /** Text of a string that may be a key on the path; undefined while strings do not matter. */
+    #key: string | undefined;
+    #lastString: string | undefined;
+    #nextKey: string | undefined;
+    /** Pieces of the element that is being read; undefined between elements. */
+    #pieces: Buffer[] | undefined;
+    #bytes = 0;
+
+    constructor(path: readonly string[], maxBytes: number) {
+        this.#path = path;
+        this.#maxBytes = maxBytes;
+    }
+
+    isWhole(): boolean {
+        return this.#hasBegun && this.#depth === 0 && !this.#inString;
+    }
+
+    *read(chunk: Buffer): Generator<Element> {
+        let start = 0;
+        for (let i = 0; i < chunk.length; i++) {
+            if (this.#inString) {
+                i = this.#skipString(chunk, i);
+                continue;
+            }
+            const byte = chunk[i];
+            if (byte === QUOTE) {
+                this.#inString = true;
+                this.#backslashes = 0;
+                this.#key = this.#pieces === undefined && this.#isOnPath() ? '' : undefined;
+            } else if (byte === COLON) {
+                this.#nextKey = this.#lastString;
+            } else if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
+                if (byte === OPEN_OBJECT && this.#pieces === undefined && this.#isAtElements()) {
+                    this.#pieces = [];
+                    this.#bytes = 0;
+                    start = i;
+                }
+                this.#open();
+            } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
+                this.#close();
+                if (this.#pieces !== undefined && this.#isAtElements()) yield this.#finish(chunk.subarray(start, i + 1));
+            }
+        }
+        if (this.#pieces !== undefined) this.#keep(chunk.subarray(start));
+    }
+
+    /** The index of the quote that ends the string, or the last of the chunk where it goes on. */
+    #skipString(chunk: Buffer, from: number): number {
+        for (let quote = chunk.indexOf(QUOTE, from); quote !== -1; quote = chunk.indexOf(QUOTE, quote + 1)) {
+            if (this.#backslashesBefore(chunk, quote, from) % 2 === 1) continue;
+            this.#takeKey(chunk.subarray(from, quote));
+            this.#inString = false;
+            this.#lastString = this.#key;
+            return quote;
+        }
+        this.#backslashes = this.#backslashesBefore(chunk, chunk.length, from);
+        this.#takeKey(chunk.subarray(from));
+        return chunk.length - 1;
+    }
+
+    #backslashesBefore(chunk: Buffer, end: number, from: number): number {
+        let count = 0;
+        while (end - 1 - count >= from && chunk[end - 1 - count] === BACKSLASH) count++;
+        // A string that began in an earlier chunk is entered at the beginning of this one.
+        return end - count === from && from === 0 ? count + this.#backslashes : count;
+    }
+
+    #takeKey(text: Buffer): void {
+        if (this.#key !== undefined) this.#key = this.#key.length + text.length > MAX_KEY ? undefined : this.#key + text.toString('latin1');
+    }
+
+    /** Whether the innermost open bracket is one of those on the way to the array. */
+    #isOnPath(): boolean {
+        return this.#depth > 0 && this.#onPath === this.#depth - 1 && this.#onPath < this.#path.length;
+    }
+
+    #isAtElements(): boolean {
+        return this.#onPath === this.#path.length && this.#depth === this.#path.length + 1;
+    }
+
+    #open(): void {
+        if (this.#isOnPath() && this.#nextKey === this.#path[this.#onPath]) this.#onPath++;
+        this.#depth++;
+        this.#hasBegun = true;
+        this.#nextKey = undefined;
+        this.#lastString = undefined;
+    }
+
+    #close(): void {
+        this.#depth = Math.max(0, this.#depth - 1);
+        this.#onPath = Math.max(0, Math.min(this.#onPath, this.#depth - 1));
+        this.#nextKey = undefined;
+    }
+
+    #keep(piece: Buffer): void {
+        this.#bytes += piece.length;
+        if (this.#bytes <= this.#maxBytes) this.#pieces?.push(Buffer.from(piece));
+        else this.#pieces = [];
+    }
+
+    #finish(last: Buffer): Element {
+        this.#keep(last);
+        const bytes = this.#bytes;
+        const pieces = this.#pieces ?? [];
+        this.#pieces = undefined;
+        if (bytes > this.#maxBytes) return { ok: false, fault: 'too large', bytes };
+        try {
+            return { ok: true, value: JSON.parse(Buffer.concat(pieces).toString('utf8')) };
+        } catch {
+            return { ok: false, fault: 'malformed', bytes };
+        }
+    }
+}

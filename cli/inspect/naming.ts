@@ -1,0 +1,109 @@
+import type { Group } from './groups.ts';
+import { wordsOf } from './harmless.ts';
+import { isApiRoot, isPlural, type Piece, type SegmentForm, singular } from './segments.ts';
+
+const NAME_BY_FORM: Readonly<Record<Exclude<SegmentForm, 'word'>, string>> = {
+    number: 'id',
+    uuid: 'id',
+    hash: 'id',
+    token: 'id',
+    date: 'date',
+    version: 'version',
+    code: 'code',
+    file: 'file',
+    slug: 'slug',
+    text: 'text',
+};
+
+/**
+ * Names for the placeholders of a path, in order: after the literal before them (`/posts/7` → `post_id`, `/labels/job` → `label`), or
+ * after their form where nothing stands before. No name is given twice, nor one of `taken`.
+ */
+export function nameParams(segments: readonly Piece[], taken: ReadonlySet<string>): string[] {
+    const used = new Set(taken);
+    const names: string[] = [];
+    for (const [place, piece] of segments.entries()) {
+        if (piece.form === 'word') continue;
+        const name = unused(wantedName(piece, piece.form, segments[place - 1], segments.slice(0, place)), used);
+        used.add(name);
+        names.push(name);
+    }
+    return names;
+}
+
+function wantedName(piece: Piece, form: Exclude<SegmentForm, 'word'>, before: Piece | undefined, all: readonly Piece[]): string {
+    const own = NAME_BY_FORM[form];
+    if (piece.prefix === '@') return 'scope';
+    const literal = before?.form === 'word' && !isApiRoot(before.core) ? identifier(singular(before.core)) : '';
+    if (form === 'date' || form === 'version' || form === 'file') return own;
+    if (literal === '') return all.length === 0 || own === 'id' ? (own === 'slug' ? 'name' : own) : own === 'slug' ? 'name' : own;
+    if (/^(?:search|find|lookup|autocomplete|suggest|typeahead)$/.test(literal)) return 'text';
+    return own === 'id' && !literal.endsWith('id') ? `${literal}_id` : literal;
+}
+
+function unused(name: string, used: ReadonlySet<string>): string {
+    for (let count = 1; ; count++) {
+        const candidate = count === 1 ? name : `${name}_${count}`;
+        if (!used.has(candidate)) return candidate;
+    }
+}
+
+/** Letters, digits and underscores, beginning with a letter; '' where nothing is left. */
+export function identifier(text: string): string {
+    return wordsOf(text)
+        .join('_')
+        .replace(/^[\d_]+/, '')
+        .slice(0, 60);
+}
+
+/** A name for an endpoint that says what it does, `^[a-z][a-z0-9_]{0,63}$`, unlike all of `used`, to which it is added. */
+export function nameEndpoint(wanted: string, used: Set<string>): string {
+    const plain = identifier(wanted).slice(0, 58) || 'call';
+    const name = unused(plain, used);
+    used.add(name);
+    return name;
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+    POST: 'create',
+    PUT: 'replace',
+    PATCH: 'update',
+    DELETE: 'delete',
+    HEAD: 'check',
+    GET: 'get',
+};
+
+/** Last words of a path that say themselves what is done. */
+const ACTS =
+    /^(?:query|search|find|lookup|validate|verify|check|preview|render|convert|translate|calculate|estimate|refresh|sync|publish|send|cancel|import|export|upload|run|start|stop|count|batch|bulk)$/i;
+
+/** What an endpoint would be called: verb and things, from the literals of its path. */
+export function wantedEndpointName(group: Group, kind: { isSearch: boolean; isForm: boolean; givesList: boolean }): string {
+    if (group.operation !== undefined) return group.operation.name;
+    const words = group.segments.filter((piece) => piece.form === 'word' && piece.core !== '' && !isApiRoot(piece.core));
+    const last = group.segments.at(-1);
+    const endsWithParam = last !== undefined && last.form !== 'word';
+    const isSingle = endsWithParam || group.method !== 'GET';
+    const things = words.map(({ core }, index) => {
+        const isLast = index === words.length - 1;
+        return (isLast ? isSingle : isPlural(core)) ? singular(core) : core;
+    });
+    const choice = group.dispatch.map(([, value]) => value);
+    const object = [...things.slice(-3), ...choice].join('_') || (endsWithParam ? 'item' : 'home');
+    if (kind.isSearch)
+        return /search/i.test(object)
+            ? object
+            : `search_${
+                  words.length === 0
+                      ? 'site'
+                      : words
+                            .map(({ core }) => core)
+                            .slice(-2)
+                            .join('_')
+              }`;
+    if (kind.isForm) return `submit_${object}`;
+    if (group.method === 'POST' && ACTS.test(things.at(-1) ?? '')) return object;
+    if (group.answers.html > 0 && group.method === 'GET') return `open_${object}`;
+    if (group.method === 'GET' && !endsWithParam && (kind.givesList || isPlural(words.at(-1)?.core ?? ''))) return `list_${object}`;
+    return `${VERBS[group.method] ?? 'call'}_${object}`;
+}

@@ -1,0 +1,83 @@
+import type { Exchange } from './exchange.ts';
+
+/** Why an exchange is no route of the site, or `undefined`. `what` names its sort, so that a thousand images are one line. */
+export function noiseOf(exchange: Exchange): { what: string; why: string } | undefined {
+    return RULES.find(({ applies }) => applies(exchange));
+}
+
+interface Rule {
+    what: string;
+    why: string;
+    applies: (exchange: Exchange) => boolean;
+}
+
+const ASSET_RESOURCES: ReadonlySet<string> = new Set(['image', 'font', 'stylesheet', 'script', 'media', 'texttrack', 'manifest']);
+const ASSET_TYPES =
+    /^(?:image|font|audio|video)\/|^text\/(?:css|javascript|vtt)$|^application\/(?:(?:x-)?javascript|ecmascript|wasm|font-.*|x-font-.*|vnd\.ms-fontobject|manifest\+json|source-map|x-shockwave-flash)$/;
+const DOWNLOAD_TYPES =
+    /^application\/(?:octet-stream|pdf|zip|gzip|x-(?:gzip|tar|bzip2?|7z-compressed|rar-compressed)|vnd\.(?:openxmlformats|ms-excel|oasis).*|msword|x-protobuf|protobuf|grpc.*|x-msgpack|msgpack|vnd\.apple\.mpegurl|dash\+xml)$/;
+const ASSET_PATHS =
+    /\.(?:m?js|css|map|png|jpe?g|gif|svg|webp|avif|ico|woff2?|ttf|eot|otf|mp[34]|webm|ogg|wav|wasm|webmanifest|handlebars?|hbs|mustache|tmpl)$/i;
+const WELL_KNOWN =
+    /\/(?:favicon\.[a-z]+|robots\.txt|manifest\.json|service-?worker[^/]*|sw\.js|browserconfig\.xml|apple-touch-icon[^/]*|ads\.txt|opensearch\.xml|asset-manifest\.json)$|\/\.well-known\//i;
+const BUILD_FOLDERS =
+    /\/(?:_next\/(?:static|data)|_nuxt|__webpack[^/]*|static\/(?:chunks|media)|_app\/immutable|@vite|@fs|@id)(?:\/|$)|\.hot-update\.json$/;
+const MEASURING_HOSTS =
+    /(?:^|\.)(?:google-analytics|googletagmanager|doubleclick|googlesyndication|googleadservices|analytics\.google|hotjar|segment|mixpanel|amplitude|sentry|datadoghq|newrelic|nr-data|fullstory|clarity|matomo|plausible|posthog|optimizely|quantserve|scorecardresearch|criteo|taboola|outbrain|adnxs|bugsnag|rollbar|logrocket|cloudflareinsights|facebook|connect\.facebook|bat\.bing|snowplowanalytics|heapanalytics|intercom|cookielaw|onetrust|cookiebot|usercentrics|recaptcha|hcaptcha|gstatic)\./i;
+const MEASURING_PATHS =
+    /\/(?:collect|beacons?|telemetry|pixel|track(?:ing)?|rum|pageviews?|web-?vitals|matomo\.php|piwik\.php|csp-report|error-?report(?:ing)?|envelope|log-?events?|_vercel\/(?:insights|speed-insights)|cdn-cgi\/.*|gtm|utag)(?:\/|$)/i;
+const SIGNING =
+    /(?:^|[/_.-])(?:log|sign)[-_]?(?:in|on|off|out|up)(?:$|[/_.-])|\/(?:oauth2?|sso|saml|authorize|register|forgot[-_]?password|reset[-_]?password|password[-_]?reset)(?:$|[/_.-])/i;
+
+const RULES: readonly Rule[] = [
+    { what: 'Preflights', why: 'the browser asks by itself whether it may ask', applies: ({ method }) => method === 'OPTIONS' },
+    { what: 'Exchanges without an answer', why: 'they were blocked, or broke off', applies: ({ status }) => status <= 0 },
+    {
+        what: 'Connections that stay open',
+        why: 'a package describes requests with an end, no sockets and no streams of events',
+        applies: ({ status, answer, resource }) =>
+            status === 101 || answer.type === 'text/event-stream' || resource === 'websocket' || resource === 'eventsource',
+    },
+    {
+        what: 'Measuring and advertising',
+        why: 'they tell others about the visit and nothing to the caller',
+        applies: ({ url, resource }) =>
+            MEASURING_HOSTS.test(`${url.hostname}.`) ||
+            MEASURING_PATHS.test(url.pathname) ||
+            resource === 'ping' ||
+            resource === 'beacon' ||
+            resource === 'csp-violation-report',
+    },
+    {
+        what: 'Scripts, styles, images and fonts',
+        why: 'they dress the pages',
+        applies: ({ url, resource, answer }) =>
+            ASSET_RESOURCES.has(resource ?? '') ||
+            ASSET_TYPES.test(answer.type) ||
+            ASSET_PATHS.test(url.pathname) ||
+            WELL_KNOWN.test(url.pathname),
+    },
+    {
+        what: 'Files of one build of the site',
+        why: 'their addresses change with its next release',
+        applies: ({ url }) => BUILD_FOLDERS.test(url.pathname),
+    },
+    { what: 'Downloads', why: 'what comes back is no JSON, page or text', applies: ({ answer }) => DOWNLOAD_TYPES.test(answer.type) },
+    { what: 'Signing in and out', why: 'a package carries no credentials', applies: ({ url }) => SIGNING.test(url.pathname) },
+    {
+        what: 'Redirects',
+        why: 'they are followed by themselves; where they lead to is a route',
+        applies: ({ method, status }) => (method === 'GET' || method === 'HEAD') && status >= 300 && status < 400 && status !== 304,
+    },
+    {
+        what: 'Requests that need signing in',
+        why: 'they were answered with 401 or 403',
+        applies: ({ status }) => status === 401 || status === 403 || status === 407,
+    },
+    { what: 'Requests that failed', why: 'they were answered with an error', applies: ({ status }) => status >= 400 },
+    {
+        what: 'Requests with another method',
+        why: 'a package knows GET, HEAD, POST, PUT, PATCH and DELETE',
+        applies: ({ method }) => !/^(?:GET|HEAD|POST|PUT|PATCH|DELETE)$/.test(method),
+    },
+];

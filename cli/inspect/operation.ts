@@ -1,0 +1,81 @@
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { isProgramWord, personalKind } from './harmless.ts';
+
+/** A call that is told by its body and not by its address: what stays the same of the body, and what a caller gives. */
+export interface Operation {
+    protocol: 'graphql' | 'json-rpc';
+    name: string;
+    /** What tells this operation from others at the same address. */
+    key: string;
+    writes: boolean;
+    /** The body around the arguments; `argumentsAt` names where they go. */
+    fixed: JsonObject;
+    argumentsAt: 'variables' | 'params';
+    given: Json | undefined;
+}
+
+/** GraphQL and JSON-RPC, by their own rules; `undefined` for any other body. A text that may hold somebody's words is a `fault`. */
+export function operationOf(body: Json, path: string): Operation | { fault: string } | undefined {
+    if (Array.isArray(body) && body.length > 0 && body.every((item) => isObject(item) && (isGraphql(item, path) || isRpc(item))))
+        return { fault: 'several operations are sent as one, which cannot be told apart' };
+    if (!isObject(body)) return undefined;
+    if (isRpc(body)) return rpcOf(body);
+    return isGraphql(body, path) ? graphqlOf(body) : undefined;
+}
+
+function isRpc(body: JsonObject): boolean {
+    return typeof body['method'] === 'string' && typeof body['jsonrpc'] === 'string';
+}
+
+function isGraphql(body: JsonObject, path: string): boolean {
+    const { query, extensions, operationName } = body;
+    if (typeof query === 'string' && /^\s*(?:#[^\n]*\n\s*)*(?:query|mutation|subscription|fragment|\{)/.test(query)) return true;
+    return typeof operationName === 'string' && (isObject(extensions) || /graphql|gql/i.test(path));
+}
+
+function rpcOf(body: JsonObject): Operation | { fault: string } {
+    const method = String(body['method']);
+    if (!/^[A-Za-z][\w.:/-]{0,60}$/.test(method) || findSecrets(method) !== undefined)
+        return { fault: 'the name of its method is no plain name' };
+    const fixed: JsonObject = { jsonrpc: '2.0', id: 1, method };
+    return { protocol: 'json-rpc', name: method, key: `rpc ${method}`, writes: true, fixed, argumentsAt: 'params', given: body['params'] };
+}
+
+function graphqlOf(body: JsonObject): Operation | { fault: string } {
+    const query = typeof body['query'] === 'string' ? body['query'] : undefined;
+    const declared = /\b(query|mutation|subscription)\b\s*([A-Za-z_]\w*)?/.exec(query ?? '');
+    const name = typeof body['operationName'] === 'string' ? body['operationName'] : (declared?.[2] ?? firstField(query ?? ''));
+    if (name === undefined || !/^[A-Za-z_]\w{0,60}$/.test(name)) return { fault: 'the GraphQL operation has no name' };
+    const literals = [...(query ?? '').matchAll(/"((?:[^"\\]|\\.)*)"/g)].map((match) => match[1] ?? '');
+    if (literals.some((text) => text !== '' && !isProgramWord(text)) || /(?:\(|,|:)\s*\d{4,}/.test(query ?? ''))
+        return { fault: 'the GraphQL text has values written into it instead of variables' };
+    if (query !== undefined && (findSecrets(query) !== undefined || personalKind(query) !== undefined))
+        return { fault: 'the GraphQL text holds something private' };
+    const fixed: JsonObject = {};
+    if (body['operationName'] !== undefined && body['operationName'] !== null) fixed['operationName'] = name;
+    if (query !== undefined) fixed['query'] = query;
+    const hash = persistedHash(body['extensions']);
+    if (query === undefined && hash === undefined) return { fault: 'the GraphQL operation is named by something else than its text' };
+    if (query === undefined && hash !== undefined) fixed['extensions'] = { persistedQuery: { version: 1, sha256Hash: hash } };
+    return {
+        protocol: 'graphql',
+        name,
+        key: `graphql ${name}`,
+        writes: declared?.[1] === 'mutation' || /^(?:create|update|delete|add|remove|set)[A-Z]/.test(name),
+        fixed,
+        argumentsAt: 'variables',
+        given: body['variables'],
+    };
+}
+
+function firstField(query: string): string | undefined {
+    return /\{\s*([A-Za-z_]\w*)/.exec(query)?.[1];
+}
+
+function persistedHash(extensions: Json | undefined): string | undefined {
+    const persisted = isObject(extensions) ? extensions['persistedQuery'] : undefined;
+    const hash = isObject(persisted) ? persisted['sha256Hash'] : undefined;
+    return typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
+}

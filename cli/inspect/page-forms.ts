@@ -1,0 +1,124 @@
+import type { CheerioAPI } from 'cheerio';
+import { isProgramWord, namesCredential } from './harmless.ts';
+import { formOf } from './segments.ts';
+
+/** A form that a page shows, as far as its author wrote it. */
+export interface Form {
+    method: 'GET' | 'POST';
+    action: URL;
+    encoding: string;
+    fields: Field[];
+    /** Names of hidden inputs; what stands in them belongs to the page. */
+    hidden: { name: string; isToken: boolean }[];
+    /** A selector that matches this form alone on its page, made of what its author wrote. */
+    selector: string | undefined;
+    asksForPassword: boolean;
+    takesFiles: boolean;
+    /** It says neither where nor how it is sent: a script does that. */
+    isScripted: boolean;
+}
+
+export interface Field {
+    name: string;
+    /** `text`, `search`, `select`, `checkbox`, `textarea`, `submit` … */
+    type: string;
+    isRequired: boolean;
+    /** Values to choose from. */
+    options: string[];
+}
+
+const MAX_FORMS = 40;
+const MAX_FIELDS = 100;
+const MAX_OPTIONS = 40;
+
+export function readForms($: CheerioAPI, page: URL): Form[] {
+    const base = URL.parse($('base[href]').first().attr('href') ?? '', page) ?? page;
+    return $('form')
+        .toArray()
+        .slice(0, MAX_FORMS)
+        .flatMap((element) => {
+            const form = $(element);
+            const written = form.attr('action')?.trim();
+            const action = written === undefined || written === '' ? new URL(page) : URL.parse(written, base);
+            const method = (form.attr('method') ?? 'get').trim().toLowerCase();
+            if (action === null || !/^https?:$/.test(action.protocol) || method === 'dialog') return [];
+            const named = form.find('input[name], select[name], textarea[name], button[name]').toArray().slice(0, MAX_FIELDS);
+            const inputs = named.map((input): Selection => $(input));
+            const types = inputs.map(typeOf);
+            action.hash = '';
+            return [
+                {
+                    method: method === 'post' ? ('POST' as const) : ('GET' as const),
+                    action,
+                    encoding: (form.attr('enctype') ?? '').trim().toLowerCase(),
+                    fields: fieldsOf($, inputs),
+                    hidden: hiddenOf(inputs),
+                    selector: selectorOf($, form),
+                    asksForPassword: types.includes('password'),
+                    takesFiles: types.includes('file'),
+                    isScripted: written === undefined && form.attr('method') === undefined,
+                },
+            ];
+        });
+}
+
+/** Elements of a page. */
+type Selection = ReturnType<CheerioAPI>;
+
+function typeOf(input: Selection): string {
+    const tag = input.prop('tagName')?.toLowerCase() ?? '';
+    if (tag === 'input') return (input.attr('type') ?? 'text').trim().toLowerCase();
+    return tag === 'button' ? (input.attr('type') ?? 'submit').trim().toLowerCase() : tag;
+}
+
+function fieldsOf($: CheerioAPI, inputs: readonly Selection[]): Field[] {
+    const fields = new Map<string, Field>();
+    for (const input of inputs) {
+        const type = typeOf(input);
+        const name = input.attr('name') ?? '';
+        if (['hidden', 'password', 'file', 'button', 'reset', 'image'].includes(type) || name === '') continue;
+        const known = fields.get(name) ?? { name, type, isRequired: input.attr('required') !== undefined, options: [] };
+        const chosen = type === 'select' ? input.find('option') : type === 'radio' ? input : [];
+        for (const element of chosen) {
+            const value = $(element).attr('value') ?? $(element).text().trim();
+            if (value !== '' && known.options.length < MAX_OPTIONS) known.options.push(value);
+        }
+        fields.set(name, known);
+    }
+    return [...fields.values()];
+}
+
+function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
+    return inputs
+        .filter((input) => typeOf(input) === 'hidden')
+        .map((input) => {
+            const name = input.attr('name') ?? '';
+            return { name, isToken: namesCredential(name) || ['token', 'hash', 'uuid'].includes(formOf(input.attr('value') ?? '')) };
+        });
+}
+
+/** What authors write to tell their forms apart, the surest first. Ids and names that hold numbers are made anew for every page. */
+function selectorOf($: CheerioAPI, form: Selection): string | undefined {
+    const written = form.attr('action');
+    const candidates = [
+        named('form#', form.attr('id'), ''),
+        named('form[name="', form.attr('name'), '"]'),
+        written !== undefined && isFixedAction(written) ? `form[action="${written}"]` : undefined,
+        ...(form.attr('class') ?? '').split(/\s+/).map((name) => named('form.', name, '')),
+        ...form
+            .find('input[name], select[name], textarea[name]')
+            .toArray()
+            .slice(0, 20)
+            .map((input) => named('form:has([name="', $(input).attr('name'), '"])')),
+        'form',
+    ];
+    return candidates.find((selector) => selector !== undefined && $(selector).length === 1 && $(selector).is(form));
+}
+
+function named(before: string, name: string | undefined, behind: string): string | undefined {
+    return name !== undefined && isProgramWord(name) ? `${before}${name}${behind}` : undefined;
+}
+
+function isFixedAction(action: string): boolean {
+    return /^[/\w.-]{1,100}$/.test(action) && action.split('/').every((segment) => segment === '' || formOf(segment) === 'word');
+}

@@ -1,0 +1,182 @@
+import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
+import type { Body, Group } from './groups.ts';
+import { wordsOf } from './harmless.ts';
+import { identifier, nameParams } from './naming.ts';
+import type { Field } from './page-forms.ts';
+import type { Piece } from './segments.ts';
+import { isValueAsKey, schemaOf } from './shape.ts';
+import { constantOf, schemaOfJson, schemaOfTexts, type Values } from './values.ts';
+
+/** The params of a route and where they go. */
+export interface Request {
+    url: string;
+    params: PackageParam[];
+    /** The template of the body, where the body params are not all of it. */
+    body: Json | undefined;
+    /** Params that could not be described, with the reason. */
+    left: { name: string; why: string }[];
+}
+
+/** Names that the rules of packages take (CONTRACT 3.1). */
+const PARAM_NAME = /^[!-z|~]{1,64}$/;
+
+/** Builds the URL template and params of a route. `fields` are those of the form that it is sent by, if there is one. */
+export function requestOf(group: Group, fields: readonly Field[]): Request {
+    const left: Request['left'] = [];
+    const constants: [string, string][] = [...group.dispatch];
+    const query = queryParams(group, fields, constants, left);
+    const taken = new Set(query.map(({ name }) => name));
+    const path = pathParams(group, taken);
+    for (const { name } of path.params) taken.add(name);
+    const body = bodyParams(group, fields, taken, left);
+    const search = constants.map(([name, value]) => `${encode(name)}=${encode(value)}`).join('&');
+    return {
+        url: `${group.origin}/${path.template}${search === '' ? '' : `?${search}`}`,
+        params: [...path.params, ...query, ...body.params],
+        body: body.template,
+        left,
+    };
+}
+
+function encode(text: string): string {
+    return encodeURIComponent(text).replaceAll(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function pathParams(group: Group, taken: ReadonlySet<string>): { template: string; params: PackageParam[] } {
+    const names = nameParams(group.segments, taken);
+    const params: PackageParam[] = [];
+    const template = group.segments.map((piece) => {
+        if (piece.form === 'word') return piece.core;
+        const name = names[params.length] ?? 'value';
+        params.push({ name, source: 'path', required: true, schema: schemaOfSegment(piece) });
+        return `${piece.prefix}{${name}}${piece.suffix}`;
+    });
+    return { template: template.join('/'), params };
+}
+
+function schemaOfSegment({ form }: Piece): JsonObject {
+    if (form === 'number') return { type: 'integer' };
+    if (form === 'uuid') return { type: 'string', format: 'uuid' };
+    return { type: 'string', minLength: 1, maxLength: 200 };
+}
+
+function queryParams(group: Group, fields: readonly Field[], constants: [string, string][], left: Request['left']): PackageParam[] {
+    const own = group.method === 'GET' ? fields : [];
+    const shown = new Set(own.map(({ name }) => name));
+    const params: PackageParam[] = [];
+    for (const [name, values] of group.query) {
+        const constant = shown.has(name) ? undefined : constantOf(name, values, group.sendings);
+        if (isValueInName(name)) left.push(VALUE_IN_NAME);
+        else if (!PARAM_NAME.test(name)) left.push({ name, why: 'its name has other characters than a param may have' });
+        else if (constant !== undefined && !isPlaceInList(name)) constants.push([name, constant]);
+        else
+            params.push({ name, source: 'query', required: isRequired(name, values, group.sendings), schema: schemaOfTexts(name, values) });
+    }
+    for (const { name, isRequired: required } of own) {
+        if (group.query.has(name)) continue;
+        if (isValueInName(name)) left.push(VALUE_IN_NAME);
+        else if (PARAM_NAME.test(name)) params.push({ name, source: 'query', required, schema: { type: 'string' } });
+        else left.push({ name, why: 'its name has other characters than a param may have' });
+    }
+    return params;
+}
+
+/** Sites put what they speak of into names too (`choice[ada@people.example]`): such a name is a value, and no param. */
+function isValueInName(name: string): boolean {
+    return name.split(/[[\]{}]+/).some((part) => part !== '' && !/^\d{1,3}$/.test(part) && isValueAsKey(part));
+}
+
+const VALUE_IN_NAME = { name: '…', why: 'its name holds a value' };
+
+/** Page and order of a list are the caller's, however often a recording says the same. */
+function isPlaceInList(name: string): boolean {
+    return wordsOf(name).some((word) => PLACES.has(word));
+}
+
+const PLACES: ReadonlySet<string> = new Set(
+    'page offset start skip limit size count cursor after before sort order orderby sortby direction dir lang locale language'.split(' '),
+);
+
+/** What stood in every sending is required; one sending alone tells it only of what names a thing or the words of a search. */
+function isRequired(name: string, values: Values, sendings: number): boolean {
+    if (values.sendings < sendings || isPlaceInList(name)) return false;
+    return sendings > 1 || wordsOf(name).some((word) => /^(?:q|query|search|text|term|id|name|slug|code|symbol)$/.test(word));
+}
+
+function bodyParams(
+    group: Group,
+    fields: readonly Field[],
+    taken: ReadonlySet<string>,
+    left: Request['left'],
+): { params: PackageParam[]; template: Json | undefined } {
+    const { body } = group;
+    const own = group.method === 'GET' ? [] : fields;
+    if (body?.whole !== undefined && body.fields.size === 0) {
+        const name = taken.has('body') ? 'request_body' : 'body';
+        return { params: [{ name, source: 'body', required: true, schema: schemaOf(body.whole) }], template: `{${name}}` };
+    }
+    const sent = new Map<string, { schema: JsonSchema; required: boolean; constant?: string }>();
+    for (const [name, field] of body?.fields ?? []) sent.set(name, describeField(name, field, body, own));
+    for (const { name, isRequired: required, type } of own)
+        if (!sent.has(name) && type !== 'submit') sent.set(name, { schema: { type: 'string' }, required });
+    return placeInBody(group, sent, taken, left);
+}
+
+function describeField(
+    name: string,
+    { values, shape }: { values: Values; shape: Parameters<typeof schemaOf>[0] },
+    body: Body | undefined,
+    own: readonly Field[],
+) {
+    const sendings = body?.sendings ?? 0;
+    const field = own.find((one) => one.name === name);
+    const constant = field === undefined && body?.format === 'json' ? constantOf(name, values, sendings) : undefined;
+    const schema = body?.format === 'form' ? schemaOfTexts(name, values) : schemaOfJson(name, values, schemaOf(shape));
+    const required = field === undefined ? values.sendings >= sendings && sendings > 1 : field.isRequired;
+    return constant === undefined ? { schema, required } : { schema, required, constant };
+}
+
+/** A flat object where it can be one; a template where something stays the same, or a name is taken or no name of a placeholder. */
+function placeInBody(
+    group: Group,
+    sent: ReadonlyMap<string, { schema: JsonSchema; required: boolean; constant?: string }>,
+    taken: ReadonlySet<string>,
+    left: Request['left'],
+): { params: PackageParam[]; template: Json | undefined } {
+    const needsTemplate =
+        group.operation !== undefined ||
+        [...sent].some(([name, { constant }]) => constant !== undefined || taken.has(name) || !PARAM_NAME.test(name));
+    const used = new Set(taken);
+    const params: PackageParam[] = [];
+    const inside: JsonObject = {};
+    for (const [key, { schema, required, constant }] of sent) {
+        if (isValueInName(key)) left.push(VALUE_IN_NAME);
+        else if (key === '__proto__' || key === 'constructor' || key === 'prototype') {
+            left.push({ name: 'a field of the body', why: 'its name is not accepted in a package' });
+        } else if (constant !== undefined) inside[key] = constant;
+        else {
+            const name = needsTemplate ? placeholderFor(key, used) : key;
+            used.add(name);
+            inside[key] = `{${name}}`;
+            params.push({ name, source: 'body', required, schema });
+        }
+    }
+    if (!needsTemplate) return { params, template: undefined };
+    const { operation } = group;
+    return { params, template: operation === undefined ? inside : aroundArguments(operation.fixed, operation.argumentsAt, inside) };
+}
+
+function aroundArguments(fixed: JsonObject, at: string, inside: JsonObject): JsonObject {
+    const [only] = Object.keys(inside);
+    // A single field of that name is the list of arguments itself.
+    if (only === at && Object.keys(inside).length === 1) return { ...fixed, ...inside };
+    return Object.keys(inside).length === 0 ? fixed : { ...fixed, [at]: inside };
+}
+
+function placeholderFor(key: string, used: ReadonlySet<string>): string {
+    const plain = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/.test(key) ? key : identifier(key) || 'field';
+    for (let count = 1; ; count++) {
+        const name = count === 1 ? plain : `${plain}_${count}`;
+        if (!used.has(name)) return name;
+    }
+}

@@ -1,0 +1,207 @@
+/**
+ * Wiring: `routebook inspect https://site/` calls `inspect({ recording: record(url, { executablePath }) }, { site: host of the url })`;
+ * the recording ends when the contributor closes the window, or with `signal`.
+ */
+import { existsSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { BrowserContext, Page, Request } from 'playwright-core';
+
+export interface RecordOptions {
+    /** The browser's program; without it a Chromium, Chrome or Edge where systems have them. */
+    executablePath?: string;
+    /** Without a window; only for those who `drive`. */
+    headless?: boolean;
+    /** Further arguments for the browser. */
+    arguments?: readonly string[];
+    /** Clicks instead of the contributor; the recording ends with it. */
+    drive?: (page: Page) => Promise<void>;
+    signal?: AbortSignal;
+}
+
+/** There is no browser to open, or it does not start; the message says what to do. */
+export class NoBrowser extends Error {}
+
+const PROGRAMS = [
+    '/usr/bin/chromium',
+    '/usr/bin/chromium-browser',
+    '/usr/bin/google-chrome',
+    '/usr/bin/google-chrome-stable',
+    '/usr/bin/microsoft-edge',
+    '/snap/bin/chromium',
+    '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+    '/Applications/Chromium.app/Contents/MacOS/Chromium',
+    '/Applications/Microsoft Edge.app/Contents/MacOS/Microsoft Edge',
+    'C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe',
+    'C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe',
+    'C:\\Program Files (x86)\\Microsoft\\Edge\\Application\\msedge.exe',
+];
+
+/** A browser on this machine, or `undefined`. */
+export function findBrowser(): string | undefined {
+    return PROGRAMS.find((path) => existsSync(path));
+}
+
+/**
+ * Opens `url` in a browser with a profile of its own and yields what it asks for and is answered, as entries of a HAR file. They go
+ * from the browser to whoever reads them and are written nowhere: `inspect` takes the secrets out as they come.
+ * @throws NoBrowser
+ */
+export async function* record(url: string, options: RecordOptions = {}): AsyncGenerator<unknown> {
+    const executablePath = options.executablePath ?? findBrowser();
+    if (executablePath === undefined) throw new NoBrowser('No Chromium, Chrome or Edge was found; name its program.');
+    const { chromium } = await import('playwright-core');
+    const browser = await chromium
+        .launch({
+            executablePath,
+            headless: options.headless ?? false,
+            // Browsers refuse their sandbox to root, which is nobody's account but a container's.
+            chromiumSandbox: process.getuid?.() !== 0,
+            args: [...(options.arguments ?? [])],
+            // Ctrl-C ends the recording, by `signal`, and not the program that makes a draft of it.
+            handleSIGINT: false,
+        })
+        .catch((error: unknown) => {
+            throw new NoBrowser(`${executablePath} does not start.`, { cause: error });
+        });
+    const mailbox = openMailbox();
+    let arrivals: Promise<unknown> | undefined;
+    let arrive = async () => {};
+    const stop = () => {
+        arrivals ??= Promise.race([arrive(), pause(LATE_MS, undefined, { ref: false })]).then(() => browser.close());
+    };
+    options.signal?.addEventListener('abort', stop, { once: true });
+    browser.on('disconnected', () => mailbox.close());
+    try {
+        if (options.signal?.aborted === true) return;
+        const context = await browser.newContext(options.drive === undefined ? { viewport: null } : {});
+        const pending = listen(context, mailbox);
+        arrive = () => arrived(context, pending);
+        const visit = walk(context, url, options).then(
+            () => Promise.allSettled(pending).then(() => mailbox.close()),
+            (error: unknown) => mailbox.fail(error),
+        );
+        yield* mailbox.read();
+        await visit;
+    } finally {
+        options.signal?.removeEventListener('abort', stop);
+        await arrivals;
+        await browser.close();
+    }
+}
+
+/** Whoever stops a recording has seen their last click answered: that answer belongs to it. */
+const LATE_MS = 5000;
+
+/** Resolves when all that happened in the browser until now was taken: what it tells comes in the order in which it happened. */
+async function arrived(context: BrowserContext, pending: ReadonlySet<Promise<void>>): Promise<void> {
+    await Promise.allSettled(context.pages().map((page) => page.evaluate('0')));
+    await Promise.allSettled(pending);
+}
+
+/** Ends when there is nothing more to come. */
+async function walk(context: BrowserContext, url: string, { drive }: RecordOptions): Promise<void> {
+    const page = await context.newPage();
+    if (drive !== undefined) {
+        await page.goto(url);
+        await drive(page);
+        await page.waitForLoadState('networkidle').catch(() => undefined);
+        return;
+    }
+    const isOver = new Promise<void>((done) => {
+        const check = () => {
+            if (context.pages().length === 0) done();
+        };
+        const watch = (one: Page) => one.on('close', check);
+        context.on('page', watch);
+        context.on('close', () => done());
+        watch(page);
+    });
+    // A page that cannot be opened is the contributor's to see, in the window.
+    await page.goto(url).catch(() => undefined);
+    await isOver;
+}
+
+function listen(context: BrowserContext, mailbox: Mailbox): Set<Promise<void>> {
+    const pending = new Set<Promise<void>>();
+    const take = (request: Request) => {
+        const read = entryOf(request).then(
+            (entry) => mailbox.put(entry),
+            // The page was closed while its answer was read.
+            () => undefined,
+        );
+        pending.add(read);
+        void read.finally(() => pending.delete(read));
+    };
+    context.on('requestfinished', take);
+    context.on('requestfailed', take);
+    return pending;
+}
+
+/** What the browser shows as a picture or runs is not looked into. */
+const WITH_BODY: ReadonlySet<string> = new Set(['document', 'xhr', 'fetch', 'other']);
+const MAX_BODY = 8 * 1024 * 1024;
+
+async function entryOf(request: Request): Promise<unknown> {
+    const response = await request.response().catch(() => null);
+    const [headers, answered] = await Promise.all([request.headersArray(), response?.headersArray() ?? []]);
+    const type = answered.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? '';
+    const isText = /json|html|text|xml|^$/.test(type);
+    const body =
+        response !== null && isText && WITH_BODY.has(request.resourceType()) ? await response.body().catch(() => undefined) : undefined;
+    const sent = request.postDataBuffer();
+    const sentType = headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ?? '';
+    return {
+        _resourceType: request.resourceType(),
+        request: {
+            method: request.method(),
+            url: request.url(),
+            headers,
+            ...(sent === null ? {} : { postData: { mimeType: sentType, text: sent.toString('utf8') } }),
+        },
+        response: {
+            status: response?.status() ?? 0,
+            headers: answered,
+            content: { mimeType: type, ...(body === undefined || body.length > MAX_BODY ? {} : { text: body.toString('utf8') }) },
+        },
+    };
+}
+
+/** Hands over what comes by events to whoever waits for it, in order. */
+interface Mailbox {
+    put(entry: unknown): void;
+    close(): void;
+    fail(error: unknown): void;
+    read(): AsyncGenerator<unknown>;
+}
+
+function openMailbox(): Mailbox {
+    const waiting: unknown[] = [];
+    let wake: () => void = () => undefined;
+    let isClosed = false;
+    let failure: { error: unknown } | undefined;
+    return {
+        put(entry) {
+            waiting.push(entry);
+            wake();
+        },
+        close() {
+            isClosed = true;
+            wake();
+        },
+        fail(error) {
+            failure = { error };
+            wake();
+        },
+        async *read() {
+            for (;;) {
+                if (failure !== undefined) throw failure.error;
+                if (waiting.length > 0) yield waiting.shift();
+                else if (isClosed) return;
+                else
+                    await new Promise<void>((done) => {
+                        wake = done;
+                    });
+            }
+        },
+    };
+}

@@ -1,0 +1,133 @@
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import type { Exchange } from './exchange.ts';
+import { namesCredential, personalKind } from './harmless.ts';
+import type { Ledger } from './report.ts';
+
+/** Headers that carry who somebody is; everything in them goes. */
+const PRIVATE_HEADERS = /^(?:cookie2?|set-cookie2?|authorization|proxy-authorization|x-forwarded-.*|x-real-ip|.*client-ip|from)$/;
+/** Beyond these bounds a body is not searched for what to report; nothing of it enters a draft anyway. */
+const MAX_SEARCHED = 200_000;
+const MAX_LEVELS = 12;
+
+/**
+ * Takes credentials out of an exchange as soon as it is read: headers, query params and fields of a request body that carry them by
+ * their name, and values that look like one. What is taken, and what of persons is seen, is listed by place and kind, never by value.
+ */
+export function redact(exchange: Exchange, ledger: Ledger): Exchange {
+    const { place } = exchange;
+    const note = (where: string, kind: string) => ledger.redact(where, kind, place);
+    return {
+        ...exchange,
+        url: withoutCredentials(exchange.url, note),
+        requestHeaders: keptHeaders(exchange.requestHeaders, 'request', note),
+        answerHeaders: keptHeaders(exchange.answerHeaders, 'answer', note),
+        body: exchange.body === undefined ? undefined : { ...exchange.body, text: redactBody(exchange.body, note) },
+        answer: { ...exchange.answer, text: reportAnswer(exchange.answer, note) },
+    };
+}
+
+type Note = (where: string, kind: string) => void;
+
+function keptHeaders(headers: Map<string, string>, side: string, note: Note): Map<string, string> {
+    const kept = new Map<string, string>();
+    for (const [name, value] of headers) {
+        const isPrivate = PRIVATE_HEADERS.test(name) || (namesCredential(name) && !name.startsWith('access-control-'));
+        const kind = isPrivate ? 'a credential' : findSecrets(`${name}: ${value.slice(0, 2000)}`)?.kind;
+        if (kind === undefined) kept.set(name, value);
+        else note(`${side} header ${plain(name)}`, kind);
+    }
+    return kept;
+}
+
+function withoutCredentials(url: URL, note: Note): URL {
+    const clean = new URL(url);
+    if (clean.username !== '' || clean.password !== '') note('user name and password in the URL', 'a credential');
+    clean.username = '';
+    clean.password = '';
+    clean.hash = '';
+    if (!clean.search.includes('=')) return clean;
+    const kept: string[] = [];
+    for (const pair of clean.search.slice(1).split('&')) {
+        const [name = '', value = ''] = [...new URLSearchParams(pair)][0] ?? [];
+        const kind = namesCredential(name) ? 'a credential' : findSecrets(`${name}=${value}`)?.kind;
+        if (kind === undefined) {
+            kept.push(pair);
+            const personal = personalKind(value);
+            if (personal !== undefined) note(`query param ${plain(name)}`, personal);
+        } else note(`query param ${plain(name)}`, kind);
+    }
+    clean.search = kept.join('&');
+    return clean;
+}
+
+function redactBody({ type, text }: { type: string; text: string }, note: Note): string {
+    if (type === 'application/x-www-form-urlencoded') {
+        const kept = new URLSearchParams();
+        for (const [name, value] of new URLSearchParams(text)) {
+            const kind = kindOf(name, value);
+            if (kind !== undefined) note(`field ${plain(name)} of the request body`, kind);
+            // The name tells the inspector that the form needs a token; a form with a password is none for a package.
+            kept.append(name, kind === undefined || !isCredential(kind) ? value : '');
+        }
+        return kept.toString();
+    }
+    const parsed = parseJson(text);
+    if (parsed === undefined) return text;
+    return JSON.stringify(cleaned(parsed, 'the request body', note, 0, true));
+}
+
+/** The text as it is: of answers only types are kept. What is in it is listed. */
+function reportAnswer({ type, text }: Exchange['answer'], note: Note): string | undefined {
+    if (text === undefined || !/json/.test(type) || text.length > MAX_SEARCHED) return text;
+    const parsed = parseJson(text);
+    if (parsed !== undefined) cleaned(parsed, 'the answer', note, 0, false);
+    return text;
+}
+
+function cleaned(value: Json, where: string, note: Note, level: number, takesOut: boolean, name = ''): Json {
+    if (typeof value === 'string') {
+        const kind = kindOf(name, value);
+        if (kind === undefined) return value;
+        note(name === '' ? where : `field ${plain(name)} of ${where}`, kind);
+        return takesOut && isCredential(kind) ? '' : value;
+    }
+    if (level > MAX_LEVELS || typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map((item) => cleaned(item, where, note, level + 1, takesOut, name));
+    const out: JsonObject = {};
+    for (const [key, item] of Object.entries(value)) {
+        if (takesOut && level === 0 && namesCredential(key)) note(`field ${plain(key)} of ${where}`, 'a credential');
+        else if (key !== '__proto__') out[key] = cleaned(item, where, note, level + 1, takesOut, key);
+    }
+    return out;
+}
+
+function kindOf(name: string, value: string): string | undefined {
+    if (value === '') return undefined;
+    if (namesCredential(name)) return 'a credential';
+    return findSecrets(value.slice(0, 4000))?.kind ?? personalKind(value);
+}
+
+function isCredential(kind: string): boolean {
+    return !PERSONAL_KINDS.has(kind);
+}
+
+const PERSONAL_KINDS: ReadonlySet<string> = new Set(['a mail address', 'a phone number', 'a bank account', 'a card number']);
+
+export function parseJson(text: string): Json | undefined {
+    const start = text.slice(0, 64).trimStart()[0];
+    if (start === undefined || !/[[{"\dtfn-]/.test(start)) return undefined;
+    try {
+        const value: unknown = JSON.parse(text);
+        return isObject(value) || Array.isArray(value) || typeof value !== 'object' ? (value as Json) : null;
+    } catch {
+        return undefined;
+    }
+}
+
+/** A name as a report may repeat it: one that holds a value itself is left out. */
+function plain(name: string): string {
+    const shown = name.replaceAll(/[^\x21-\x7e]/g, '').slice(0, 60);
+    return shown === '' || findSecrets(name) !== undefined || personalKind(name) !== undefined || /\d{4,}/.test(name) ? '…' : shown;
+}

@@ -1,0 +1,62 @@
+import type { Json } from '../../shared/domain/types.ts';
+import { wordsOf } from './harmless.ts';
+import { hashOf } from './values.ts';
+
+/**
+ * Texts that stood as values in what was sent and answered, by their hashes: where one stands in a path, it is a value there too.
+ * Bounded, and nothing can be read out of it.
+ */
+export interface SeenTexts {
+    remember(value: Json): void;
+    wasSaid(text: string): boolean;
+    /** Whether it stood where somebody or something is called by its name. */
+    wasName(text: string): boolean;
+}
+
+const MAX_TEXTS = 200_000;
+const MAX_LENGTH = 80;
+const MAX_LEVELS = 8;
+const NAMING: ReadonlySet<string> = new Set([
+    'username',
+    'user',
+    'login',
+    'handle',
+    'nick',
+    'nickname',
+    'name',
+    'slug',
+    'owner',
+    'author',
+    'account',
+    'member',
+    'mail',
+    'email',
+    'u',
+]);
+
+export function openSeenTexts(): SeenTexts {
+    const said = new Set<number>();
+    const names = new Set<number>();
+    const remember = (value: Json, level: number, isName: boolean): void => {
+        if (typeof value === 'string') {
+            if (value === '' || value.length > MAX_LENGTH || said.size >= MAX_TEXTS) return;
+            said.add(hashOf(value));
+            if (isName) names.add(hashOf(value));
+            return;
+        }
+        if (level > MAX_LEVELS || typeof value !== 'object' || value === null) return;
+        if (Array.isArray(value)) for (const item of value) remember(item, level + 1, isName);
+        else
+            for (const [key, item] of Object.entries(value))
+                remember(
+                    item,
+                    level + 1,
+                    wordsOf(key).some((word) => NAMING.has(word)),
+                );
+    };
+    return {
+        remember: (value) => remember(value, 0, false),
+        wasSaid: (text) => said.has(hashOf(text)),
+        wasName: (text) => names.has(hashOf(text)),
+    };
+}

@@ -1,0 +1,136 @@
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { isProgramWord, personalKind } from './harmless.ts';
+
+/** What the form of a path segment says about it; `word` may be a part of the route or a value, which only more samples tell. */
+export type SegmentForm = 'word' | 'number' | 'uuid' | 'hash' | 'date' | 'version' | 'code' | 'token' | 'file' | 'slug' | 'text';
+
+/** A segment as a template holds it: literal text around what varies. */
+export interface Piece {
+    form: SegmentForm;
+    /** Before and behind the varying part: `@` of `@ada`, `.json` of `5.json`; '' for most. For a word `core` is the text itself. */
+    prefix: string;
+    core: string;
+    suffix: string;
+}
+
+/** Suffixes that say in which format an answer is asked for. */
+const FORMAT_SUFFIX = /\.(?:json|html?|xml|rss|atom|csv|txt|php|aspx?|jsp|do|cgi|action)$/i;
+
+/**
+ * Reads one raw (percent-encoded) segment of a path.
+ * @param place its index in the path: `1.0` at the beginning is the version of an API, further on a value
+ */
+export function readSegment(raw: string, place: number): Piece {
+    const text = decode(raw);
+    const mark = /^[@~]/.exec(raw)?.[0] ?? '';
+    if (mark !== '' && raw.length > 1 && !/[/%]/.test(raw)) return { form: 'slug', prefix: mark, core: raw.slice(1), suffix: '' };
+    const suffix = FORMAT_SUFFIX.exec(raw)?.[0] ?? '';
+    const core = raw.slice(0, raw.length - suffix.length);
+    const form = formOf(decode(core), place);
+    if (suffix !== '' && core !== '' && form !== 'word' && form !== 'file') return { form, prefix: '', core, suffix };
+    return { form: suffix === '' ? formOf(text, place) : isProgramWord(core) ? 'word' : 'file', prefix: '', core: raw, suffix: '' };
+}
+
+/** The form of decoded text. */
+export function formOf(text: string, place = 2): SegmentForm {
+    return FORMS.find(({ fits }) => fits(text, place))?.form ?? 'word';
+}
+
+const FORMS: readonly { form: SegmentForm; fits: (text: string, place: number) => boolean }[] = [
+    {
+        form: 'word',
+        fits: (text, place) =>
+            /^v\d{1,3}(?:\.\d{1,3})?(?:(?:alpha|beta)\d{0,2})?$/i.test(text) || (place < 2 && /^\d{1,2}\.\d{1,2}$/.test(text)),
+    },
+    { form: 'number', fits: (text) => /^-?\d+$/.test(text) },
+    { form: 'uuid', fits: (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text) },
+    { form: 'date', fits: (text) => /^\d{4}-\d{2}(?:-\d{2}(?:[T ][\d:.]+(?:Z|[+-]\d{2}:?\d{2})?)?)?$/.test(text) },
+    { form: 'version', fits: (text) => /^\d+\.\d+(?:\.\d+)*(?:[-+][\w.+-]+)?$/.test(text) },
+    { form: 'hash', fits: (text) => /^(?=.*\d)(?=.*[a-f])[0-9a-f]{7,128}$/.test(text) || /^[0-9a-f]{32,128}$/i.test(text) },
+    { form: 'text', fits: (text) => /[^\w.~-]/.test(text) || personalKind(text) !== undefined || /^-?\d+\.\d+$/.test(text) },
+    { form: 'token', fits: isToken },
+    { form: 'code', fits: (text) => /^[A-Z]{2,5}$/.test(text) || /^[A-Za-z]{1,8}[-_]?\d{3,}$/.test(text) },
+    { form: 'file', fits: (text) => /^[^.].*\.[A-Za-z][A-Za-z0-9]{0,7}$/.test(text) && !FORMAT_SUFFIX.test(text) },
+    { form: 'slug', fits: (text) => text.split('-').length > 4 && /^[a-z0-9-]+$/i.test(text) },
+];
+
+/** Letters and digits that nobody chose: long, and mixed without words in it. */
+function isToken(text: string): boolean {
+    if (findSecrets(text) !== undefined) return true;
+    if (!/^[\w-]{10,}$/.test(text) || !/\d/.test(text) || !/[A-Za-z]/.test(text)) return false;
+    const changes = [...text].filter((char, at) => at > 0 && sortOf(char) !== sortOf(text[at - 1] ?? '')).length;
+    return changes / text.length >= 0.3;
+}
+
+function sortOf(char: string): number {
+    if (/\d/.test(char)) return 0;
+    if (/[A-Z]/.test(char)) return 1;
+    return /[a-z]/.test(char) ? 2 : 3;
+}
+
+/** Percent-decoded, or as it stands where it decodes to nothing. */
+export function decode(raw: string): string {
+    try {
+        return decodeURIComponent(raw);
+    } catch {
+        return raw;
+    }
+}
+
+const ROUTE_WORDS: ReadonlySet<string> = new Set(
+    (
+        'about account accounts actions active activity add admin ajax alerts all analytics api app archive archives articles assets auth autocomplete ' +
+        'batch best blog browse bulk by calendar callback cart catalog categories category channels chart check checkout clear comments config ' +
+        'contact copy count counts create current dashboard data default delete detail details diff docs download downloads edit embed events ' +
+        'explore export faq favorites featured feed feeds files filter filters find flags followers following forum full graphql group groups health help ' +
+        'history home hot image images import index info init inbox item items jobs labels latest legal likes links list lists live lookup me ' +
+        'media members merge message messages meta metadata metrics mine my new newest next news notes notifications options order orders page ' +
+        'pages password permissions photos ping places popular post posts preferences preview previous price prices privacy products profile ' +
+        'profiles projects public publish query questions random random ranking ratings raw readme recent recommended register related releases ' +
+        'remove replies reports reset rest results reviews rpc rss rules save schema search self send services session sessions settings share similar ' +
+        'sitemap social sources start stat state stats statistics status stop stream streams subscribe suggest suggestions summary sync system tags ' +
+        'targets tasks terms test thread threads timeline today tools top topics tree trending update upload user users validate values verify ' +
+        'version versions video videos view views vote votes watch web wiki'
+    ).split(' '),
+);
+
+/** A word that routes are made of on many sites: never a value just because it was seen as one. */
+export function isRouteWord(text: string): boolean {
+    return ROUTE_WORDS.has(text.toLowerCase());
+}
+
+/** Segments that only say that an API begins here, and no kind of thing. */
+export function isApiRoot(literal: string): boolean {
+    return /^(?:-|_|api|apis|rest|ajax|json|rpc|public|internal|v\d.*|\d{1,2}\.\d{1,2}|www|web|app|services?|gateway|svc|data)$/i.test(
+        literal,
+    );
+}
+
+/** What stands behind these is what was looked for. */
+export function asksForWords(literal: string): boolean {
+    return /^(?:search|find|lookup|autocomplete|suggest|typeahead)$/i.test(literal);
+}
+
+/** What stands behind these names somebody. */
+export function namesPeople(literal: string): boolean {
+    return /^(?:users?|members?|people|persons?|profiles?|accounts?|authors?|customers?|contacts?|u|employees?|patients?|students?|friends)$/i.test(
+        literal,
+    );
+}
+
+/** Whether a literal names things of a kind, as `posts` or `dist-tags` do. */
+export function isPlural(literal: string): boolean {
+    return singular(literal) !== literal;
+}
+
+/** `comments` → `comment`, `categories` → `category`; what is no plural stays. */
+export function singular(word: string): string {
+    const lower = word.toLowerCase();
+    if (IRREGULAR[lower] !== undefined) return IRREGULAR[lower] ?? word;
+    if (lower.length < 4 || /(?:ss|us|is|news|series|status)$/.test(lower)) return word;
+    if (/[^aeiou]ies$/.test(lower)) return `${word.slice(0, -3)}y`;
+    if (/(?:x|ch|sh|ss|z)es$/.test(lower)) return word.slice(0, -2);
+    return lower.endsWith('s') ? word.slice(0, -1) : word;
+}
+
+const IRREGULAR: Readonly<Record<string, string>> = { people: 'person', children: 'child', media: 'medium', data: 'data', apis: 'api' };

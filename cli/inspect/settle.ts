@@ -1,0 +1,125 @@
+import { checkPackage } from '../../shared/domain/package-rules.ts';
+import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { Detail } from '../../shared/refusals.ts';
+
+/** A draft as far as the rules of publishing take it. */
+export interface Settled {
+    package: PackageDocument;
+    /** Parts of endpoints that the rules refuse, and were taken out. */
+    removed: { endpoint: PackageEndpoint; part: string; why: string }[];
+    /** Endpoints that the rules refuse whole. */
+    refused: { endpoint: PackageEndpoint; why: string }[];
+    /** What stands against the rest. */
+    leftToDo: { path: string; message: string }[];
+}
+
+const ROUNDS = 8;
+
+/**
+ * Holds a draft against the server's own rules. What they refuse of an endpoint goes: first the part that is at fault where the
+ * endpoint can do without it (a header, a description, a schema, an example), otherwise the endpoint. Faults of the package itself
+ * (its site, its category) are left to the contributor.
+ */
+export function settle(draft: PackageDocument, isPortAllowed: (port: number) => boolean): Settled {
+    const removed: Settled['removed'] = [];
+    const refused: Settled['refused'] = [];
+    let endpoints = draft.endpoints;
+    for (let round = 0; round < ROUNDS; round++) {
+        const verdict = checkPackage({ ...draft, endpoints }, { isPortAllowed });
+        if (verdict.ok) {
+            const leftToDo = verdict.warnings.map(({ path, message }) => ({ path, message }));
+            return { package: verdict.document, removed, refused, leftToDo };
+        }
+        const faults = byEndpoint(verdict.problems);
+        if (faults.size === 0 || endpoints.length === 0) {
+            const leftToDo = verdict.problems.map(({ path, message }) => ({ path, message }));
+            return { package: { ...draft, endpoints }, removed, refused, leftToDo };
+        }
+        endpoints = endpoints.flatMap((endpoint, index) => mend(endpoint, faults.get(index) ?? [], round, removed, refused));
+    }
+    return {
+        package: { ...draft, endpoints },
+        removed,
+        refused,
+        leftToDo: [{ path: '/endpoints', message: 'The draft could not be brought in order.' }],
+    };
+}
+
+function byEndpoint(problems: readonly Detail[]): Map<number, Detail[]> {
+    const faults = new Map<number, Detail[]>();
+    for (const problem of problems) {
+        const index = /^\/endpoints\/(\d+)\//.exec(problem.path)?.[1];
+        if (index !== undefined) faults.set(Number(index), [...(faults.get(Number(index)) ?? []), problem]);
+    }
+    return faults;
+}
+
+function mend(
+    endpoint: PackageEndpoint,
+    faults: readonly Detail[],
+    round: number,
+    removed: Settled['removed'],
+    refused: Settled['refused'],
+): PackageEndpoint[] {
+    let mended = endpoint;
+    for (const { path, message } of faults) {
+        const steps = path.split('/').slice(3).map(plainStep);
+        const without = round < ROUNDS - 2 ? takeOut(mended, steps) : undefined;
+        if (without === undefined) {
+            refused.push({ endpoint, why: message });
+            return [];
+        }
+        if (without.part !== undefined) removed.push({ endpoint, part: without.part, why: message });
+        mended = without.endpoint;
+    }
+    return [mended];
+}
+
+function plainStep(step: string): string {
+    return step.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
+/** `undefined`: the endpoint cannot do without what is at fault. `part` is absent where the same fault was mended before. */
+function takeOut(
+    endpoint: PackageEndpoint,
+    [field, ...rest]: string[],
+): { endpoint: PackageEndpoint; part: string | undefined } | undefined {
+    const { description, examples, billing, pagination, headers, response, ...bare } = endpoint;
+    const optional = { description, examples, billing, pagination, headers, response };
+    const keep = (changed: { [K in keyof typeof optional]?: (typeof optional)[K] | undefined }) =>
+        defined({ ...bare, ...optional, ...changed });
+    if (field === 'description')
+        return { endpoint: keep({ description: undefined }), part: description === undefined ? undefined : 'description' };
+    if (field === 'examples') return { endpoint: keep({ examples: undefined }), part: examples === undefined ? undefined : 'examples' };
+    if (field === 'pagination' || field === 'billing')
+        return { endpoint: keep({ pagination: undefined, billing: undefined }), part: pagination === undefined ? undefined : 'pagination' };
+    if (field === 'headers') {
+        const name = rest[0] ?? '';
+        const kept = Object.fromEntries(Object.entries(headers ?? {}).filter(([key]) => name !== '' && key !== name));
+        return { endpoint: keep({ headers: kept }), part: `header ${name}` };
+    }
+    if (field === 'response') {
+        const { schema, ...others } = response ?? {};
+        const isSchema = rest[0] === 'schema' && schema !== undefined;
+        return { endpoint: keep({ response: isSchema ? others : undefined }), part: isSchema ? 'schema of the response' : 'response' };
+    }
+    return field === 'params' ? takeFromParam(endpoint, rest) : undefined;
+}
+
+function takeFromParam(
+    endpoint: PackageEndpoint,
+    [index, part]: string[],
+): { endpoint: PackageEndpoint; part: string | undefined } | undefined {
+    const place = Number(index);
+    const param = endpoint.params?.[place];
+    if (param === undefined || !['schema', 'description', 'default', 'example'].includes(part ?? '')) return undefined;
+    if (part === 'default' && !param.required && param.source === 'path') return undefined;
+    const without = defined({ ...param, [part ?? '']: undefined });
+    const params = (endpoint.params ?? []).map((one, at) => (at === place ? without : one));
+    return { endpoint: { ...endpoint, params }, part: Object.hasOwn(param, part ?? '') ? `${part} of the param ${param.name}` : undefined };
+}
+
+/** Without the fields that are undefined. */
+function defined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
+    return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

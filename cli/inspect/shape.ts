@@ -1,0 +1,179 @@
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
+import { personalKind } from './harmless.ts';
+import { formOf } from './segments.ts';
+
+/** The shape of JSON values, merged over samples: types and names of fields, never a value. */
+export interface Shape {
+    seen: number;
+    scalars: Set<'null' | 'boolean' | 'integer' | 'number' | 'string'>;
+    objects: number;
+    fields: Map<string, Shape>;
+    /** Fields whose names are values themselves (ids, mail addresses, names of things), all as one. */
+    entries: Shape | undefined;
+    arrays: number;
+    items: Shape | undefined;
+    /** The longest array. */
+    longest: number;
+}
+
+/** Bounds of what is looked at, and of a schema that is made of it (CONTRACT 3.1 allows 8 levels and 1,000 schemas). */
+const MAX_LEVELS = 6;
+const MAX_FIELDS = 80;
+const MAX_ITEMS = 60;
+const MAX_SCHEMAS = 300;
+
+export function openShape(): Shape {
+    return { seen: 0, scalars: new Set(), objects: 0, fields: new Map(), entries: undefined, arrays: 0, items: undefined, longest: 0 };
+}
+
+/** Takes in one value. */
+export function addShape(shape: Shape, value: Json, level = 0): void {
+    shape.seen++;
+    if (value === null) shape.scalars.add('null');
+    else if (Array.isArray(value)) addArray(shape, value, level);
+    else if (typeof value === 'object') addObject(shape, value, level);
+    else if (typeof value === 'number') shape.scalars.add(Number.isSafeInteger(value) ? 'integer' : 'number');
+    else shape.scalars.add(typeof value === 'boolean' ? 'boolean' : 'string');
+}
+
+function addArray(shape: Shape, value: Json[], level: number): void {
+    shape.arrays++;
+    shape.longest = Math.max(shape.longest, value.length);
+    if (level >= MAX_LEVELS) return;
+    shape.items ??= openShape();
+    for (const item of value.slice(0, MAX_ITEMS)) addShape(shape.items, item, level + 1);
+}
+
+function addObject(shape: Shape, value: JsonObject, level: number): void {
+    shape.objects++;
+    if (level >= MAX_LEVELS) return;
+    const keys = Object.keys(value);
+    if (shape.entries === undefined && (keys.some(isValueAsKey) || keys.length > MAX_FIELDS)) foldFields(shape);
+    for (const key of keys.slice(0, MAX_FIELDS * 2)) {
+        if (shape.entries === undefined && !shape.fields.has(key) && shape.fields.size >= MAX_FIELDS) foldFields(shape);
+        addShape(fieldOf(shape, key), value[key] ?? null, level + 1);
+    }
+}
+
+function fieldOf(shape: Shape, key: string): Shape {
+    if (shape.entries !== undefined) return shape.entries;
+    const known = shape.fields.get(key);
+    if (known !== undefined) return known;
+    const made = openShape();
+    shape.fields.set(key, made);
+    return made;
+}
+
+/** From here on the names of the fields are values, and forgotten. */
+function foldFields(shape: Shape): void {
+    const entries = openShape();
+    for (const field of shape.fields.values()) mergeShape(entries, field);
+    shape.fields.clear();
+    shape.entries = entries;
+}
+
+/** Whether the name of a field was not written by whoever wrote the program. */
+export function isValueAsKey(key: string): boolean {
+    if (!/^[\p{L}_$@][\p{L}\p{N}_$@.:-]{0,63}$/u.test(key) || personalKind(key) !== undefined || findSecrets(key) !== undefined)
+        return true;
+    return ['uuid', 'hash', 'date', 'token', 'number', 'version'].includes(formOf(key)) || PROTOTYPE_KEYS.has(key);
+}
+
+const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+/** Adds what `more` holds to `shape`. */
+export function mergeShape(shape: Shape, more: Shape): void {
+    shape.seen += more.seen;
+    shape.objects += more.objects;
+    shape.arrays += more.arrays;
+    shape.longest = Math.max(shape.longest, more.longest);
+    for (const scalar of more.scalars) shape.scalars.add(scalar);
+    if (more.items !== undefined) {
+        shape.items ??= openShape();
+        mergeShape(shape.items, more.items);
+    }
+    if (more.entries !== undefined && shape.entries === undefined) foldFields(shape);
+    if (more.entries !== undefined && shape.entries !== undefined) mergeShape(shape.entries, more.entries);
+    for (const [key, field] of more.fields) mergeShape(fieldOf(shape, key), field);
+}
+
+/** The schema that every value seen fits, and that leaves room for others: nothing is closed, required is what was there each of several times. */
+export function schemaOf(shape: Shape, left = { schemas: MAX_SCHEMAS }): JsonSchema {
+    left.schemas--;
+    if (left.schemas < 0 || shape.seen === 0) return {};
+    const types = [...shape.scalars, ...(shape.objects > 0 ? ['object'] : []), ...(shape.arrays > 0 ? ['array'] : [])].filter(
+        (type) => type !== 'integer' || !shape.scalars.has('number'),
+    );
+    const schema: JsonObject = types.length === 0 ? {} : { type: types.length === 1 ? (types[0] ?? 'string') : types };
+    if (shape.items !== undefined && shape.items.seen > 0) schema['items'] = schemaOf(shape.items, left);
+    if (shape.objects > 0) Object.assign(schema, membersOf(shape, left));
+    return schema;
+}
+
+function membersOf(shape: Shape, left: { schemas: number }): JsonObject {
+    const entries = shape.entries ?? (isMap(shape) ? folded(shape) : undefined);
+    if (entries !== undefined) return { additionalProperties: schemaOf(entries, left) };
+    const fields = [...shape.fields];
+    if (fields.length === 0 || left.schemas <= 0) return {};
+    const required = fields.filter(([, field]) => shape.objects > 1 && field.seen >= shape.objects).map(([key]) => key);
+    return {
+        ...(required.length > 0 ? { required } : {}),
+        properties: Object.fromEntries(
+            fields.map(([key, field]) => [key, NAMES_A_THING.test(key) ? schemaOfId(field, left) : schemaOf(field, left)]),
+        ),
+    };
+}
+
+/** Sites give the same id as a number here and as a text there. */
+const NAMES_A_THING = /(?:^|_)ids?$|[a-z]I[dD]s?$/;
+
+function schemaOfId(field: Shape, left: { schemas: number }): JsonSchema {
+    const schema = schemaOf(field, left);
+    if (field.objects > 0 || field.arrays > 0 || field.scalars.has('number') || field.scalars.has('boolean')) return schema;
+    return { type: ['integer', 'string', ...(field.scalars.has('null') ? ['null'] : [])] };
+}
+
+/** Several fields that all hold objects with the very same fields are a list of things by their names. */
+function isMap(shape: Shape): boolean {
+    const fields = [...shape.fields.values()];
+    const [first] = fields;
+    if (first === undefined || fields.length < 2 || first.fields.size < 2) return false;
+    const keys = [...first.fields.keys()].sort().join('\n');
+    return fields.every((field) => field.objects > 0 && field.scalars.size === 0 && [...field.fields.keys()].sort().join('\n') === keys);
+}
+
+function folded(shape: Shape): Shape {
+    const entries = openShape();
+    for (const field of shape.fields.values()) mergeShape(entries, field);
+    return entries;
+}
+
+/** Names of fields with their types, three levels deep: what two answers have in common tells whether one route gave both. */
+export function featuresOf(shape: Shape, at = '', level = 0, features = new Set<string>()): Set<string> {
+    for (const scalar of shape.scalars) if (scalar !== 'null') features.add(`${at}:${scalar}`);
+    if (shape.arrays > 0) features.add(`${at}[]`);
+    if (shape.objects > 0) features.add(`${at}{}`);
+    if (level >= 3) return features;
+    if (shape.items !== undefined) featuresOf(shape.items, `${at}[]`, level + 1, features);
+    if (shape.entries !== undefined) featuresOf(shape.entries, `${at}{*}`, level + 1, features);
+    for (const [key, field] of shape.fields) featuresOf(field, `${at}.${key}`, level + 1, features);
+    return features;
+}
+
+/** Where the list of results stands in an answer, dotted, as `billing.results` takes it; the answer itself is `items`. */
+export function placeOfResults(shape: Shape): string | undefined {
+    if (shape.arrays > 0 && shape.objects === 0) return 'items';
+    let best: { path: string; weight: number } | undefined;
+    const visit = (here: Shape, path: string, level: number) => {
+        for (const [key, field] of here.fields) {
+            if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(key)) continue;
+            const at = path === '' ? key : `${path}.${key}`;
+            const weight = (field.items?.objects ?? 0) > 0 ? field.longest + 1 : 0;
+            if (field.arrays > 0 && weight > (best?.weight ?? 0)) best = { path: at, weight };
+            if (field.objects > 0 && level < 2) visit(field, at, level + 1);
+        }
+    };
+    visit(shape, '', 0);
+    return best?.path;
+}

@@ -1,0 +1,42 @@
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { type Ask, AskFailure } from '../../shared/agents/ask.ts';
+import { effectsByPackage } from '../../shared/agents/effects.ts';
+import { agentServer } from '../../shared/agents/tools.ts';
+import { RoutebookError } from '../client/index.ts';
+import { Transport } from '../client/transport.ts';
+import type { Done, Session } from '../session.ts';
+
+/** Serves the tools for agents on stdin and stdout, until stdin ends. Whatever is for a person goes to stderr. */
+export async function serveAgents(session: Session): Promise<Done> {
+    const ended = Promise.withResolvers<void>();
+    const ask = askWith(new Transport(session.clientOptions()));
+    const server = agentServer(ask, effectsByPackage(ask));
+    server.server.onclose = () => ended.resolve();
+    process.stdin.once('end', () => void server.close());
+    await server.connect(new StdioServerTransport());
+    session.note(`serving tools for agents over ${session.server}`);
+    await ended.promise;
+    return { result: { ended: true } };
+}
+
+function askWith(transport: Transport): Ask {
+    return async (call) => {
+        try {
+            return await transport.call(call);
+        } catch (error) {
+            if (!(error instanceof RoutebookError)) throw error;
+            const { code, message, retryable, retryAfter, details, upgrade, didYouMean, requestId, docUrl } = error;
+            throw new AskFailure({
+                code,
+                message,
+                retryable,
+                retry_after: retryAfter,
+                details: details.length === 0 ? undefined : details,
+                upgrade_url: upgrade?.url,
+                did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
+                request_id: requestId,
+                doc_url: docUrl,
+            });
+        }
+    };
+}

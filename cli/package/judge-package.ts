@@ -1,0 +1,58 @@
+import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
+import { checkPackage, type PackageWarning } from '../../shared/domain/package-rules.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import type { Detail } from '../../shared/refusals.ts';
+import { CommandFault } from '../failures.ts';
+import type { Settings } from '../settings.ts';
+import type { Paint, Terminal } from '../terminal.ts';
+import type { Place } from './positions.ts';
+import { type PackageFile, readPackageFile } from './read-package-file.ts';
+
+/** A problem and where it stands in the file. */
+export type Problem = Detail & Place;
+
+export type Judgement =
+    | { ok: true; file: string; document: PackageDocument; warnings: (PackageWarning & Place)[] }
+    | { ok: false; file: string; problems: Problem[] };
+
+/** The server's own rules over a file, all problems in the order of its lines. */
+export function judgePackage(file: PackageFile, settings: Settings): Judgement {
+    const { egressAllow } = settings.egress();
+    const verdict = checkPackage(file.value, { isPortAllowed: (port) => isPortAllowed(egressAllow, port) });
+    const located = <T extends { path: string }>(found: T): T & Place => ({ ...found, ...file.locate(found.path) });
+    if (verdict.ok) return { ok: true, file: file.name, document: verdict.document, warnings: verdict.warnings.map(located) };
+    const problems = verdict.problems.map(located).sort((a, b) => a.line - b.line || a.column - b.column);
+    return { ok: false, file: file.name, problems };
+}
+
+/**
+ * The package of a file that is meant to be used.
+ * @throws CommandFault SCHEMA_INVALID with every problem and its line
+ */
+export async function readValidPackage(
+    path: string,
+    terminal: Terminal,
+    settings: Settings,
+): Promise<Judgement & { ok: true; locate: PackageFile['locate'] }> {
+    const file = await readPackageFile(path, terminal);
+    const judged = judgePackage(file, settings);
+    if (judged.ok) return { ...judged, locate: file.locate };
+    throw invalidPackage(judged.file, judged.problems, terminal.paintError);
+}
+
+export function invalidPackage(file: string, problems: readonly Problem[], paint: Paint): CommandFault {
+    const message = `${file} breaks the rules of the registry in ${counted(problems.length, 'place')}:`;
+    return new CommandFault('SCHEMA_INVALID', message, { lines: problemLines(file, problems, paint), fields: { file, details: problems } });
+}
+
+/** `file:line:column` as terminals make it a link, then what is wrong there. */
+export function problemLines(file: string, problems: readonly (Place & { path: string; code: string; message: string })[], paint: Paint) {
+    return problems.flatMap(({ line, column, path, code, message }) => [
+        `  ${paint('cyan', `${file}:${line}:${column}`)}  ${paint('bold', code)}  ${paint('dim', path)}`,
+        `      ${message}`,
+    ]);
+}
+
+export function counted(count: number, noun: string): string {
+    return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,85 @@
+import { escapePointer } from '../../shared/domain/json-bounds.ts';
+
+/** Both from 1, as editors count. */
+export interface Place {
+    line: number;
+    column: number;
+}
+
+/** Nobody writes deeper than the rules let through by far; pointers would grow with each level. */
+const MAX_DEPTH = 64;
+
+/**
+ * Where the values of a JSON text stand, by JSON pointer: members at their key, items at their value. What is not there is looked for
+ * at the nearest value around it.
+ * @param text well-formed JSON
+ */
+export function positionsOf(text: string): (pointer: string) => Place {
+    const offsets = offsetsOf(text);
+    const starts = lineStarts(text);
+    return (pointer) => {
+        let near = pointer;
+        while (near !== '' && !offsets.has(near)) near = near.slice(0, near.lastIndexOf('/'));
+        return placeOf(offsets.get(near) ?? 0, starts);
+    };
+}
+
+/** Where the character at `offset` stands. */
+export function placeIn(text: string, offset: number): Place {
+    return placeOf(offset, lineStarts(text));
+}
+
+interface Open {
+    pointer: string;
+    /** The index of the next item, or undefined in an object. */
+    index: number | undefined;
+    key: string;
+    keyAt: number;
+    isKeyNext: boolean;
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+function offsetsOf(text: string): Map<string, number> {
+    const offsets = new Map<string, number>();
+    const open: Open[] = [];
+    for (const { 0: token, index: at } of text.matchAll(TOKEN)) {
+        const around = open.at(-1);
+        if (token === '}' || token === ']') {
+            open.pop();
+        } else if (token === ',' && around !== undefined) {
+            if (around.index === undefined) around.isKeyNext = true;
+            else around.index++;
+        } else if (token === ':') {
+            // Stands behind a key that was read already.
+        } else if (around?.isKeyNext === true) {
+            Object.assign(around, { key: JSON.parse(token) as string, keyAt: at, isKeyNext: false });
+        } else {
+            const pointer = around === undefined ? '' : `${around.pointer}/${around.index ?? escapePointer(around.key)}`;
+            if (open.length < MAX_DEPTH) offsets.set(pointer, around === undefined || around.index !== undefined ? at : around.keyAt);
+            const isObject = token === '{';
+            if (isObject || token === '[') {
+                const inside = open.length < MAX_DEPTH ? pointer : '';
+                open.push({ pointer: inside, index: isObject ? undefined : 0, key: '', keyAt: 0, isKeyNext: isObject });
+            }
+        }
+    }
+    return offsets;
+}
+
+function lineStarts(text: string): number[] {
+    const starts = [0];
+    for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+    return starts;
+}
+
+function placeOf(offset: number, starts: readonly number[]): Place {
+    let first = 0;
+    let last = starts.length - 1;
+    while (first < last) {
+        const middle = Math.ceil((first + last) / 2);
+        if ((starts[middle] ?? 0) <= offset) first = middle;
+        else last = middle - 1;
+    }
+    return { line: first + 1, column: offset - (starts[first] ?? 0) + 1 };
+}

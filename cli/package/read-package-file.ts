@@ -1,0 +1,60 @@
+import { readFile } from 'node:fs/promises';
+import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { CommandFault } from '../failures.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Place, positionsOf } from './positions.ts';
+import { findSyntaxFault } from './syntax.ts';
+
+/** A package as somebody wrote it, not judged yet. */
+export interface PackageFile {
+    /** As messages name it. */
+    name: string;
+    value: unknown;
+    /** Where the value at a JSON pointer stands in the text. */
+    locate(pointer: string): Place;
+}
+
+/**
+ * Reads a package from a file, or from stdin for `-`.
+ * @throws CommandFault where it cannot be read, is no JSON, or is larger than the server takes
+ */
+export async function readPackageFile(path: string, terminal: Pick<Terminal, 'readAll'>): Promise<PackageFile> {
+    const name = path === '-' ? 'stdin' : path;
+    const text = (path === '-' ? await terminal.readAll() : await readText(path)).replace(/^\ufeff/, '');
+    const bytes = Buffer.byteLength(text);
+    if (bytes > PACKAGE_BYTES) {
+        const message = `${name} has ${bytes} bytes, and a package has at most ${PACKAGE_BYTES}.`;
+        throw new CommandFault('PAYLOAD_TOO_LARGE', message, { fields: { file: name } });
+    }
+    let positions: ((pointer: string) => Place) | undefined;
+    return {
+        name,
+        value: parse(text, name),
+        locate(pointer) {
+            positions ??= positionsOf(text);
+            return positions(pointer);
+        },
+    };
+}
+
+async function readText(path: string): Promise<string> {
+    try {
+        return await readFile(path, 'utf8');
+    } catch (error) {
+        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        if (code === 'ENOENT') throw new CommandFault('FILE_NOT_FOUND', `There is no file ${path}.`, { fields: { file: path } });
+        throw new CommandFault('FILE_UNREADABLE', `${path} cannot be read (${String(code)}).`, { fields: { file: path } });
+    }
+}
+
+function parse(text: string, name: string): unknown {
+    try {
+        return JSON.parse(text);
+    } catch {
+        const fault = findSyntaxFault(text);
+        const place = fault === undefined ? '' : `:${fault.line}:${fault.column}`;
+        throw new CommandFault('INVALID_JSON', `${name}${place} is no well-formed JSON${fault === undefined ? '' : `: ${fault.what}`}.`, {
+            fields: { file: name, ...(fault === undefined ? {} : { line: fault.line, column: fault.column }) },
+        });
+    }
+}

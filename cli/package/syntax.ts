@@ -1,0 +1,62 @@
+import { type Place, placeIn } from './positions.ts';
+
+type Wanted = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or }' | ', or ]' | 'end';
+
+const SAID: Readonly<Record<Wanted, string>> = {
+    value: 'a value belongs here',
+    'value or ]': 'a value or ] belongs here',
+    key: 'a name in double quotes belongs here',
+    'key or }': 'a name in double quotes or } belongs here',
+    ':': 'a : belongs here',
+    ', or }': 'a , or } belongs here',
+    ', or ]': 'a , or ] belongs here',
+    end: 'nothing more belongs here',
+};
+
+const SPACE = /[ \t\n\r]*/y;
+const SCALAR =
+    /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])|(?:true|false|null)\b/y;
+
+/** The first place where a text stops being JSON, and what belongs there: not every JSON.parse tells. It never repeats the text. */
+export function findSyntaxFault(text: string): (Place & { what: string }) | undefined {
+    const open: ('{' | '[')[] = [];
+    let wanted: Wanted = 'value';
+    let at = 0;
+    const afterValue = (): Wanted => (open.length === 0 ? 'end' : open.at(-1) === '{' ? ', or }' : ', or ]');
+    for (;;) {
+        at = endOf(SPACE, text, at) ?? at;
+        const char = text[at];
+        if (char === undefined) return wanted === 'end' ? undefined : { ...placeIn(text, at), what: 'the text ends too early' };
+        const isValueNext = wanted === 'value' || wanted === 'value or ]';
+        if (isValueNext && (char === '{' || char === '[')) {
+            open.push(char);
+            wanted = char === '{' ? 'key or }' : 'value or ]';
+            at++;
+        } else if ((char === '}' && wanted.endsWith('}')) || (char === ']' && wanted.endsWith(']'))) {
+            open.pop();
+            wanted = afterValue();
+            at++;
+        } else if (char === ',' && wanted.startsWith(', or')) {
+            wanted = open.at(-1) === '{' ? 'key' : 'value';
+            at++;
+        } else if (char === ':' && wanted === ':') {
+            wanted = 'value';
+            at++;
+        } else {
+            const isKeyNext: boolean = wanted === 'key' || wanted === 'key or }';
+            const end = isValueNext || (isKeyNext && char === '"') ? endOf(SCALAR, text, at) : undefined;
+            if (end === undefined) return { ...placeIn(text, at), what: char === '"' ? unclosed(wanted) : SAID[wanted] };
+            wanted = isKeyNext ? ':' : afterValue();
+            at = end;
+        }
+    }
+}
+
+function unclosed(wanted: Wanted): string {
+    return /^(value|key)/.test(wanted) ? 'this string has no end, or something in it that has to be escaped' : SAID[wanted];
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number | undefined {
+    pattern.lastIndex = at;
+    return pattern.test(text) ? pattern.lastIndex : undefined;
+}

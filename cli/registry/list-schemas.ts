@@ -1,0 +1,55 @@
+import type { Card, ListQuery } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+import { table } from '../table.ts';
+
+export interface ListOptions {
+    category?: string;
+    verified?: true;
+    sort?: NonNullable<ListQuery['sort']>;
+    limit: number;
+    cursor?: string;
+}
+
+/** `routebook list` and `routebook search Q`: cards of the registry, as many as were asked for. */
+export async function listSchemas({ client, terminal, note }: Session, q: string | undefined, options: ListOptions): Promise<Done> {
+    const { category, verified, sort, limit, cursor } = options;
+    const listing = client().schemas.list({
+        ...(q === undefined ? {} : { q }),
+        ...(category === undefined ? {} : { category }),
+        ...(verified === undefined ? {} : { verified }),
+        ...(sort === undefined ? {} : { sort }),
+        limit: Math.min(limit, PAGE),
+    });
+    const progress = terminal.progress('looking');
+    const cards: Card[] = [];
+    let next: string | null | undefined = cursor;
+    let total = 0;
+    try {
+        do {
+            const page = await listing.page(next ?? undefined);
+            cards.push(...page.items);
+            total = page.total;
+            next = page.nextCursor;
+        } while (next !== null && cards.length < limit);
+    } finally {
+        progress.end();
+    }
+    const result = { schemas: cards, total, next_cursor: next };
+    if (cards.length === 0) return { result, lines: ['Nothing is registered that fits; "routebook request" asks for it.'] };
+    if (next !== null) note(`${cards.length} of ${total}; --limit shows more, and --cursor ${next} goes on from here`);
+    return { result, lines: cardLines(cards, terminal.paint) };
+}
+
+/** The server's largest page. */
+const PAGE = 100;
+
+function cardLines(cards: readonly Card[], paint: Session['terminal']['paint']): string[] {
+    const heads = ['site', 'version', 'verified', 'endpoints', 'category', 'title'];
+    const rows = cards.map(({ site, version, verified, endpoints, intent_category, title }) => {
+        return [site, version, verified ? 'yes' : 'no', endpoints.length, intent_category, title];
+    });
+    return table(heads, rows, paint, (padded, column) => {
+        if (column === 0) return paint('bold', padded);
+        return column === 2 && padded.startsWith('yes') ? paint('green', padded) : padded;
+    });
+}

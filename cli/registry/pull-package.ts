@@ -1,0 +1,53 @@
+import { writeFile } from 'node:fs/promises';
+import { CommandFault } from '../failures.ts';
+import type { Done, Session } from '../session.ts';
+import { withoutVersion } from './published.ts';
+
+export interface PullOptions {
+    version?: string;
+    format: 'routebook' | 'openapi' | 'tools';
+    out?: string;
+}
+
+/** `routebook pull SITE`: the package on stdout or in a file, as it can be pushed again; or the site in another format. */
+export async function pullPackage({ client, terminal, note }: Session, site: string, { version, format, out }: PullOptions): Promise<Done> {
+    const query = version === undefined ? {} : { version };
+    const { document, about } = await download(client(), site, query, format);
+    const text = JSON.stringify(document, undefined, 4);
+    if (out === undefined) {
+        if (about !== undefined) note(`${about.site} version ${about.version}, hash ${about.version_hash}`);
+        return { result: document, lines: [text] };
+    }
+    try {
+        await writeFile(out, `${text}\n`);
+    } catch (error) {
+        throw new CommandFault(
+            'FILE_UNWRITABLE',
+            `${out} cannot be written (${error instanceof Error && 'code' in error ? error.code : error}).`,
+        );
+    }
+    const { paint } = terminal;
+    const lines = [
+        `${paint('green', '✓')} ${paint('bold', out)}: ${about === undefined ? `${site} as ${format}` : `${about.site} version ${about.version}`}`,
+    ];
+    if (about !== undefined) lines.push(paint('dim', `  publish changes with: routebook push ${out} --if-match ${about.version_hash}`));
+    return { result: { file: out, site, format, ...about }, lines };
+}
+
+interface About {
+    site: string;
+    version: number;
+    version_hash: string;
+}
+
+async function download(
+    client: ReturnType<Session['client']>,
+    site: string,
+    query: { version?: string },
+    format: PullOptions['format'],
+): Promise<{ document: unknown; about?: About }> {
+    if (format === 'openapi') return { document: await client.schemas.package(site, { ...query, format }) };
+    if (format === 'tools') return { document: await client.schemas.package(site, { ...query, format }) };
+    const { document, version, versionHash } = withoutVersion(await client.schemas.package(site, query));
+    return { document, about: { site: document.site, version, version_hash: versionHash } };
+}

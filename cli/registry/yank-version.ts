@@ -1,0 +1,24 @@
+import { wrongUsage } from '../failures.ts';
+import type { Done, Session } from '../session.ts';
+
+export interface YankOptions {
+    reason?: 'broken' | 'security' | 'legal';
+    undo?: true;
+}
+
+/** `routebook yank SITE VERSION`: takes a version back, or gives it again. */
+export async function yankVersion(
+    { client, terminal: { paint } }: Session,
+    site: string,
+    version: number,
+    { reason, undo }: YankOptions,
+): Promise<Done> {
+    if (undo === true && reason !== undefined) throw wrongUsage('--undo needs no --reason');
+    if (undo === true) {
+        const result = await client().schemas.unyank(site, version);
+        return { result, lines: [`${paint('green', '✓')} ${site} version ${version} is there again`] };
+    }
+    if (reason === undefined) throw wrongUsage('--reason is needed: broken, security or legal');
+    const result = await client().schemas.yank(site, version, { reason });
+    return { result, lines: [`${paint('green', '✓')} ${site} version ${version} is yanked: ${reason}`] };
+}

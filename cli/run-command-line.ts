@@ -1,0 +1,99 @@
+import { Command, CommanderError, Help } from 'commander';
+import { VERSION } from '../shared/version.ts';
+import { addAccountCommands } from './commands/account.ts';
+import { addAgentCommands } from './commands/agents.ts';
+import { addAuthoringCommands } from './commands/authoring.ts';
+import { addCallingCommands } from './commands/calling.ts';
+import { addRegistryCommands } from './commands/registry.ts';
+import { tell } from './failures.ts';
+import { openSession, type Run } from './session.ts';
+import type { Settings } from './settings.ts';
+import type { Terminal } from './terminal.ts';
+
+/**
+ * Runs one command of `routebook`. With `--json` the last line of stdout is the result, or `{"error":{code,message,…}}`; everything
+ * else goes to stderr.
+ * @returns the exit code: 0, 1 for a failure, 2 for wrong usage
+ */
+export async function runCommandLine(args: readonly string[], terminal: Terminal, settings: Settings): Promise<number> {
+    const isJson = args.includes('--json');
+    let exitCode = 0;
+    const run: Run = async (command, work) => {
+        const session = openSession(terminal, settings, command.optsWithGlobals());
+        const { result, lines = [], isFailure } = await work(session);
+        if (isJson) terminal.print(JSON.stringify(result));
+        else for (const line of lines) terminal.print(line);
+        if (isFailure === true) exitCode = 1;
+    };
+    const program = newProgram(terminal);
+    for (const add of [addAuthoringCommands, addRegistryCommands, addCallingCommands, addAccountCommands, addAgentCommands])
+        add(program, run);
+    for (const command of program.commands) takeCommonOptions(command);
+    try {
+        await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+        return exitCode;
+    } catch (error) {
+        if (error instanceof CommanderError) return usageExit(error, isJson, terminal);
+        const told = tell(error, terminal.paintError);
+        for (const line of told.lines) terminal.complain(line);
+        if (isJson) terminal.print(JSON.stringify({ error: told.error }));
+        return told.exitCode;
+    }
+}
+
+function newProgram(terminal: Terminal): Command {
+    const { paint } = terminal;
+    const program = new Command('routebook')
+        .description('Routes behind websites: write them down, check and publish them, call them.')
+        .version(VERSION, '-V, --version', 'print the version')
+        .helpOption('-h, --help', 'show this help')
+        .addHelpCommand(new Command('help').argument('[command]').description('show the help of a command').helpGroup('More:'))
+        .exitOverride()
+        // `--version` before a command is ours, and behind one the command's.
+        .enablePositionalOptions()
+        .showHelpAfterError('(--help shows how)')
+        .configureOutput({
+            writeOut: (text) => terminal.print(text.trimEnd()),
+            writeErr: (text) => terminal.complain(text.trimEnd()),
+            getOutHelpWidth: () => Math.min(terminal.columns, 110),
+            getOutHasColors: () => terminal.isColourful.out,
+            getErrHasColors: () => terminal.isColourful.error,
+            outputError: (text, write) => write(text.replace(/^error: /, `${terminal.paintError('red', '✗')} `)),
+        })
+        .configureHelp({
+            showGlobalOptions: false,
+            styleTitle: (text) => paint('bold', text),
+            styleCommandText: (text) => paint('cyan', text),
+            styleSubcommandText: (text) => paint('cyan', text),
+            styleArgumentText: (text) => paint('yellow', text),
+            styleOptionText: (text) => paint('green', text),
+            subcommandTerm: (command) => new Help().subcommandTerm(command).replace(' [options]', ''),
+        })
+        .addHelpText('after', AFTER_HELP);
+    return takeCommonOptions(program);
+}
+
+const AFTER_HELP = `
+Settings of the environment:
+  ROUTEBOOK_URL      the server, where --server names none
+  ROUTEBOOK_API_KEY  the key, before the stored one
+  EGRESS_ALLOW       what "test" may reach beyond public https, such as
+                     127.0.0.1/32:3000; EGRESS_HOSTS and EGRESS_PROXY_URL too
+  NO_COLOR           no colours, wherever it goes
+
+"routebook help <command>" tells more about a command.`;
+
+/** They may stand before the command and behind it. */
+function takeCommonOptions(command: Command): Command {
+    return command
+        .option('--server <url>', 'address of the Routebook to talk to')
+        .option('--json', 'print the result as one line of JSON, the last of stdout');
+}
+
+/** Help that was asked for is no fault; commander has printed what it has to say. */
+function usageExit({ exitCode, code, message }: CommanderError, isJson: boolean, terminal: Terminal): number {
+    if (exitCode === 0) return 0;
+    const text = code === 'commander.help' ? 'a command is missing' : message.replace(/^error: /, '');
+    if (isJson) terminal.print(JSON.stringify({ error: { code: 'WRONG_USAGE', message: text } }));
+    return 2;
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { keysIn, type StoredKeys } from './account/stored-keys.ts';
+import { Routebook, type RoutebookOptions } from './client/index.ts';
+import { CommandFault, wrongUsage } from './failures.ts';
+import type { Settings } from './settings.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What a command did: the JSON of `--json`, and the same for a person's eyes. */
+export interface Done {
+    result: unknown;
+    lines?: readonly string[];
+    /** Exit 1 though there is a result. */
+    isFailure?: boolean;
+}
+
+export type Work = (session: Session) => Promise<Done>;
+
+/** Runs a command's work with the options that every command takes. */
+export type Run = (command: Command, work: Work) => Promise<void>;
+
+/** One run of one command. */
+export interface Session {
+    terminal: Terminal;
+    settings: Settings;
+    isJson: boolean;
+    /** Without a trailing slash: `--server`, ROUTEBOOK_URL, where the last login went, or this machine. */
+    server: string;
+    keys: StoredKeys;
+    client(): Routebook;
+    /** What `client` is made with. */
+    clientOptions(): RoutebookOptions;
+    /** A line of the result that does not wait for its end; nothing under `--json`. */
+    say(line: string): void;
+    /** A line for whoever watches. */
+    note(line: string): void;
+}
+
+const THIS_MACHINE = 'http://localhost:8080';
+
+export function openSession(terminal: Terminal, settings: Settings, options: { server?: string; json?: boolean }): Session {
+    const keys = keysIn(settings.folder);
+    const stored = keys.read();
+    const server = readServer(options.server ?? settings.server ?? stored.lastServer ?? THIS_MACHINE);
+    const isJson = options.json === true;
+    const note = (line: string) => terminal.complain(line);
+    const clientOptions = (): RoutebookOptions => {
+        const apiKey = settings.apiKey ?? stored.keyOf(server);
+        if (apiKey !== undefined && isInTheClear(server)) note(`! the key travels unencrypted to ${server}`);
+        return {
+            baseUrl: server,
+            ...(apiKey === undefined ? {} : { apiKey }),
+            maxRetries: 2,
+            onRetry: ({ code }, waitMs) => note(`! ${code}: trying again in ${(waitMs / 1000).toFixed(1)} s`),
+        };
+    };
+    return {
+        terminal,
+        settings,
+        isJson,
+        server,
+        keys,
+        client: () => new Routebook(clientOptions()),
+        clientOptions,
+        say: (line) => {
+            if (!isJson) terminal.print(line);
+        },
+        note,
+    };
+}
+
+/** An address as it is compared and stored. */
+function readServer(text: string): string {
+    const url = URL.canParse(text) ? new URL(text) : undefined;
+    const isAddress = (url?.protocol === 'http:' || url?.protocol === 'https:') && url.username === '' && url.search === '';
+    if (!isAddress) throw wrongUsage(`${JSON.stringify(text)} is no address of a server, such as ${THIS_MACHINE}`);
+    return url.href.replace(/[/#]+$/, '');
+}
+
+function isInTheClear(server: string): boolean {
+    const { protocol, hostname } = new URL(server);
+    return protocol === 'http:' && !/^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+}
+
+/** For what can be answered only by somebody who sits there. */
+export function cancelled(): CommandFault {
+    return new CommandFault('CANCELLED', 'cancelled; nothing was done');
+}

@@ -1,0 +1,37 @@
+/** A call of the API on behalf of an agent, with the key of whoever runs it. */
+export interface ApiCall {
+    method: 'GET' | 'POST';
+    path: string;
+    query?: Record<string, string | number | boolean | undefined>;
+    body?: unknown;
+    headers?: Record<string, string>;
+    /** Whether it may be sent again when its answer was lost. */
+    isRepeatable: boolean;
+}
+
+/** Resolves with the body of a success. @throws AskFailure with what the API said instead. */
+export type Ask = (call: ApiCall) => Promise<Record<string, unknown>>;
+
+/** The fields of the error envelope that tell an agent what to do. */
+export interface Told {
+    code: string;
+    message: string;
+    retryable: boolean;
+    retry_after?: number | undefined;
+    details?: readonly { path: string; code: string; message: string }[] | undefined;
+    upgrade_url?: string | undefined;
+    did_you_mean?: readonly string[] | undefined;
+    request_id?: string | undefined;
+    doc_url?: string | undefined;
+}
+
+/** The API refused, or could not be reached. */
+export class AskFailure extends Error {
+    readonly told: Told;
+
+    constructor(told: Told) {
+        super(told.message);
+        this.name = 'AskFailure';
+        this.told = told;
+    }
+}

@@ -1,0 +1,100 @@
+import type { Stripe } from 'stripe';
+import type { Plan } from '../domain/plans.ts';
+import { changeTo, type SoldPlan } from '../domain/subscription.ts';
+import type { Subscription } from '../store/subscriptions.ts';
+import { type Billing, priceOf } from './billing.ts';
+import { idOf } from './read-stripe.ts';
+import { catchUp, settleWorkspace } from './settle.ts';
+
+/** What an upgrade costs today, in cents: the new month, less what is left of the old one. */
+export interface Due {
+    amountCents: number;
+    currency: string;
+}
+
+export type Changed =
+    | { ok: true }
+    /** The bank asks for more, or refused: nothing changes until this invoice is paid, and a day later nothing is left of it. */
+    | { ok: false; payAt: string | undefined };
+
+/** Asks Stripe what an upgrade would cost now. */
+export async function previewUpgrade({ ask, settings }: Billing, subscription: Subscription, plan: SoldPlan): Promise<Due> {
+    const { subscriptionId, itemId, customerId } = subscription;
+    const preview = await ask((stripe) =>
+        stripe.invoices.createPreview({
+            customer: customerId,
+            subscription: subscriptionId,
+            subscription_details: {
+                items: [{ id: itemId, price: priceOf(settings, plan) }],
+                billing_cycle_anchor: { type: 'now' },
+                proration_behavior: 'always_invoice',
+            },
+        }),
+    );
+    return { amountCents: preview.amount_due, currency: preview.currency };
+}
+
+/**
+ * Changes what is billed. Up: at once, with a new month that begins now, if it can be paid. Down, or to Free: when the month that
+ * was paid for ends; until then everything stays, and choosing the plan of this month again takes it back.
+ * @param current the plan of the period that was paid for last
+ */
+export async function changeSubscription(billing: Billing, subscription: Subscription, current: Plan, wanted: Plan): Promise<Changed> {
+    const { ask, settings } = billing;
+    const { workspaceId, subscriptionId, itemId } = subscription;
+    const change = changeTo(current, wanted);
+    if (change === 'upgrade now' && wanted !== 'free' && wanted !== 'enterprise') return upgrade(billing, subscription, wanted);
+    if (change === 'end at period end') {
+        await ask((stripe) => stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: true }));
+    } else if (wanted === 'starter' || wanted === 'pro') {
+        await resume(billing, subscription);
+        const price = priceOf(settings, wanted);
+        await ask((stripe) => stripe.subscriptions.update(subscriptionId, { items: [{ id: itemId, price }], proration_behavior: 'none' }));
+    }
+    await settleWorkspace(billing, workspaceId, subscriptionId);
+    return { ok: true };
+}
+
+async function upgrade(billing: Billing, subscription: Subscription, plan: SoldPlan): Promise<Changed> {
+    const { ask, settings } = billing;
+    const { subscriptionId, itemId, status } = subscription;
+    // What is owed comes first.
+    if (status !== 'active' && status !== 'trialing') return { ok: false, payAt: undefined };
+    await resume(billing, subscription);
+    const before = await ask((stripe) => stripe.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] }));
+    if (before.pending_update !== null) return { ok: false, payAt: placeToPay(before) };
+    const isDone = before.items.data.some(({ price }) => price.id === priceOf(settings, plan));
+    const updated = isDone
+        ? before
+        : await ask((stripe) =>
+              stripe.subscriptions.update(
+                  subscriptionId,
+                  {
+                      items: [{ id: itemId, price: priceOf(settings, plan) }],
+                      billing_cycle_anchor: { type: 'now' },
+                      proration_behavior: 'always_invoice',
+                      payment_behavior: 'pending_if_incomplete',
+                      expand: ['latest_invoice'],
+                  },
+                  // A second click is the same change: it is counted from the same invoice.
+                  { idempotencyKey: `upgrade ${subscriptionId} ${plan} ${latestInvoiceOf(before)}` },
+              ),
+          );
+    if (updated.pending_update !== null) return { ok: false, payAt: placeToPay(updated) };
+    await catchUp(billing, subscriptionId);
+    return { ok: true };
+}
+
+function latestInvoiceOf({ latest_invoice: invoice }: Stripe.Subscription): string {
+    return invoice === null ? 'none' : idOf(invoice);
+}
+
+function placeToPay({ latest_invoice: invoice }: Stripe.Subscription): string | undefined {
+    return invoice === null || typeof invoice === 'string' ? undefined : (invoice.hosted_invoice_url ?? undefined);
+}
+
+/** Takes a cancellation back. */
+async function resume({ ask }: Billing, { subscriptionId, endsAt }: Subscription): Promise<void> {
+    if (endsAt === undefined) return;
+    await ask((stripe) => stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: false }));
+}

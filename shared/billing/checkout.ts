@@ -1,0 +1,116 @@
+import type { Stripe } from 'stripe';
+import type { Plan } from '../domain/plans.ts';
+import { isAbove, type SoldPlan } from '../domain/subscription.ts';
+import * as checkouts from '../store/checkouts.ts';
+import { findSubscription, isBilled } from '../store/subscriptions.ts';
+import { type Billing, isUnknown, priceOf } from './billing.ts';
+import { idOf } from './read-stripe.ts';
+import { catchUp } from './settle.ts';
+
+export interface CheckoutOrder {
+    workspaceId: string;
+    /** The plan that the workspace is on now. */
+    current: Plan;
+    wanted: SoldPlan;
+    userId: string;
+    email: string;
+}
+
+export type BegunCheckout =
+    | { ok: true; url: string }
+    /** `subscribed`: the plan is changed, not bought again. `by operator`: an agreement that this would replace. `busy`: in another tab. */
+    | { ok: false; why: 'subscribed' | 'by operator' | 'busy' };
+
+/** Begins a checkout at Stripe, and ends the one that was open: of all tabs together, one can be paid. */
+export async function beginCheckout(billing: Billing, order: CheckoutOrder): Promise<BegunCheckout> {
+    const { db } = billing;
+    const { workspaceId, current, wanted, userId } = order;
+    await closeCheckout(billing, workspaceId);
+    const subscription = await findSubscription(db, workspaceId);
+    if (isBilled(subscription)) return { ok: false, why: 'subscribed' };
+    if (!isAbove(wanted, current)) return { ok: false, why: 'by operator' };
+    const checkoutId = await checkouts.addCheckout(db, { workspaceId, userId, plan: wanted });
+    if (checkoutId === undefined) return { ok: false, why: 'busy' };
+    const session = await openSession(billing, checkoutId, order, subscription?.customerId);
+    if (session.url !== null && (await checkouts.openCheckout(db, checkoutId, session.id))) return { ok: true, url: session.url };
+    await billing.ask((stripe) => stripe.checkout.sessions.expire(session.id));
+    return { ok: false, why: 'busy' };
+}
+
+/** The browser comes back from Stripe: true where the session was paid and belongs to this workspace. It waits for no event. */
+export async function returnFromCheckout(billing: Billing, workspaceId: string, sessionId: string): Promise<boolean> {
+    const checkout = await checkouts.findCheckoutBySession(billing.db, sessionId);
+    if (checkout?.workspaceId !== workspaceId) return false;
+    const subscriptionId = await readCheckout(billing, sessionId);
+    if (subscriptionId !== undefined) await catchUp(billing, subscriptionId);
+    return subscriptionId !== undefined;
+}
+
+/** Reads a session again, and ends its checkout where it is over; the subscription that came of it, if any. */
+export async function readCheckout({ db, ask }: Billing, sessionId: string): Promise<string | undefined> {
+    const checkout = await checkouts.findCheckoutBySession(db, sessionId);
+    if (checkout === undefined) return undefined;
+    const session = await ask((stripe) => stripe.checkout.sessions.retrieve(sessionId));
+    if (session.status === 'expired') await checkouts.endCheckout(db, checkout.checkoutId, 'closed');
+    if (session.status !== 'complete' || session.subscription === null) return undefined;
+    await checkouts.endCheckout(db, checkout.checkoutId, 'done');
+    return idOf(session.subscription);
+}
+
+/** Ends the open checkout of a workspace, so that nobody can pay it any more; one that was paid already is settled instead. */
+export async function closeCheckout(billing: Billing, workspaceId: string): Promise<void> {
+    const { db, ask } = billing;
+    await checkouts.closeUnopened(db, workspaceId);
+    const open = await checkouts.findOpenCheckout(db, workspaceId);
+    if (open?.sessionId === undefined) return;
+    const { checkoutId, sessionId } = open;
+    try {
+        await ask((stripe) => stripe.checkout.sessions.expire(sessionId));
+    } catch (error) {
+        if (!isRefused(error)) throw error;
+        // It is over already: paid, or too old.
+        const subscriptionId = isUnknown(error) ? undefined : await readCheckout(billing, sessionId);
+        if (subscriptionId !== undefined) await catchUp(billing, subscriptionId);
+    }
+    await checkouts.endCheckout(db, checkoutId, 'closed');
+}
+
+/** Where checkouts are, as pages have to say it of their forms. */
+export function checkoutOrigin({ settings: { apiBase } }: Billing): string {
+    return apiBase === undefined ? 'https://checkout.stripe.com' : new URL(apiBase).origin;
+}
+
+async function openSession(
+    { db, ask, settings, publicUrl }: Billing,
+    checkoutId: string,
+    { workspaceId, wanted, email }: CheckoutOrder,
+    customer: string | undefined,
+): Promise<Stripe.Checkout.Session> {
+    // For whoever looks at Stripe's own pages; we never go by it.
+    const metadata = { checkout: checkoutId, workspace: workspaceId };
+    const page = `${publicUrl()}/dashboard/billing`;
+    try {
+        return await ask((stripe) =>
+            stripe.checkout.sessions.create(
+                {
+                    mode: 'subscription',
+                    line_items: [{ price: priceOf(settings, wanted), quantity: 1 }],
+                    client_reference_id: checkoutId,
+                    success_url: `${page}?checkout={CHECKOUT_SESSION_ID}`,
+                    cancel_url: page,
+                    ...(customer === undefined ? { customer_email: email } : { customer }),
+                    metadata,
+                    subscription_data: { metadata },
+                },
+                { idempotencyKey: checkoutId },
+            ),
+        );
+    } catch (error) {
+        await checkouts.endCheckout(db, checkoutId, 'closed');
+        throw error;
+    }
+}
+
+function isRefused(error: unknown): boolean {
+    return error instanceof Error && 'type' in error && error.type === 'StripeInvalidRequestError';
+}

@@ -1,0 +1,189 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Db } from '../db.ts';
+import { PLANS } from '../domain/plans.ts';
+import { type EndReason, isLive, isOver, isOwed, judge, type SubscriptionFacts } from '../domain/subscription.ts';
+import { Refusal } from '../refusals.ts';
+import { recordChange } from '../store/audit.ts';
+import { findCheckoutBySession } from '../store/checkouts.ts';
+import { changePlan, renewWorkspace } from '../store/credits.ts';
+import { addInvoice, isKept, markGranted, newestInvoice, takeInvoiceBack } from '../store/invoices.ts';
+import * as subscriptions from '../store/subscriptions.ts';
+import { type Billing, isUnknown } from './billing.ts';
+import { forgetTrouble, tellOfEnd, tellOfFailure } from './payment-notices.ts';
+import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
+
+/**
+ * How a workspace comes to its plan. Whatever happens at Stripe, we read the subscription from it again and judge anew by what
+ * we know: the subscription, and the invoices that were paid. So the order of events does not matter, nor how often they come.
+ */
+export async function settleSubscription(billing: Billing, subscriptionId: string): Promise<void> {
+    const workspaceId = await workspaceOf(billing, subscriptionId);
+    if (workspaceId === undefined) {
+        // A Stripe account may sell other things too.
+        billing.log.warn({ part: 'billing', subscription: subscriptionId }, 'Stripe told of a subscription that no checkout of ours began');
+        return;
+    }
+    await settleWorkspace(billing, workspaceId, subscriptionId);
+}
+
+/** An invoice was paid: it is kept, and grants the allowance of its period, once. */
+export async function takeInvoice(billing: Billing, invoiceId: string): Promise<void> {
+    const invoice = await readInvoice(billing, invoiceId);
+    if (invoice?.subscriptionId === undefined) return;
+    // Kept before the read that judges it, so that whichever read is written has seen it.
+    await keep(billing, invoice);
+    await settleSubscription(billing, invoice.subscriptionId);
+}
+
+/** Takes what was paid for a subscription, for when somebody waits for it or an event was lost. */
+export async function catchUp(billing: Billing, subscriptionId: string): Promise<void> {
+    for (const invoice of await readPaidInvoices(billing, subscriptionId)) await keep(billing, invoice);
+    await settleSubscription(billing, subscriptionId);
+}
+
+/** Money may have gone back: by refund of what the current period was paid with, or by a dispute about any of it. */
+export async function takeBack(billing: Billing, chargeId: string): Promise<void> {
+    const { db } = billing;
+    const charge = await readCharge(billing, chargeId);
+    if (charge?.reason === undefined) return;
+    // Its own event may not have come yet; now it never grants anything.
+    if (!(await isKept(db, charge.invoiceId))) await keep(billing, await readInvoice(billing, charge.invoiceId));
+    const invoice = await takeInvoiceBack(db, charge.invoiceId);
+    if (invoice === undefined) return;
+    // So that there is something to end.
+    if ((await subscriptions.findBySubscription(db, invoice.subscriptionId)) === undefined) {
+        await settleSubscription(billing, invoice.subscriptionId);
+    }
+    const newest = await newestInvoice(db, invoice.subscriptionId);
+    const isCurrent = newest === undefined || newest.until.getTime() <= invoice.until.getTime();
+    if (isCurrent || charge.reason === 'dispute')
+        await endSubscription(billing, invoice.workspaceId, invoice.subscriptionId, charge.reason);
+}
+
+/** Ends a subscription at once and for good: the plan here, then whatever would be billed at Stripe. Again where that failed. */
+export async function endSubscription(billing: Billing, workspaceId: string, subscriptionId: string, reason: EndReason): Promise<void> {
+    await endPlan(billing, workspaceId, subscriptionId, reason);
+    await settleWorkspace(billing, workspaceId, subscriptionId);
+}
+
+/** The part of it that needs no Stripe. */
+export async function endPlan(
+    { db, publicUrl }: Pick<Billing, 'db' | 'publicUrl'>,
+    workspaceId: string,
+    subscriptionId: string,
+    reason: EndReason,
+): Promise<void> {
+    await db.transaction(async (trx) => {
+        await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+        await subscriptions.markEnded(trx, workspaceId, subscriptionId, reason);
+        await applyVerdict(trx, workspaceId, publicUrl());
+    });
+}
+
+/** Reads a workspace's subscription and judges it; the result of the read that began last is the one that counts. */
+export async function settleWorkspace(billing: Billing, workspaceId: string, subscriptionId: string): Promise<void> {
+    const { db, log } = billing;
+    for (let tries = 1; tries <= MOST_READS; tries++) {
+        const number = await subscriptions.beginRead(db, workspaceId);
+        const facts = await readSubscription(billing, subscriptionId);
+        if (facts === undefined) {
+            // Perhaps the settings name another account of Stripe: nobody loses a plan by that.
+            await subscriptions.markGone(db, workspaceId, subscriptionId);
+            log.warn({ part: 'billing', workspace: workspaceId, subscription: subscriptionId }, 'Stripe no longer knows a subscription');
+            return;
+        }
+        const done = await writeDown(billing, workspaceId, number, facts);
+        if (done === 'not the one' && isLive(facts.status)) {
+            log.error({ part: 'billing', workspace: workspaceId, subscription: subscriptionId }, 'a workspace has two subscriptions');
+        }
+        if (done !== 'void') {
+            if (await isToCancel(db, workspaceId, facts)) await cancelAtStripe(billing, workspaceId, subscriptionId);
+            return;
+        }
+        // Somebody began after us and has seen whatever we were told of; where that one fails, it is our turn again.
+        for (let waits = 0; waits < WAITS; waits++) {
+            if (await subscriptions.isOvertaken(db, workspaceId, number)) return;
+            await pause(WAIT_MS * (1 + Math.random()));
+        }
+    }
+    throw new Refusal('SERVICE_UNAVAILABLE', 'Too much happens to this subscription at once; try again.', { retryAfter: 5 });
+}
+
+const MOST_READS = 5;
+const WAITS = 10;
+const WAIT_MS = 30;
+
+async function writeDown(
+    { db, publicUrl }: Billing,
+    workspaceId: string,
+    number: number,
+    facts: SubscriptionFacts,
+): Promise<Awaited<ReturnType<typeof subscriptions.writeRead>>> {
+    return db.transaction(async (trx) => {
+        await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+        const done = await subscriptions.writeRead(trx, workspaceId, number, facts);
+        if (done === 'written') await applyVerdict(trx, workspaceId, publicUrl());
+        return done;
+    });
+}
+
+/** What the rows say becomes the plan, in the transaction that wrote them. */
+async function applyVerdict(trx: Db, workspaceId: string, publicUrl: string): Promise<void> {
+    const subscription = await subscriptions.findSubscription(trx, workspaceId);
+    if (subscription === undefined) return;
+    const newest = await newestInvoice(trx, subscription.subscriptionId);
+    const isStanding = await subscriptions.standsOnSubscription(trx, workspaceId);
+    const verdict = judge(subscription, newest, isStanding);
+    if (verdict === 'end plan') {
+        const why = subscription.endedBy ?? subscription.status;
+        await changePlan(trx, workspaceId, { plan: 'free', planAllowance: PLANS.free.allowance });
+        await audit(trx, workspaceId, { plan: 'free', why });
+        await tellOfEnd(trx, publicUrl, subscription, why);
+    }
+    if (verdict === 'leave' && isStanding && isOwed(subscription.status)) await tellOfFailure(trx, publicUrl, subscription);
+    if (verdict !== 'begin period' || newest === undefined || !(await markGranted(trx, newest.invoiceId))) return;
+    const { plan, from, until } = newest;
+    const isDone = await renewWorkspace(trx, workspaceId, { plan, planAllowance: PLANS[plan].allowance, from, until });
+    // Everybody left: nobody pays for what nobody can use.
+    if (!isDone) return subscriptions.markEnded(trx, workspaceId, subscription.subscriptionId, 'deletion');
+    await audit(trx, workspaceId, { plan, why: newest.invoiceId });
+    await forgetTrouble(trx, workspaceId);
+}
+
+async function audit(trx: Db, target: string, after: { plan: string; why: string }): Promise<void> {
+    await recordChange(trx, { actor: 'stripe', command: 'plan change', target, reason: null, before: null, after });
+}
+
+async function isToCancel(db: Db, workspaceId: string, { subscriptionId, status }: SubscriptionFacts): Promise<boolean> {
+    const subscription = await subscriptions.findSubscription(db, workspaceId);
+    return subscription?.subscriptionId === subscriptionId && subscription.endedBy !== undefined && !isOver(status);
+}
+
+/** Nothing is paid back by itself, and nothing more is billed. */
+async function cancelAtStripe(billing: Billing, workspaceId: string, subscriptionId: string): Promise<void> {
+    try {
+        await billing.ask((stripe) => stripe.subscriptions.cancel(subscriptionId, { invoice_now: false, prorate: false }));
+    } catch (error) {
+        // It was cancelled before.
+        if (!isUnknown(error)) throw error;
+    }
+    const number = await subscriptions.beginRead(billing.db, workspaceId);
+    const facts = await readSubscription(billing, subscriptionId);
+    if (facts !== undefined) await writeDown(billing, workspaceId, number, facts);
+}
+
+async function keep({ db, ask, log }: Billing, invoice: ReadInvoice | undefined): Promise<void> {
+    const { paid } = invoice ?? {};
+    if (paid === undefined) return log.info({ part: 'billing', invoice: invoice?.invoiceId }, 'an invoice is not paid, or not for a plan');
+    const workspaceId = await workspaceOf({ db, ask }, paid.subscriptionId);
+    if (workspaceId !== undefined) await addInvoice(db, workspaceId, paid);
+}
+
+/** Whose a subscription is: by what we read before, or by the checkout row that we wrote before anybody could pay. */
+async function workspaceOf({ db, ask }: Pick<Billing, 'db' | 'ask'>, subscriptionId: string): Promise<string | undefined> {
+    const known = await subscriptions.findBySubscription(db, subscriptionId);
+    if (known !== undefined) return known.workspaceId;
+    const sessions = await ask((stripe) => stripe.checkout.sessions.list({ subscription: subscriptionId, limit: 1 }));
+    const session = sessions.data[0];
+    return session && (await findCheckoutBySession(db, session.id))?.workspaceId;
+}

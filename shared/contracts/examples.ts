@@ -1,0 +1,220 @@
+import type { Json, JsonObject } from '../domain/types.ts';
+
+/** What the document shows beside its schemas. Its tests hold each example against the schema that it stands at. */
+
+const SHOP = 'shop.example.com';
+const AT = '2026-11-02T09:30:00.000Z';
+const HASH = '5c1f0d4e8b7a69382716f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0';
+const HEALTH = { success_rate_7d: 0.99, p95_ms: 420, last_success_at: AT };
+const PAGE = { pagination: { limit: 20, next_cursor: null, total: 1 } };
+
+const GET_PRODUCT: JsonObject = {
+    name: 'get_product',
+    description: 'One product by its number',
+    method: 'GET',
+    url: `https://${SHOP}/products/{id}`,
+    params: [{ name: 'id', source: 'path', required: true, schema: { type: 'integer' }, example: 7 }],
+    examples: [{ params: { id: 7 } }],
+};
+
+const PACKAGE: JsonObject = {
+    format: 'routebook/1',
+    site: SHOP,
+    title: 'Example Shop',
+    intent_category: 'commerce/product-search',
+    endpoints: [GET_PRODUCT],
+};
+
+const CARD: JsonObject = {
+    site: SHOP,
+    title: 'Example Shop',
+    description: '',
+    intent_category: 'commerce/product-search',
+    verified: true,
+    verified_at: AT,
+    version: 3,
+    version_hash: HASH,
+    published_at: AT,
+    endpoints: [
+        { name: 'get_product', kind: 'api_call', method: 'GET', description: 'One product by its number', hosted: true, credits: 1 },
+    ],
+    maintainer: 'Example Workspace',
+    fetches_7d: 120,
+    health: HEALTH,
+};
+
+const VERSION: JsonObject = {
+    version: 3,
+    version_hash: HASH,
+    published_at: AT,
+    published_by: 'Example Workspace',
+    verified: true,
+    yanked: false,
+    change: 'minor',
+    changes: { added: ['get_product'], removed: [], changed: [] },
+};
+
+const MAINTAINERS: JsonObject = { success: true, data: [{ workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' }], meta: PAGE };
+
+/** A body that can be sent, by the name of its contract. */
+export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
+    postFetch: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, dry_run: true },
+    postSchema: PACKAGE,
+    postSchemaRequest: {
+        domain: 'timetable.example.com',
+        task: 'Read the departures of one station; today a browser has to click through four pages for it.',
+        read_or_write: 'read',
+        frequency: 'hourly',
+    },
+    postYank: { reason: 'broken' },
+};
+
+/** The whole body of a success, by the name of its contract. */
+export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
+    getCatalog: {
+        success: true,
+        domain: SHOP,
+        session_id: 'ses_8Kd0sP3vXw1Z',
+        endpoints: [
+            {
+                name: 'get_product',
+                method: 'GET',
+                url: `https://${SHOP}/products/{id}`,
+                headers: {},
+                kind: 'api_call',
+                description: 'One product by its number',
+                params: [{ name: 'id', source: 'path', required: true, description: '', schema: { type: 'integer' } }],
+                hosted: true,
+                effect: 'read',
+                credits: 1,
+                credits_max: 1,
+                health: HEALTH,
+            },
+        ],
+        schema: { version: 3, version_hash: HASH, verified: true, verified_at: AT },
+    },
+    postFetch: {
+        success: true,
+        data: { id: 7, title: 'Lamp', price: 24.9 },
+        meta: {
+            credits_used: 1,
+            credits_remaining: 999,
+            request_id: 'req_2bN6tY8cVz5M',
+            site: SHOP,
+            endpoint: 'get_product',
+            version: 3,
+            results: 1,
+            truncated: false,
+            cached: false,
+            duration_ms: 143,
+            queue_ms: 2,
+            upstream: { status: 200, attempts: 1, duration_ms: 131, bytes: 20480 },
+        },
+    },
+    postSchema: {
+        success: true,
+        data: {
+            site: SHOP,
+            version: 3,
+            version_hash: HASH,
+            created: true,
+            change: 'minor',
+            changes: { added: ['get_product'], removed: [], changed: [] },
+            published_at: AT,
+            verified: false,
+            warnings: [],
+            credits_earned: 50,
+        },
+    },
+    getSchemas: { success: true, data: [CARD], meta: PAGE },
+    getSchema: { success: true, data: CARD },
+    getVersions: { success: true, data: [VERSION], meta: PAGE },
+    postYank: { success: true, data: { ...VERSION, yanked: true } },
+    deleteYank: { success: true, data: VERSION },
+    getMaintainers: MAINTAINERS,
+    putMaintainer: MAINTAINERS,
+    deleteMaintainer: MAINTAINERS,
+    getPackage: { success: true, data: { ...PACKAGE, version: 3, version_hash: HASH, published_at: AT } },
+    postSchemaRequest: {
+        success: true,
+        data: { request_id: 'srq_6hJ1wE4rUq9B', domain: 'timetable.example.com', status: 'open', demand: 2, created_at: AT },
+    },
+    getSchemaRequest: {
+        success: true,
+        data: {
+            request_id: 'srq_6hJ1wE4rUq9B',
+            domain: 'timetable.example.com',
+            task: 'Read the departures of one station; today a browser has to click through four pages for it.',
+            read_or_write: 'read',
+            auth_shape: null,
+            output_shape: null,
+            failure_mode: null,
+            intent_category: null,
+            frequency: 'hourly',
+            status: 'fulfilled',
+            demand: 0,
+            created_at: AT,
+            updated_at: AT,
+            fulfilled_by: { site: 'timetable.example.com', version: 1 },
+            history: [
+                { status: 'open', at: AT },
+                { status: 'fulfilled', at: AT },
+            ],
+        },
+    },
+    getAccount: {
+        success: true,
+        data: {
+            user_id: 'usr_1aS5dF7gHj3K',
+            workspace_id: 'wsp_4fX2mQ9kLr7T',
+            plan: 'free',
+            credits: { balance: 1049, allowance: { limit: 1000, remaining: 999 }, bonus: 50, held: 0, resets_at: AT },
+            limits: [{ window: 'minute', limit: 20, remaining: 19, resets_in: 31 }],
+            concurrency: { limit: 5, in_flight: 0 },
+            key: { id: 'key_9zX8cV7bNm6L', name: 'first', prefix: 'rb_live_3fQ7', expires_at: null },
+        },
+    },
+    getCategories: {
+        success: true,
+        data: [{ slug: 'weather', name: 'Weather', children: [{ slug: 'current', name: 'Current', path: 'weather/current' }] }],
+    },
+    getTrending: {
+        success: true,
+        data: {
+            window: '7d',
+            sites: [
+                {
+                    rank: 1,
+                    site: SHOP,
+                    title: 'Example Shop',
+                    intent_category: 'commerce/product-search',
+                    verified: true,
+                    fetches: 120,
+                    lookups: 300,
+                    score: 42.5,
+                },
+            ],
+            requested: [{ domain: 'timetable.example.com', requests: 2 }],
+        },
+    },
+    getErrors: {
+        success: true,
+        data: [{ code: 'NOT_FOUND', status: 404, fault: 'caller', retryable: false, meaning: 'There is nothing at this path.' }],
+    },
+    getHealth: { success: true, data: { status: 'ok', version: '0.1.0', checks: { database: 'ok', queue: 'ok', workers: 'ok' } } },
+};
+
+/** How every refusal looks. */
+export const REFUSAL_EXAMPLE: JsonObject = {
+    success: false,
+    error: {
+        code: 'SITE_NOT_FOUND',
+        message: 'No schema is published for this site; ask for one with POST /v1/schema-requests.',
+        status: 404,
+        fault: 'caller',
+        retryable: false,
+        request_id: 'req_2bN6tY8cVz5M',
+        doc_url: 'https://routebook.example/docs/errors#SITE_NOT_FOUND',
+    },
+    meta: { request_id: 'req_2bN6tY8cVz5M' },
+};

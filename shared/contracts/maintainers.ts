@@ -1,0 +1,81 @@
+import Joi from 'joi';
+import { contract } from './contract.ts';
+import type { SiteParams } from './schemas.ts';
+import * as v from './vocabulary.ts';
+
+export interface MaintainerEntry {
+    workspace_id: string;
+    name: string;
+}
+
+export interface MaintainerParams {
+    site: string;
+    workspace_id: string;
+}
+
+const list = () => ({
+    shape: 'list' as const,
+    status: 200 as const,
+    schema: Joi.array().items(Joi.object<MaintainerEntry, true>({ workspace_id: Joi.string().required(), name: Joi.string().required() })),
+});
+
+const maintainerParams = () =>
+    Joi.object<MaintainerParams, true>({ site: v.siteInput().required(), workspace_id: Joi.string().required().description('wsp_…') });
+
+/** GET /v1/schemas/{site}/maintainers: who may publish on the registrable domain. */
+export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, MaintainerEntry[]>({
+    name: 'getMaintainers',
+    method: 'GET',
+    path: '/v1/schemas/{site}/maintainers',
+    tag: 'Registry',
+    summary: 'List the workspaces that maintain a site',
+    description: 'They maintain every site of the registrable domain. The one of longest standing stands first.',
+    auth: 'optional',
+    counted: false,
+    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    query: v.pageQuery(),
+    answer: list(),
+    cacheSeconds: 30,
+    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+});
+
+/** PUT /v1/schemas/{site}/maintainers/{workspace_id}: lets a workspace publish on the domain. */
+export const putMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
+    name: 'putMaintainer',
+    method: 'PUT',
+    path: '/v1/schemas/{site}/maintainers/{workspace_id}',
+    tag: 'Registry',
+    summary: 'Let a workspace maintain a site',
+    description:
+        'Takes no body; a workspace that maintains the domain already stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
+    auth: 'required',
+    counted: false,
+    params: maintainerParams(),
+    answer: list(),
+    refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'NOT_MAINTAINER', 'FORBIDDEN', 'SITE_NOT_FOUND', 'NOT_FOUND'],
+});
+
+/** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: takes that right away. */
+export const deleteMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
+    name: 'deleteMaintainer',
+    method: 'DELETE',
+    path: '/v1/schemas/{site}/maintainers/{workspace_id}',
+    tag: 'Registry',
+    summary: 'Take the right to maintain a site from a workspace',
+    description:
+        'A workspace may remove itself, but the last one cannot be removed: LAST_MAINTAINER. One that does not maintain the domain stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
+    auth: 'required',
+    counted: false,
+    params: maintainerParams(),
+    answer: list(),
+    refusals: [
+        'INVALID_DOMAIN',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'NOT_MAINTAINER',
+        'FORBIDDEN',
+        'SITE_NOT_FOUND',
+        'NOT_FOUND',
+        'LAST_MAINTAINER',
+    ],
+});

@@ -1,0 +1,156 @@
+import Joi from 'joi';
+import {
+    AUTH_SHAPES,
+    FREQUENCIES,
+    type NewRequest,
+    READ_OR_WRITE,
+    REQUEST_STATUSES,
+    type RequestStatus,
+} from '../domain/schema-request.ts';
+import { BODY_BYTES, contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface RequestOrder {
+    domain: string;
+    task: string;
+    read_or_write?: NonNullable<NewRequest['readOrWrite']>;
+    auth_shape?: NonNullable<NewRequest['authShape']>;
+    output_shape?: string;
+    failure_mode?: string;
+    intent_category?: string;
+    source_url?: string;
+    frequency?: NonNullable<NewRequest['frequency']>;
+    requester_contact?: string;
+}
+
+export interface RequestCreated {
+    request_id: string;
+    domain: string;
+    status: 'open';
+    demand: number;
+    created_at: string;
+}
+
+export interface RequestAnswer {
+    request_id: string;
+    domain: string;
+    task: string;
+    read_or_write: NewRequest['readOrWrite'];
+    auth_shape: NewRequest['authShape'];
+    output_shape: string | null;
+    failure_mode: string | null;
+    intent_category: string | null;
+    frequency: NewRequest['frequency'];
+    status: RequestStatus;
+    demand: number;
+    created_at: string;
+    updated_at: string;
+    fulfilled_by: { site: string; version: number } | null;
+    history: { status: RequestStatus; at: string }[];
+}
+
+const requestId = () => Joi.string().description('srq_…');
+const demand = () => v.count().description('Open requests for this domain');
+const status = () => Joi.string().valid(...REQUEST_STATUSES);
+
+/** POST /v1/schema-requests: states demand for a schema that is not there, or not good enough. */
+export const postSchemaRequest = contract<object, object, RequestOrder, RequestCreated>({
+    name: 'postSchemaRequest',
+    method: 'POST',
+    path: '/v1/schema-requests',
+    tag: 'Requests',
+    summary: 'Ask for a schema',
+    description:
+        'Say which workflow is brittle today. Publishing a schema for the domain fulfils the request. Without an API key 5 an hour are taken from one address. Never put cookies, keys or tokens in it: everybody who has the id can read it, apart from the contact.',
+    auth: 'optional',
+    counted: false,
+    idempotent: true,
+    body: {
+        schema: Joi.object<RequestOrder, true>({
+            domain: v.siteInput().required(),
+            task: v.publicText(20, 4000, { lines: true }).required().description('The workflow that is brittle today'),
+            read_or_write: Joi.string().valid(...READ_OR_WRITE),
+            auth_shape: Joi.string()
+                .valid(...AUTH_SHAPES)
+                .description('How the workflow signs in'),
+            output_shape: v.publicText(1, 4000, { lines: true }).description('What should come out'),
+            failure_mode: v.publicText(1, 4000, { lines: true }).description('How it fails today'),
+            intent_category: v.category(),
+            source_url: v.publicText(1, 2048).description('A page on which the workflow begins'),
+            frequency: Joi.string().valid(...FREQUENCIES),
+            requester_contact: v.publicText(1, 320).description('Where to ask back; only the operator sees it'),
+        }),
+        maxBytes: BODY_BYTES,
+        guard: 'lines',
+    },
+    headers: {
+        'Idempotency-Key': {
+            description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer. Ignored without a key',
+        },
+    },
+    answer: {
+        shape: 'data',
+        status: 201,
+        schema: Joi.object<RequestCreated, true>({
+            request_id: requestId().required(),
+            domain: v.siteName().required(),
+            status: Joi.string().valid('open').required(),
+            demand: demand().required(),
+            created_at: v.time().required(),
+        }),
+    },
+    refusals: [
+        'INVALID_JSON',
+        'INVALID_DOMAIN',
+        'INVALID_IDEMPOTENCY_KEY',
+        'INVALID_API_KEY',
+        'FORBIDDEN',
+        'IDEMPOTENCY_CONFLICT',
+        'IDEMPOTENCY_IN_PROGRESS',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'RATE_LIMITED',
+    ],
+});
+
+/** GET /v1/schema-requests/{request_id}: how a request stands, for whoever has its id. */
+export const getSchemaRequest = contract<{ request_id: string }, object, undefined, RequestAnswer>({
+    name: 'getSchemaRequest',
+    method: 'GET',
+    path: '/v1/schema-requests/{request_id}',
+    tag: 'Requests',
+    summary: 'Read how a request for a schema stands',
+    auth: 'optional',
+    counted: false,
+    params: Joi.object<{ request_id: string }, true>({ request_id: requestId().required() }),
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<RequestAnswer, true>({
+            request_id: requestId().required(),
+            domain: v.siteName().required(),
+            task: Joi.string().required(),
+            read_or_write: Joi.string()
+                .valid(...READ_OR_WRITE, null)
+                .required(),
+            auth_shape: Joi.string()
+                .valid(...AUTH_SHAPES, null)
+                .required(),
+            output_shape: Joi.string().allow(null).required(),
+            failure_mode: Joi.string().allow(null).required(),
+            intent_category: Joi.string().allow(null).required(),
+            frequency: Joi.string()
+                .valid(...FREQUENCIES, null)
+                .required(),
+            status: status().required(),
+            demand: demand().required(),
+            created_at: v.time().required(),
+            updated_at: v.time().required(),
+            fulfilled_by: Joi.object({ site: v.siteName().required(), version: v.versionNumber().required() }).allow(null).required(),
+            history: Joi.array()
+                .items(Joi.object({ status: status().required(), at: v.time().required() }))
+                .required(),
+        }),
+    },
+    refusals: ['INVALID_API_KEY', 'FORBIDDEN', 'REQUEST_NOT_FOUND'],
+});

@@ -1,0 +1,63 @@
+import Joi from 'joi';
+import { contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+type Window = '24h' | '7d' | '30d';
+
+export interface TrendingAnswer {
+    window: Window;
+    sites: {
+        rank: number;
+        site: string;
+        title: string;
+        intent_category: string;
+        verified: boolean;
+        fetches: number;
+        lookups: number;
+        score: number;
+    }[];
+    requested: { domain: string; requests: number }[];
+}
+
+const windows = () => Joi.string().valid('24h', '7d', '30d');
+
+/** GET /v1/trending: what is used most, and what is wished for most. */
+export const getTrending = contract<object, { window?: Window }, undefined, TrendingAnswer>({
+    name: 'getTrending',
+    method: 'GET',
+    path: '/v1/trending',
+    tag: 'Discovery',
+    summary: 'See what is used and requested most',
+    description:
+        'Rolled up once an hour. The calls of one caller on one day count ever less, a fetch four times as much as a look-up, and those of a maintainer of the domain not at all.',
+    auth: 'optional',
+    counted: false,
+    query: Joi.object<{ window?: Window }, true>({ window: windows().default('7d') }),
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<TrendingAnswer, true>({
+            window: windows().required(),
+            sites: Joi.array()
+                .items(
+                    Joi.object({
+                        rank: Joi.number().integer().min(1).required(),
+                        site: v.siteName().required(),
+                        title: Joi.string().required(),
+                        intent_category: Joi.string().required(),
+                        verified: Joi.boolean().required(),
+                        fetches: v.count().required().description('Successful hosted fetches that count'),
+                        lookups: v.count().required().description('Catalog look-ups that count'),
+                        score: Joi.number().min(0).required(),
+                    }),
+                )
+                .required(),
+            requested: Joi.array()
+                .items(Joi.object({ domain: v.siteName().required(), requests: v.count().required() }))
+                .required()
+                .description('Domains that schemas are asked for, the most wanted first'),
+        }),
+    },
+    cacheSeconds: 60,
+    refusals: ['INVALID_API_KEY', 'FORBIDDEN'],
+});

@@ -1,0 +1,119 @@
+import Joi from 'joi';
+import { BODY_BYTES, contract } from './contract.ts';
+import { type Changes, changes, type SiteParams } from './schemas.ts';
+import * as v from './vocabulary.ts';
+
+export interface VersionEntry {
+    version: number;
+    version_hash: string;
+    published_at: string;
+    /** Name of the workspace. */
+    published_by: string;
+    verified: boolean;
+    yanked: boolean;
+    change: 'major' | 'minor' | 'patch';
+    changes: Changes;
+}
+
+export interface VersionParams {
+    site: string;
+    version: string;
+}
+
+export interface YankOrder {
+    reason: 'broken' | 'security' | 'legal';
+}
+
+const entry = () =>
+    Joi.object<VersionEntry, true>({
+        version: v.versionNumber().required(),
+        version_hash: v.versionHash().required(),
+        published_at: v.time().required(),
+        published_by: Joi.string().required().description('Name of the workspace'),
+        verified: Joi.boolean().required(),
+        yanked: Joi.boolean().required().description('Taken out of use: it is never the latest version'),
+        change: Joi.string().valid('major', 'minor', 'patch').required(),
+        changes: changes().required(),
+    });
+
+const versionParams = () =>
+    Joi.object<VersionParams, true>({
+        site: v.siteInput().required(),
+        version: Joi.string()
+            .pattern(/^[1-9]\d{0,8}$/)
+            .required()
+            .description('Number of a version'),
+    });
+
+/** GET /v1/schemas/{site}/versions: every version there ever was, newest first. */
+export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionEntry[]>({
+    name: 'getVersions',
+    method: 'GET',
+    path: '/v1/schemas/{site}/versions',
+    tag: 'Registry',
+    summary: "List the versions of a site's schema",
+    description: 'Newest first. Versions that were taken out of use are listed too.',
+    auth: 'optional',
+    counted: false,
+    params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
+    query: v.pageQuery(),
+    answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
+    cacheSeconds: 30,
+    refusals: ['INVALID_CURSOR', 'INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND'],
+});
+
+/** POST …/yank: takes a version out of use. */
+export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>({
+    name: 'postYank',
+    method: 'POST',
+    path: '/v1/schemas/{site}/versions/{version}/yank',
+    tag: 'Registry',
+    summary: 'Take a version out of use',
+    description:
+        'The highest version that is left becomes the latest, at once. A `broken` version still runs when a call names it; one yanked for `security` or `legal` reasons never does, and the package of a `legal` one is gone. A second time changes the reason alone.',
+    auth: 'required',
+    counted: false,
+    params: versionParams(),
+    body: {
+        schema: Joi.object<YankOrder, true>({ reason: Joi.string().valid('broken', 'security', 'legal').required() }),
+        maxBytes: BODY_BYTES,
+        guard: true,
+    },
+    answer: { shape: 'data', status: 200, schema: entry() },
+    refusals: [
+        'INVALID_JSON',
+        'INVALID_DOMAIN',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'NOT_MAINTAINER',
+        'FORBIDDEN',
+        'SITE_NOT_FOUND',
+        'VERSION_NOT_FOUND',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+    ],
+});
+
+/** DELETE …/yank: puts a yanked version back. */
+export const deleteYank = contract<VersionParams, object, undefined, VersionEntry>({
+    name: 'deleteYank',
+    method: 'DELETE',
+    path: '/v1/schemas/{site}/versions/{version}/yank',
+    tag: 'Registry',
+    summary: 'Put a yanked version back into use',
+    description:
+        'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
+    auth: 'required',
+    counted: false,
+    params: versionParams(),
+    answer: { shape: 'data', status: 200, schema: entry() },
+    refusals: [
+        'INVALID_DOMAIN',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'NOT_MAINTAINER',
+        'FORBIDDEN',
+        'SITE_NOT_FOUND',
+        'VERSION_NOT_FOUND',
+    ],
+});

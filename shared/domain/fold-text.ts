@@ -1,0 +1,34 @@
+/** Scripts that put no space between words: they are compared by pairs of neighbours. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]+/gu;
+
+/** Composed alike, and without the accents of Latin, Greek and Cyrillic; elsewhere (Devanagari, Thai, kana) marks tell words apart. */
+export function withoutAccents(text: string): string {
+    return text.replace(TOO_MANY_MARKS, '$1').normalize('NFKD').replace(ACCENTS, '$1').normalize('NFC');
+}
+
+/** Sorting the marks of one letter takes time by the square of their number; no language has more than a few (UAX 15 names 30). */
+const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
+/** From the letter on, never looking back from a mark: that, too, would take time by the square of their number. */
+const ACCENTS = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])\p{M}+/gu;
+
+/** Upper case first: that is where `ß` and `SS`, `ς` and `σ` meet. */
+export function foldCase(text: string): string {
+    return text.toUpperCase().toLowerCase();
+}
+
+/** `searchProducts` becomes `search Products`. */
+export function splitAtCase(text: string): string {
+    return text.replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2');
+}
+
+/** Runs of letters and digits; where a script has no spaces, pairs of neighbouring characters. */
+export function wordsOf(text: string): string[] {
+    const spaced = text.replace(UNSPACED, (run) => ` ${pairs(run).join(' ')} `);
+    return spaced.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+}
+
+function pairs(run: string): string[] {
+    const characters = [...run];
+    if (characters.length === 1) return characters;
+    return characters.slice(1).map((character, place) => `${characters[place]}${character}`);
+}

@@ -1,0 +1,101 @@
+import { createTransport } from 'nodemailer';
+import type { Config } from './config.ts';
+import type { Db } from './db.ts';
+import type { Log } from './log.ts';
+import * as mails from './store/mails.ts';
+
+export interface Postman {
+    /** Sends soon what waits; call it after the commit. */
+    hurry(): void;
+    /** Resolves when nothing waits that is due. */
+    flush(): Promise<void>;
+    close(): Promise<void>;
+}
+
+export interface PostmanOptions {
+    db: Db;
+    log: Log;
+    mail: Config['mail'];
+    publicUrl(): string;
+}
+
+/** How often the box is looked into without being told: what other processes put there, and what failed before. */
+const EVERY_MS = 5000;
+/** About nine hours of trying. */
+const MAX_ATTEMPTS = 9;
+
+/**
+ * Sends the mails that wait in the database, from any number of processes, each mail by one of them. Without SMTP_URL a mail
+ * goes to the log instead, at a level that `npm start` shows.
+ */
+export function openPostman({ db, log, mail, publicUrl }: PostmanOptions): Postman {
+    const send = mail.smtpUrl === undefined ? undefined : openTransport(mail.smtpUrl, () => mail.from ?? defaultSender(publicUrl()));
+    let running: Promise<void> | undefined;
+    let isAgain = false;
+    let isClosed = false;
+
+    async function empty(): Promise<void> {
+        for (let waiting = await mails.takeMail(db); waiting !== undefined && !isClosed; waiting = await mails.takeMail(db)) {
+            const { id, attempts, ...letter } = waiting;
+            if (send === undefined)
+                log.warn({ mail_to: letter.to, mail_text: letter.text }, `no SMTP_URL, so not mailed: ${letter.subject}`);
+            const failure = await send?.(letter).then(
+                () => undefined,
+                (error: unknown) => error,
+            );
+            if (failure !== undefined) log.warn({ part: 'mail', attempts, err: failure }, 'a mail could not be sent');
+            if (failure === undefined || isFinal(failure) || attempts >= MAX_ATTEMPTS) await mails.dropMail(db, id);
+        }
+    }
+
+    function hurry(): Promise<void> {
+        if (running !== undefined) {
+            isAgain = true;
+            return running;
+        }
+        running = empty()
+            .catch((error: unknown) => log.warn({ part: 'mail', err: error }, 'the mails that wait could not be read'))
+            .then(() => {
+                running = undefined;
+                if (!isAgain || isClosed) return undefined;
+                isAgain = false;
+                return hurry();
+            });
+        return running;
+    }
+
+    const timer = setInterval(() => void hurry(), EVERY_MS);
+    timer.unref();
+    return {
+        hurry: () => void hurry(),
+        flush: hurry,
+        async close() {
+            clearInterval(timer);
+            isClosed = true;
+            await running;
+        },
+    };
+}
+
+function openTransport(smtpUrl: string, from: () => string): (letter: mails.Mail) => Promise<unknown> {
+    const transport = createTransport({
+        url: smtpUrl,
+        connectionTimeout: 10_000,
+        greetingTimeout: 10_000,
+        socketTimeout: 20_000,
+        disableFileAccess: true,
+        disableUrlAccess: true,
+    });
+    return ({ to, subject, text }) =>
+        transport.sendMail({ from: from(), to: { name: '', address: to }, subject, text, headers: { 'auto-submitted': 'auto-generated' } });
+}
+
+function defaultSender(publicUrl: string): string {
+    return `Routebook <no-reply@${new URL(publicUrl).hostname}>`;
+}
+
+/** The mail server said that it will never take this one: there is no such mailbox. */
+function isFinal(failure: unknown): boolean {
+    const { responseCode = 0 } = failure as { responseCode?: number };
+    return responseCode >= 500 && responseCode < 600;
+}

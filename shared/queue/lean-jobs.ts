@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JobJson, RedisQueueBackend } from 'bullmq';
+import type { Redis, Result } from 'ioredis';
+import { perTick } from '../per-tick.ts';
+import { sendNow } from '../redis.ts';
+import { type Envelope, REPLY_TTL_S } from './backend.ts';
+import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-worker.ts';
+import { ADD_SCRIPT, FINISH_SCRIPT, GIVE_BACK_SCRIPT, SCRIPT_BATCH, TAKE_SCRIPT } from './lean-scripts.ts';
+
+type Arguments = (string | number)[];
+/** {id, data, timestamp, priority, deferred failure} */
+type TakenJob = [id: string, data: string, timestamp: string, priority: string, deferredFailure: string | null];
+
+declare module 'ioredis' {
+    interface RedisCommander<Context> {
+        jobsAdd(...args: Arguments): Result<number, Context>;
+        jobsTake(...args: Arguments): Result<TakenJob[], Context>;
+        jobsFinish(...args: Arguments): Result<TakenJob[], Context>;
+        jobsGiveBack(...args: Arguments): Result<number, Context>;
+    }
+}
+
+/** BullMQ's names of its keys. */
+type ToKey = (type: string) => string;
+
+/** Adds plain jobs, all that are added in one turn of the event loop by one script. */
+export function openLeanAdding(redis: Redis, toKey: ToKey, ask: <Answer>(answer: Promise<Answer>) => Promise<Answer>) {
+    redis.defineCommand('jobsAdd', { numberOfKeys: 3, lua: ADD_SCRIPT });
+    const keys = [toKey('wait'), toKey('marker'), toKey('meta'), toKey('')];
+    const options = JSON.stringify(JOB_OPTIONS);
+    return perTick(
+        async (jobs: readonly { id: string; envelope: Envelope }[]) => {
+            const flat = jobs.flatMap(({ id, envelope }) => [id, JSON.stringify(envelope)]);
+            const added = redis.jobsAdd(...keys, options, Date.now(), ...flat);
+            sendNow(redis);
+            await ask(added);
+            return jobs;
+        },
+        { maxRunning: Number.POSITIVE_INFINITY, maxBatch: SCRIPT_BATCH },
+    );
+}
+
+const GIVE_BACK_MS = 500;
+
+export interface LeanJobs {
+    /** Stores the answer of a job and lets the job go, where it is still ours. */
+    finish(id: string, channel: string, body: string): Promise<void>;
+    /** From now on nothing new is taken. */
+    stopTaking(): void;
+    /** Puts back what was taken and not started. */
+    giveBack(): Promise<void>;
+}
+
+/**
+ * Gives BullMQ's worker its jobs by scripts that take and finish many at once. The worker asks for one at a time, so that what was
+ * taken beyond the first waits here for its next question, which comes in the same turn. One lock token serves for all jobs of this
+ * worker.
+ */
+export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurrency: number): LeanJobs {
+    redis.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
+    redis.defineCommand('jobsFinish', { numberOfKeys: 6, lua: FINISH_SCRIPT });
+    redis.defineCommand('jobsGiveBack', { numberOfKeys: 3, lua: GIVE_BACK_SCRIPT });
+    const { wait, active, prioritized, marker, meta, stalled } = backend.keys as Record<string, string>;
+    const takeKeys = [wait, active, prioritized, marker, meta] as string[];
+    const base = backend.toKey('');
+    const token = randomUUID();
+    const lock = [base, token, WORKER_OPTIONS.lockDuration];
+    /** Taken, not handed to the worker yet. */
+    const ready: TakenJob[] = [];
+    /** Taken, not finished yet; those in `ready` among them. */
+    const held = new Set<string>();
+    /** Left the queue with its answer, before the worker says that it is done. */
+    const finished = new Set<string>();
+    let isKnownEmpty = false;
+    let isStopped = false;
+    /** A question that stands behind a wait, and is answered with it. */
+    let behindWait: Promise<void> | undefined;
+    let isWaiting = false;
+
+    const finish = perTick(
+        async (jobs: readonly { id: string; channel: string; body: string }[]) => {
+            const flat = jobs.flatMap(({ id, channel, body }) => [id, channel, body]);
+            // As many as finish here ask for their next one; those of other workers, whose answers are given too, do not.
+            const wanted = isStopped ? 0 : jobs.filter(({ id }) => held.has(id)).length;
+            const answer = redis.jobsFinish(...takeKeys, stalled as string, ...lock, wanted, REPLY_TTL_S, ...flat);
+            sendNow(redis);
+            take(await answer);
+            for (const { id } of jobs) if (held.delete(id)) finished.add(id);
+            return jobs;
+        },
+        { maxRunning: Number.POSITIVE_INFINITY, maxBatch: SCRIPT_BATCH },
+    );
+
+    backend.moveToActive = async () => {
+        // Whoever asks while another one waits learns what is here: the rest comes with the end of the wait, or of a job.
+        if (isWaiting) return next();
+        await behindWait;
+        if (ready.length === 0 && !isKnownEmpty && !isStopped) {
+            await ask(redis);
+        } else if (ready.length === 0) isKnownEmpty = false;
+        return next();
+    };
+    backend.moveToCompleted = async ({ id = '' }, _value, _remove, _token, isNextWanted) => {
+        if (!finished.delete(id)) {
+            await finish({ id, channel: '', body: '' });
+            finished.delete(id);
+        }
+        return { result: isNextWanted ? next() : undefined, finishedOn: Date.now() };
+    };
+    const { extendLocks, moveToFailed, waitForJob } = backend;
+    backend.waitForJob = async (timeout) => {
+        if (ready.length > 0) return { member: '0', score: 0 };
+        isWaiting = true;
+        const marker = waitForJob.call(backend, timeout);
+        behindWait = askBehindWait().finally(() => {
+            behindWait = undefined;
+        });
+        try {
+            return await marker;
+        } finally {
+            isWaiting = false;
+            isKnownEmpty = false;
+        }
+    };
+    backend.extendLocks = (ids, _tokens, duration) => extendLocks.call(backend, ids, Array(ids.length).fill(token), duration);
+    backend.moveToFailed = async (job, reason, remove, _token, ...rest) => {
+        held.delete(job.id ?? '');
+        return moveToFailed.call(backend, job, reason, remove, token, ...rest);
+    };
+
+    return {
+        async finish(id, channel, body) {
+            await finish({ id, channel, body });
+        },
+        stopTaking() {
+            isStopped = true;
+        },
+        giveBack,
+    };
+
+    async function giveBack(): Promise<void> {
+        const ids = ready.splice(0).map(([id]) => id);
+        for (const id of ids) held.delete(id);
+        const given = redis.jobsGiveBack(wait as string, active as string, marker as string, base, token, ...ids);
+        // Best effort: without Redis nobody waits for it, and the locks run out.
+        await Promise.race([given.catch(() => undefined), sleep(GIVE_BACK_MS, undefined, { ref: false })]);
+    }
+
+    async function ask(connection: Redis): Promise<void> {
+        const wanted = Math.max(1, Math.min(SCRIPT_BATCH, concurrency - held.size));
+        const taken = await connection.jobsTake(...takeKeys, ...lock, wanted);
+        isKnownEmpty = taken.length < wanted;
+        take(taken);
+    }
+
+    /**
+     * Sent on the connection that waits, right behind the wait: Redis answers it as soon as the wait is over, which saves a lone job
+     * a way to Redis and back. Meanwhile a job that finishes brings at most one in its place, so that no more are held than slots.
+     */
+    async function askBehindWait(): Promise<void> {
+        try {
+            const blocking = (await backend.blockingClient) as unknown as Redis | undefined;
+            if (blocking === undefined || isStopped) return;
+            if (blocking.jobsTake === undefined) blocking.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
+            await ask(blocking);
+            if (isStopped) await giveBack();
+        } catch {
+            // The loop asks by itself, and learns then what is wrong.
+        }
+    }
+
+    function take(jobs: TakenJob[]): void {
+        for (const job of jobs) {
+            ready.push(job);
+            held.add(job[0]);
+        }
+    }
+
+    /** As BullMQ's own `moveToActive` answers; empty where there is no job. */
+    function next(): [job: JobJson, id: string, limitMs: number, delayUntil: number] | [] {
+        const job = ready.shift();
+        if (job === undefined) return [];
+        const [id, data, timestamp, priority, deferredFailure] = job;
+        const json: JobJson = {
+            id,
+            name: 'fetch',
+            data,
+            opts: JOB_OPTIONS,
+            progress: 0,
+            attemptsMade: 0,
+            attemptsStarted: 1,
+            timestamp: Number(timestamp),
+            processedOn: Date.now(),
+            priority: Number(priority),
+            delay: 0,
+            failedReason: '',
+            stacktrace: '[]',
+            returnvalue: 'null',
+            stalledCounter: 0,
+            ...(deferredFailure === null ? {} : { deferredFailure }),
+        };
+        return [json, id, 0, 0];
+    }
+}

@@ -1,0 +1,51 @@
+import type { Db } from '../db.ts';
+
+/** So many attempts within so many seconds, counted from the first. */
+interface Bound {
+    most: number;
+    seconds: number;
+}
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+/**
+ * What is counted over all processes, and how often it may be tried. A name ends with whose attempts are meant: a client's
+ * address, a mail address, a user.
+ */
+export const ATTEMPTS = {
+    'sign-in by client': { most: 40, seconds: 15 * MINUTE },
+    'sign-in by account and client': { most: 10, seconds: 15 * MINUTE },
+    'sign-in by account': { most: 60, seconds: HOUR },
+    'sign-up by client, hour': { most: 5, seconds: HOUR },
+    'sign-up by client, day': { most: 20, seconds: DAY },
+    'link by client': { most: 10, seconds: HOUR },
+    'link by address': { most: 4, seconds: HOUR },
+    'invitation by user': { most: 20, seconds: DAY },
+    'invitation by address': { most: 3, seconds: DAY },
+    'checkout by workspace': { most: 30, seconds: HOUR },
+} as const satisfies Record<string, Bound>;
+
+export type AttemptKind = keyof typeof ATTEMPTS;
+export type Attempt = readonly [kind: AttemptKind, of: string];
+
+/** Counts one attempt under each of these, or under none where one is full: then the seconds until it may be tried again, otherwise 0. */
+export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ wait: number }] }>('select attempts_take(?, ?, ?) as wait', [
+        attempts.map(nameOf),
+        attempts.map(([kind]) => ATTEMPTS[kind].most),
+        attempts.map(([kind]) => ATTEMPTS[kind].seconds),
+    ]);
+    // A clock read just before another's attempt began would have it wait a moment longer than its whole window.
+    return Math.min(Math.ceil(rows[0].wait), Math.max(...attempts.map(([kind]) => ATTEMPTS[kind].seconds)));
+}
+
+/** Forgets what was counted: whoever knew the password is no longer suspected of guessing. */
+export async function forgetAttempts(db: Db, attempts: readonly Attempt[]): Promise<void> {
+    await db.raw('delete from attempts where name = any(?::text[])', [attempts.map(nameOf)]);
+}
+
+function nameOf([kind, of]: Attempt): string {
+    return `${kind}: ${of}`;
+}

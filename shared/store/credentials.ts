@@ -1,0 +1,92 @@
+import type { Db } from '../db.ts';
+import type { Email } from '../domain/email.ts';
+import { rememberAddress } from './sign-up.ts';
+import { endSessions } from './web-sessions.ts';
+
+/** What signing in is judged by. */
+export interface Credentials {
+    userId: string;
+    email: string;
+    /** Null for somebody whom an operator made and who set none yet. */
+    passwordHash: string | null;
+    isVerified: boolean;
+}
+
+/** Who has this normalised address; undefined for nobody. */
+export async function findCredentials(db: Db, normalised: string): Promise<Credentials | undefined> {
+    return firstOf(db, 'email_normalised = ?', normalised);
+}
+
+/** The credentials of a user who exists. */
+export async function credentialsOf(db: Db, userId: string): Promise<Credentials | undefined> {
+    return firstOf(db, 'id = ?', userId);
+}
+
+/** Another password: every session but `keepSession` ends, and so does every link that was asked for with the old one. */
+export async function changePassword(db: Db, userId: string, passwordHash: string, keepSession?: string): Promise<void> {
+    await db.transaction(async (trx) => {
+        await trx.raw('update users set password_hash = ? where id = ?', [passwordHash, userId]);
+        await endSessions(trx, userId, keepSession);
+        // A change of address, too: whoever knew the old password would take the account away with it later.
+        await trx.raw("delete from mail_links where user_id = ? and purpose <> 'verify'", [userId]);
+    });
+}
+
+/**
+ * The password of somebody who proved to read `address`, from a mailed link. Whoever signed up with an address that was not
+ * theirs loses the keys made so far.
+ */
+export async function resetPassword(db: Db, userId: string, address: string, passwordHash: string): Promise<void> {
+    await db.transaction(async (trx) => {
+        await trx.raw(
+            `update api_keys k set revoked_at = app_now() from users u
+             where u.id = k.user_id and u.id = ? and u.verified_at is null and k.revoked_at is null`,
+            [userId],
+        );
+        await changePassword(trx, userId, passwordHash);
+        await verifyAddress(trx, userId, address);
+    });
+}
+
+/** Whoever opened the link reads the address: counts as verified from now on, if it is still the user's. */
+export async function verifyAddress(db: Db, userId: string, address: string): Promise<boolean> {
+    const { rowCount } = await db.raw<{ rowCount: number }>(
+        'update users set verified_at = coalesce(verified_at, app_now()) where id = ? and email = ?',
+        [userId, address],
+    );
+    return rowCount === 1;
+}
+
+/** Another address, which its link has proved; false where somebody else has it meanwhile. The old one earns nothing a second time. */
+export async function changeAddress(db: Db, userId: string, email: Extract<Email, { ok: true }>): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const { rows } = await trx.raw<{ rows: { email_normalised: string }[] }>(
+            'select email_normalised from users where id = ? for update',
+            [userId],
+        );
+        const isOther = rows[0] !== undefined && rows[0].email_normalised !== email.normalised;
+        const taken = await trx.raw<{ rows: unknown[] }>('select from users where email_normalised = ? and id <> ?', [
+            email.normalised,
+            userId,
+        ]);
+        if (rows[0] === undefined || taken.rows.length > 0) return false;
+        // The account and its allowance go on under the new address.
+        if (isOther) await rememberAddress(trx, userId, 0);
+        await trx.raw('update users set email = ?, email_normalised = ?, verified_at = app_now() where id = ?', [
+            email.address,
+            email.normalised,
+            userId,
+        ]);
+        await trx.raw('delete from mail_links where user_id = ?', [userId]);
+        return true;
+    });
+}
+
+async function firstOf(db: Db, condition: string, value: string): Promise<Credentials | undefined> {
+    const { rows } = await db.raw<{ rows: { id: string; email: string; password_hash: string | null; is_verified: boolean }[] }>(
+        `select id, email, password_hash, verified_at is not null as is_verified from users where ${condition} and deleted_at is null`,
+        [value],
+    );
+    const row = rows[0];
+    return row && { userId: row.id, email: row.email, passwordHash: row.password_hash, isVerified: row.is_verified };
+}

@@ -1,0 +1,121 @@
+import type { Db } from '../db.ts';
+import { findWorkspace } from './accounts.ts';
+import { lockRegistrable } from './domain-lock.ts';
+
+/** A workspace that may publish on a registrable domain. */
+export interface Maintainer {
+    workspaceId: string;
+    name: string;
+}
+
+/** The workspaces that may publish on a domain, the one of longest standing first. */
+export async function listMaintainers(db: Db, registrable: string): Promise<Maintainer[]> {
+    const { rows } = await db.raw<{ rows: { id: string; name: string }[] }>(
+        `select w.id, w.name from maintainers m join workspaces w on w.id = m.workspace_id
+         where m.registrable = ? order by m.added_at, w.id`,
+        [registrable],
+    );
+    return rows.map(({ id, name }) => ({ workspaceId: id, name }));
+}
+
+/** Lets a workspace publish on a domain; one that may already stays what it is. */
+export async function addMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
+    await lockRegistrable(db, registrable);
+    await db.raw('insert into maintainers (registrable, workspace_id) values (?, ?) on conflict do nothing', [registrable, workspaceId]);
+}
+
+/** Takes that right away. `last`: nobody else has it, and nothing was changed; `absent`: it had none. */
+export async function removeMaintainer(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
+    await lockRegistrable(db, registrable);
+    if (!(await isMaintainer(db, registrable, workspaceId))) return 'absent';
+    if ((await count(db, registrable)) === 1) return 'last';
+    await db.raw('delete from maintainers where registrable = ? and workspace_id = ?', [registrable, workspaceId]);
+    return 'removed';
+}
+
+/** Makes a workspace the only maintainer of a domain. */
+export async function transferDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
+    await addMaintainer(db, registrable, workspaceId);
+    await db.raw('delete from maintainers where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
+}
+
+/** Where a page of maintainers begins: behind this one. */
+export interface MaintainerPlace {
+    /** As the database writes it, to the microsecond. */
+    addedAt: string;
+    workspaceId: string;
+}
+
+/** One page of the workspaces that maintain a domain, the one of longest standing first, and how many there are in all. */
+export async function pageOfMaintainers(
+    db: Db,
+    registrable: string,
+    { limit, after }: { limit: number; after: MaintainerPlace | undefined },
+): Promise<{ maintainers: Maintainer[]; next: MaintainerPlace | undefined; total: number }> {
+    const { rows } = await db.raw<{ rows: (MaintainerPlace & { name: string; total: number })[] }>(
+        `select m.added_at::text as "addedAt", m.workspace_id as "workspaceId", w.name,
+                (select count(*) from maintainers where registrable = :registrable) as total
+         from maintainers m join workspaces w on w.id = m.workspace_id
+         where m.registrable = :registrable and (m.added_at, m.workspace_id) > (:addedAt::timestamptz, :workspaceId)
+         order by m.added_at, m.workspace_id limit :rows`,
+        { registrable, addedAt: after?.addedAt ?? '-infinity', workspaceId: after?.workspaceId ?? '', rows: limit + 1 },
+    );
+    const shown = rows.slice(0, limit);
+    const last = rows.length > limit ? shown.at(-1) : undefined;
+    return {
+        maintainers: shown.map(({ workspaceId, name }) => ({ workspaceId, name })),
+        next: last && { addedAt: last.addedAt, workspaceId: last.workspaceId },
+        total: rows[0]?.total ?? (await count(db, registrable)),
+    };
+}
+
+/** Whether a workspace may publish on a domain. */
+export async function isMaintainer(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
+    const { rows } = await db.raw<{ rows: unknown[] }>('select from maintainers where registrable = ? and workspace_id = ?', [
+        registrable,
+        workspaceId,
+    ]);
+    return rows.length > 0;
+}
+
+/** What a maintainer does to the list: `by` is its own workspace. */
+export interface MaintainerOrder {
+    registrable: string;
+    by: string;
+    workspaceId: string;
+}
+
+/** NOT_FOUND: there is no such workspace. */
+export type MaintainerRefusal = 'NOT_MAINTAINER' | 'NOT_FOUND' | 'LAST_MAINTAINER';
+
+/** `addMaintainer` at the wish of a maintainer. Undefined where nothing was in the way. */
+export async function addAsMaintainer(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
+    return db.transaction(async (trx) => {
+        const refusal = await judge(trx, order);
+        if (refusal === undefined) await addMaintainer(trx, order.registrable, order.workspaceId);
+        return refusal;
+    });
+}
+
+/** `removeMaintainer` at the wish of a maintainer; one that is none stays what it is. Undefined where nothing was in the way. */
+export async function removeAsMaintainer(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
+    return db.transaction(async (trx) => {
+        const refusal = await judge(trx, order);
+        if (refusal !== undefined) return refusal;
+        const outcome = await removeMaintainer(trx, order.registrable, order.workspaceId);
+        return outcome === 'last' ? 'LAST_MAINTAINER' : undefined;
+    });
+}
+
+async function judge(db: Db, { registrable, by, workspaceId }: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
+    await lockRegistrable(db, registrable);
+    if (!(await isMaintainer(db, registrable, by))) return 'NOT_MAINTAINER';
+    // A path may hold any text; the database takes no NUL.
+    const found = /^wsp_[0-9A-Za-z_]{1,64}$/.test(workspaceId) ? await findWorkspace(db, workspaceId) : undefined;
+    return found === undefined ? 'NOT_FOUND' : undefined;
+}
+
+async function count(db: Db, registrable: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ count: number }] }>('select count(*) from maintainers where registrable = ?', [registrable]);
+    return rows[0].count;
+}

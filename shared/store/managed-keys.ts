@@ -1,0 +1,92 @@
+import type { Db } from '../db.ts';
+import { createKey, findKey, type KeyRow, listKeys, type NewKey } from './keys.ts';
+import { setKeyCap } from './spending.ts';
+import { lockForAdding } from './workspaces.ts';
+
+/** A key as the members of its workspace see it. */
+export interface ManagedKey extends KeyRow {
+    /** Address of the member who made it. */
+    madeBy: string;
+    state: 'active' | 'expired' | 'revoked';
+}
+
+/** Keys of one workspace that work at the same time. */
+export const MOST_KEYS = 100;
+
+/** The keys of a workspace, those that work first, then newest first; `ofUser` shows one member's alone. */
+export async function managedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ManagedKey[]> {
+    const keys = await listKeys(db, workspaceId);
+    const { rows } = await db.raw<{ rows: { id: string; email: string; is_over: boolean }[] }>(
+        `select k.id, u.email, k.expires_at <= app_now() as is_over from api_keys k join users u on u.id = k.user_id where k.workspace_id = ?`,
+        [workspaceId],
+    );
+    const about = new Map(rows.map((row) => [row.id, row]));
+    const managed = keys.flatMap((key): ManagedKey[] => {
+        const row = about.get(key.keyId);
+        if (row === undefined || (ofUser !== undefined && key.userId !== ofUser)) return [];
+        const state = key.revokedAt !== null ? 'revoked' : row.is_over ? 'expired' : 'active';
+        return [{ ...key, madeBy: row.email, state }];
+    });
+    return [...managed.filter(({ state }) => state === 'active'), ...managed.filter(({ state }) => state !== 'active')];
+}
+
+/** One more key of a workspace; undefined where too many work already. */
+export async function addKey(
+    db: Db,
+    order: { workspaceId: string; userId: string; name: string; expiresIn?: number | undefined },
+): Promise<NewKey | undefined> {
+    return db.transaction(async (trx) => {
+        await lockForAdding(trx, order);
+        return (await countActive(trx, order.workspaceId)) >= MOST_KEYS ? undefined : createKey(trx, order);
+    });
+}
+
+export type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too many' };
+
+/**
+ * A new key in the place of an active one, with the same name and cap; the old one ends after `overlapSeconds`, or earlier where it
+ * would have. The new one lasts as long as the old one was made for, from now on. Refused where the old one ended meanwhile, or where
+ * both together would be too many; then nothing changed.
+ */
+export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): Promise<Rotated> {
+    return db.transaction(async (trx) => {
+        const key = await findKey(trx, keyId);
+        if (key === undefined) return { ok: false, why: 'ended' };
+        const { workspaceId, userId, name } = key;
+        await lockForAdding(trx, key);
+        const { rows } = await trx.raw<{ rows: { lasts: number | null; day_cap: number | null }[] }>(
+            `select day_cap, extract(epoch from expires_at - created_at)::bigint as lasts from api_keys
+             where id = ? and ${IS_ACTIVE} for update`,
+            [keyId],
+        );
+        const old = rows[0];
+        if (old === undefined) return { ok: false, why: 'ended' };
+        // With an overlap both work for a while.
+        const beside = (await countActive(trx, workspaceId)) - (overlapSeconds === 0 ? 1 : 0);
+        if (beside >= MOST_KEYS) return { ok: false, why: 'too many' };
+        await trx.raw(
+            `update api_keys set expires_at = least(expires_at, app_now() + :overlap * interval '1 second'),
+                    revoked_at = case when :overlap = 0 then app_now() end
+             where id = :keyId`,
+            { keyId, overlap: overlapSeconds },
+        );
+        const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined });
+        if (old.day_cap !== null) await setKeyCap(trx, made.keyId, old.day_cap);
+        return { ok: true, made };
+    });
+}
+
+const IS_ACTIVE = 'revoked_at is null and (expires_at is null or expires_at > app_now())';
+
+/** Whoever adds a key holds the workspace's row meanwhile. */
+async function countActive(db: Db, workspaceId: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ count: number }] }>(`select count(*) from api_keys where workspace_id = ? and ${IS_ACTIVE}`, [
+        workspaceId,
+    ]);
+    return rows[0].count;
+}
+
+/** Gives a key another name. */
+export async function renameKey(db: Db, keyId: string, name: string): Promise<void> {
+    await db.raw('update api_keys set name = ? where id = ?', [name, keyId]);
+}

@@ -1,0 +1,146 @@
+import type { Db } from '../db.ts';
+import { newId } from '../domain/ids.ts';
+import type { Plan } from '../domain/plans.ts';
+import { newWebToken, webTokenHash } from '../domain/web-token.ts';
+import { payerOf } from './credits.ts';
+import type { Role } from './workspaces.ts';
+
+/** Who is signed in, and where: what every page of the dashboard begins with. */
+export interface SignedIn {
+    /** `ses_…` */
+    sessionId: string;
+    userId: string;
+    email: string;
+    emailNormalised: string;
+    isVerified: boolean;
+    isSuspended: boolean;
+    /** Made a charged fetch before. */
+    hasFetched: boolean;
+    /** In the order in which they were made. */
+    workspaces: Seat[];
+    /** The one that was looked at last, or the oldest; undefined for somebody who left them all. */
+    current: Seat | undefined;
+}
+
+/** A workspace as one of its members sees it. */
+export interface Seat {
+    workspaceId: string;
+    name: string;
+    plan: Plan;
+    role: Role;
+    /** Who pays for this member's calls here. */
+    accountId: string;
+}
+
+export interface SessionRow {
+    sessionId: string;
+    browser: string;
+    createdAt: Date;
+    seenAt: Date;
+}
+
+/** Sessions end so long after signing in, whatever happens. */
+export const SESSION_DAYS = 30;
+
+/** Sessions of one user; one more ends the one that was seen longest ago. */
+const MOST_SESSIONS = 50;
+
+/** Begins a session; the token goes into the browser's cookie, its hash into the table. */
+export async function beginSession(db: Db, { userId, browser }: { userId: string; browser: string }): Promise<string> {
+    const token = newWebToken();
+    await db.raw(
+        'delete from web_sessions where id in (select id from web_sessions where user_id = ? order by seen_at desc, id offset ?)',
+        [userId, MOST_SESSIONS - 1],
+    );
+    await db.raw(
+        `insert into web_sessions (id, token_hash, user_id, browser, expires_at)
+         values (?, ?, ?, ?, app_now() + ? * interval '1 day')`,
+        [newId('ses'), webTokenHash(token), userId, browser.slice(0, 200), SESSION_DAYS],
+    );
+    return token;
+}
+
+/** Who signed in with this token; undefined where the session is unknown, over or ended. Seen times are as fine as an hour. */
+export async function findSignedIn(db: Db, token: string): Promise<SignedIn | undefined> {
+    const { rows } = await db.raw<{ rows: SignedInColumns[] }>(
+        `select s.id, s.user_id, s.workspace_id, s.seen_at < app_now() - interval '1 hour' as is_stale, u.email, u.email_normalised,
+                u.verified_at is not null as is_verified, u.suspended_at is not null as is_suspended,
+                u.first_charged_at is not null as has_fetched,
+                (select coalesce(json_agg(json_build_object('id', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role)
+                                          order by w.created_at, w.id), '[]')
+                 from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats
+         from web_sessions s join users u on u.id = s.user_id
+         where s.token_hash = ? and s.expires_at > app_now() and u.deleted_at is null`,
+        [webTokenHash(token)],
+    );
+    const row = rows[0];
+    if (row?.is_stale === true) await db.raw('update web_sessions set seen_at = app_now() where id = ?', [row.id]);
+    return row && toSignedIn(row);
+}
+
+/** Ends one session at once. */
+export async function endSession(db: Db, sessionId: string): Promise<void> {
+    await db.raw('delete from web_sessions where id = ?', [sessionId]);
+}
+
+/** Ends all sessions of a user, or all but one. */
+export async function endSessions(db: Db, userId: string, exceptId?: string): Promise<void> {
+    await db.raw('delete from web_sessions where user_id = ? and id is distinct from ?', [userId, exceptId ?? null]);
+}
+
+/** Where a user is signed in, the latest first. */
+export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
+    const { rows } = await db.raw<{ rows: { id: string; browser: string; created_at: Date; seen_at: Date }[] }>(
+        `select id, browser, created_at, seen_at from web_sessions where user_id = ? and expires_at > app_now()
+         order by seen_at desc, id limit 100`,
+        [userId],
+    );
+    return rows.map((row) => ({ sessionId: row.id, browser: row.browser, createdAt: row.created_at, seenAt: row.seen_at }));
+}
+
+/** The workspace that this session looks at from now on; its user is a member. */
+export async function lookAtWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
+    await db.raw('update web_sessions set workspace_id = ? where id = ?', [workspaceId, sessionId]);
+}
+
+/** Forgets sessions, links, invitations and counted attempts that are over. */
+export async function forgetExpired(db: Db): Promise<void> {
+    for (const table of ['web_sessions', 'mail_links', 'workspace_invitations']) {
+        await db.raw('delete from ?? where expires_at < app_now()', [table]);
+    }
+    await db.raw('delete from attempts where ends_at < app_now()');
+}
+
+interface SignedInColumns {
+    id: string;
+    user_id: string;
+    workspace_id: string | null;
+    is_stale: boolean;
+    email: string;
+    email_normalised: string;
+    is_verified: boolean;
+    is_suspended: boolean;
+    has_fetched: boolean;
+    seats: { id: string; name: string; plan: Plan; role: Role }[];
+}
+
+function toSignedIn(row: SignedInColumns): SignedIn {
+    const workspaces = row.seats.map(({ id, name, plan, role }) => ({
+        workspaceId: id,
+        name,
+        plan,
+        role,
+        accountId: payerOf(plan, id, row.user_id),
+    }));
+    return {
+        sessionId: row.id,
+        userId: row.user_id,
+        email: row.email,
+        emailNormalised: row.email_normalised,
+        isVerified: row.is_verified,
+        isSuspended: row.is_suspended,
+        hasFetched: row.has_fetched,
+        workspaces,
+        current: workspaces.find(({ workspaceId }) => workspaceId === row.workspace_id) ?? workspaces[0],
+    };
+}

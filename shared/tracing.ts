@@ -1,0 +1,54 @@
+/** What a process does of a call, and which process hands it on to which; the kinds of OpenTelemetry. */
+export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+
+/**
+ * What a span says of its part: names of OpenTelemetry's conventions where there is one, ours begin with `routebook.`. Never params,
+ * queries, headers, bodies or keys: whoever reads traces may not be who the call belongs to.
+ */
+export type Traits = Readonly<Record<string, string | number>>;
+
+/** One part of a call, from its beginning until `end`. */
+export interface Span {
+    /** 32 hex digits; undefined where nothing is traced. */
+    readonly traceId: string | undefined;
+    /** What continues the trace in another process of ours, in the form of W3C's `traceparent`; undefined where nothing is traced. */
+    readonly context: string | undefined;
+    /** Begins a part of this part. */
+    child(name: string, kind?: SpanKind, traits?: Traits): Span;
+    /** Runs `act` as a part of this part; what `act` throws is noted by its code and passed on. */
+    during<T>(name: string, act: (part: Span) => Promise<T>, kind?: SpanKind): Promise<T>;
+    rename(name: string): void;
+    set(traits: Traits): void;
+    /** It went wrong: the code of the refusal, or the name of the error. */
+    fail(code: string): void;
+    end(): void;
+}
+
+export interface SpanOrder {
+    kind: SpanKind;
+    /** A `traceparent` as it came, from anybody: one that is not well-formed counts as none. */
+    parent?: string | undefined;
+    traits?: Traits;
+}
+
+/** Where a process begins its part of a trace. */
+export interface Tracing {
+    begin(name: string, order: SpanOrder): Span;
+    /** Hands over what has ended, as far as that can be done within a second; never rejects. */
+    close(): Promise<void>;
+}
+
+/** What stands wherever a span is asked for and nothing is traced: it costs a call of an empty function. */
+export const NO_SPAN: Span = Object.freeze({
+    traceId: undefined,
+    context: undefined,
+    child: () => NO_SPAN,
+    during: <T>(_name: string, act: (part: Span) => Promise<T>) => act(NO_SPAN),
+    rename() {},
+    set() {},
+    fail() {},
+    end() {},
+});
+
+/** Of a process without a collector, and of the command line. */
+export const NO_TRACING: Tracing = Object.freeze({ begin: () => NO_SPAN, close: async () => {} });

@@ -1,0 +1,246 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { expect } from 'chai';
+import { withinBudget } from '../../shared/agents/within-budget.ts';
+import { join, type Person } from '../support/people.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const READS = ['search_schemas', 'look_up_site', 'fetch', 'dry_run', 'check_request', 'account'];
+const WRITES = ['fetch_write', 'request_schema'];
+
+/** How an agent reaches the tools. */
+const TRANSPORTS: Readonly<Record<string, (world: World, apiKey: string | undefined) => Transport>> = {
+    'streamable HTTP': (world, apiKey) =>
+        // The SDK's own types disagree under exactOptionalPropertyTypes.
+        new StreamableHTTPClientTransport(new URL(`${world.base}/mcp`), {
+            requestInit: { headers: apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` } },
+        }) as Transport,
+    stdio: (world, apiKey) =>
+        new StdioClientTransport({
+            command: process.execPath,
+            args: ['cli/bin/routebook.ts', 'mcp', '--server', world.base],
+            env: {
+                PATH: process.env['PATH'] ?? '',
+                XDG_CONFIG_HOME: '/nonexistent',
+                ...(apiKey === undefined ? {} : { ROUTEBOOK_API_KEY: apiKey }),
+            },
+            stderr: 'ignore',
+        }),
+};
+
+for (const [name, open] of Object.entries(TRANSPORTS)) {
+    describe(`an agent over ${name}`, function () {
+        this.timeout(60_000);
+        let world: World;
+        let shop: Shop;
+        let ada: Person;
+        let agent: Client;
+
+        before(async () => {
+            shop = await openShop();
+            world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
+            ada = await join(world, { plan: 'starter' });
+            await ada.publish(shopPackage(shop.port));
+            agent = await connect(ada.apiKey);
+        });
+        after(async () => {
+            await agent?.close();
+            await world.close();
+            await shop.close();
+        });
+
+        async function connect(apiKey: string | undefined): Promise<Client> {
+            const client = new Client({ name: 'test', version: '1' });
+            await client.connect(open(world, apiKey));
+            return client;
+        }
+
+        const use = async (tool: string, args: Record<string, unknown> = {}, by = agent) => {
+            const answer = (await by.callTool({ name: tool, arguments: args })) as { isError?: boolean; content: { text: string }[] };
+            const text = answer.content[0]?.text ?? '';
+            return { isError: answer.isError ?? false, text, said: JSON.parse(text) };
+        };
+        const balance = async () => (await use('account')).said.credits.balance as number;
+
+        it('is offered every tool, and told which of them only read', async () => {
+            const { tools } = await agent.listTools();
+            expect(tools.map((tool) => tool.name)).to.have.members([...READS, ...WRITES]);
+            for (const { name: tool, annotations, description } of tools) {
+                expect(annotations?.readOnlyHint, tool).to.equal(READS.includes(tool));
+                expect(description?.length, tool).to.be.above(20);
+            }
+        });
+
+        it('finds a site, looks it up, sees the price, fetches, and pays what the API says', async () => {
+            expect((await use('search_schemas', { query: 'test sho' })).said.map(({ site }: { site: string }) => site)).to.include(SHOP);
+            const found = await use('look_up_site', { site: SHOP, intent: 'read the price of one product by its number' });
+            expect(found.said.session_id).to.match(/^ses_/);
+            expect(found.said.endpoints[0].name).to.equal('product');
+            const before = await balance();
+            const dry = await use('dry_run', { site: SHOP, endpoint: 'product', params: { id: 7 } });
+            expect(dry.said.data).to.include({ credits_max: 1 });
+            const fetched = await use('fetch', { site: SHOP, endpoint: 'product', params: { id: 7 }, session_id: found.said.session_id });
+            expect(fetched.said.data).to.include({ id: 7 });
+            // The first fetch of an account brings its bonus.
+            expect(fetched.said.meta.credits_used).to.equal(1);
+            expect(await balance()).to.equal(fetched.said.meta.credits_remaining);
+            expect(await balance()).to.be.at.least(before - 1);
+        });
+
+        it('never writes by a tool that reads, and writes once with a key of its own', async () => {
+            const sent = () => shop.seen.filter(({ path }) => path === '/echo/orders').length;
+            const order = { site: SHOP, endpoint: 'order', params: { product: 3 } };
+            const refused = await use('fetch', order);
+            expect(refused.isError).to.equal(true);
+            expect(refused.said.error.code).to.equal('ENDPOINT_WRITES');
+            expect(sent()).to.equal(0);
+            const first = await use('fetch_write', { ...order, idempotency_key: `order-${name.length}` });
+            const second = await use('fetch_write', { ...order, idempotency_key: `order-${name.length}` });
+            expect(first.isError).to.equal(false);
+            expect(second.said.data).to.deep.equal(first.said.data);
+            expect(sent()).to.equal(1);
+        });
+
+        it('knows a write by the version that is the latest, without downloading the package for each call', async () => {
+            const downloads = async () => {
+                const { values } = await world.app.metrics.httpRequests.get();
+                return values
+                    .filter(({ labels }) => labels.route === '/v1/schemas/{site}/package')
+                    .reduce((sum, { value }) => sum + value, 0);
+            };
+            const order = { site: SHOP, endpoint: 'product', params: { id: 7 } };
+            await use('fetch', order);
+            const before = await downloads();
+            for (const more of [{}, {}, { version: 1 }, { version: 1 }])
+                expect((await use('fetch', { ...order, ...more })).isError).to.equal(false);
+            expect((await downloads()) - before).to.equal(0);
+
+            const { endpoints, ...rest } = shopPackage(shop.port);
+            const changed = endpoints.map((endpoint) =>
+                endpoint.name === 'product' ? { ...endpoint, effect: 'write' as const } : endpoint,
+            );
+            await ada.publish({ ...rest, endpoints: changed });
+            expect((await use('fetch', order)).said.error.code).to.equal('ENDPOINT_WRITES');
+            expect((await use('fetch', { ...order, version: 1 })).isError).to.equal(false);
+            await ada.publish({ ...rest, endpoints });
+            expect((await use('fetch', order)).isError).to.equal(false);
+            expect((await downloads()) - before).to.equal(name === 'stdio' ? 2 : 0);
+        });
+
+        it('asks for a site that is missing, and sees what became of it', async () => {
+            const asked = await use('request_schema', { site: 'missing.example', task: 'Read the opening hours of every shop.' });
+            expect(asked.said.request_id).to.match(/^srq_/);
+            expect((await use('check_request', { request_id: asked.said.request_id })).said.status).to.equal('open');
+        });
+
+        it('reads in each failure what its code is and what to do', async () => {
+            for (const [tool, args, code] of [
+                ['fetch', { site: 'missing.example', endpoint: 'any' }, 'SITE_NOT_FOUND'],
+                ['fetch', { site: SHOP, endpoint: 'products' }, 'ENDPOINT_NOT_FOUND'],
+                ['fetch', { site: SHOP, endpoint: 'product', params: { id: 'x' } }, 'INVALID_PARAMS'],
+                ['look_up_site', { site: SHOP, intent: 'too short' }, 'INTENT_TOO_SHORT'],
+                ['fetch', { site: SHOP, endpoint: 'broken' }, 'UPSTREAM_INVALID_RESPONSE'],
+                ['check_request', { request_id: 'srq_none' }, 'REQUEST_NOT_FOUND'],
+            ] as const) {
+                const { isError, said } = await use(tool, args);
+                expect([isError, said.error.code], tool).to.deep.equal([true, code]);
+                expect(said.error.what_to_do.length, code).to.be.above(20);
+            }
+        });
+
+        it('browses without a key, and is told to get one when it wants to fetch', async () => {
+            const stranger = await connect(undefined);
+            expect((await use('search_schemas', {}, stranger)).isError).to.equal(false);
+            const refused = await use('fetch', { site: SHOP, endpoint: 'product', params: { id: 1 } }, stranger);
+            expect(refused.said.error.code).to.equal('API_KEY_REQUIRED');
+            await stranger.close();
+        });
+
+        it('gets no more than it has room for, as JSON that says what is missing', async () => {
+            const { text, said } = await use('look_up_site', {
+                site: SHOP,
+                intent: 'list everything that this shop can do for me',
+                max_characters: 900,
+            });
+            expect(text.length).to.be.at.most(900);
+            expect(said.note).to.include('max_characters');
+        });
+    });
+}
+
+describe('POST /mcp', () => {
+    let world: World;
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+    });
+    after(() => world.close());
+
+    const post = (headers: Record<string, string>, body: unknown = { jsonrpc: '2.0', id: 1, method: 'tools/list' }) =>
+        fetch(`${world.base}/mcp`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers },
+            body: typeof body === 'string' ? body : JSON.stringify(body),
+        });
+
+    it('refuses pages of other origins, and wrong keys at once', async () => {
+        expect((await post({ origin: 'https://evil.example' })).status).to.equal(403);
+        const wrong = await post({ authorization: 'Bearer rb_live_nonsense' });
+        expect(wrong.status).to.equal(401);
+        expect(wrong.headers.get('www-authenticate')).to.equal('Bearer');
+        expect((await post({ origin: world.base.replace('127.0.0.1', 'localhost') })).status).to.equal(200);
+    });
+
+    it('answers whatever is no message without breaking', async () => {
+        for (const body of [
+            '',
+            'nope',
+            '[]',
+            '{}',
+            '{"jsonrpc":"2.0"}',
+            '[[[[]]]]',
+            { jsonrpc: '2.0', id: 1, method: 'tools/call', params: 7 },
+        ]) {
+            expect((await post({}, body)).status, JSON.stringify(body)).to.be.below(500);
+        }
+        expect((await fetch(`${world.base}/mcp`)).status).to.equal(405);
+    });
+
+    const search = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'search_schemas', arguments: {} } });
+
+    it('answers a call that is taken back in the same breath, rather than never', async () => {
+        const takenBack = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
+        const answer = await post({}, [search(1), takenBack, search(2)]);
+        expect(answer.status).to.equal(200);
+        expect(((await answer.json()) as { id: number }[]).map(({ id }) => id)).to.have.members([1, 2]);
+    });
+
+    it('takes some messages at once, not a hundred', async () => {
+        const calls = Array.from({ length: 11 }, (_, id) => search(id));
+        expect((await post({}, calls.slice(1))).status).to.equal(200);
+        const many = await post({}, calls);
+        expect(many.status).to.equal(400);
+        expect(await many.json()).to.have.nested.property('error.code', 'VALIDATION_ERROR');
+    });
+});
+
+describe('a result that is larger than its budget', () => {
+    it('stays JSON, within the budget, whatever it is', () => {
+        const values = [
+            { items: Array.from({ length: 5000 }, (_, id) => ({ id, title: `Thing ${id}`, about: 'x'.repeat(300) })) },
+            { text: 'word '.repeat(50_000) },
+            { emoji: '😀'.repeat(10_000) },
+            Array.from({ length: 40 }, () => 'y'.repeat(5000)),
+        ];
+        for (const value of values) {
+            const { text, isCut } = withinBudget(value, 3000);
+            expect(isCut).to.equal(true);
+            expect(text.length).to.be.at.most(3000);
+            expect(JSON.parse(text)).to.have.property('note');
+            expect(text.isWellFormed()).to.equal(true);
+        }
+        expect(withinBudget({ a: 1 }, 3000)).to.deep.equal({ text: '{"a":1}', isCut: false });
+    });
+});

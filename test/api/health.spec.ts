@@ -1,0 +1,140 @@
+import { expect } from 'chai';
+import pg from 'pg';
+import { startRedis } from '../queue/redis-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, join, stranger } from '../support/people.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+/** What the checks say, wherever they stand in the answer, in the order database, queue, workers. */
+const checksOf = ({ body }: Answer) => {
+    const { checks } = body['data'] as { checks: Record<'database' | 'queue' | 'workers', string> };
+    return `${checks.database} ${checks.queue} ${checks.workers}`;
+};
+const ask = (world: World) => stranger(world).call('GET', '/v1/health');
+const statusOf = ({ body }: Answer) => (body['data'] as { status: string }).status;
+
+for (const topology of TOPOLOGIES) {
+    describe(`health, over ${topology}`, () => {
+        it('is 503 with the checks while there are no workers, and ok as soon as one runs', async () => {
+            const alone = await openWorld({ topology, workers: 0 });
+            try {
+                const answer = await ask(alone);
+                expect([answer.status, codeOf(answer)]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+                expect(answer.body['data']).to.deep.equal({
+                    status: 'unavailable',
+                    version: (answer.body['data'] as { version: string }).version,
+                    checks: { database: 'ok', queue: 'ok', workers: 'down' },
+                });
+                expect((await stranger(alone).call('GET', '/v1/categories')).status).to.equal(200);
+            } finally {
+                await alone.close();
+            }
+            const staffed = await openWorld({ topology, workers: 1 });
+            try {
+                const health = dataOf(await ask(staffed));
+                expect(health).to.deep.include({ status: 'ok', checks: { database: 'ok', queue: 'ok', workers: 'ok' } });
+            } finally {
+                await staffed.close();
+            }
+        });
+
+        it('does not count a worker that reports and takes no jobs', async () => {
+            const world = await openWorld({ topology, workers: 0 });
+            try {
+                const report = (ageMs: number) =>
+                    world.app.fleet.report({ id: 'worker_1', slots: 8, busy: 1, progressAt: Date.now() - ageMs });
+                await report(3000);
+                expect(checksOf(await ask(world))).to.equal('ok ok ok');
+                await report(11_000);
+                expect(checksOf(await ask(world))).to.equal('ok ok down');
+            } finally {
+                await world.close();
+            }
+        });
+
+        it('is degraded while some workers take no jobs and others do', async () => {
+            const world = await openWorld({ topology, workers: 1 });
+            try {
+                const report = (ageMs: number) =>
+                    world.app.fleet.report({ id: 'worker_stuck', slots: 8, busy: 8, progressAt: Date.now() - ageMs });
+                await report(11_000);
+                const answer = await ask(world);
+                expect([answer.status, statusOf(answer), checksOf(answer)]).to.deep.equal([200, 'degraded', 'ok ok ok']);
+                await report(0);
+                expect(statusOf(await ask(world))).to.equal('ok');
+            } finally {
+                await world.close();
+            }
+        });
+
+        it('tells within a second that the database is gone, and that it is back', async () => {
+            const world = await openWorld({ topology });
+            try {
+                expect((await ask(world)).status).to.equal(200);
+                await letIn(world, false);
+                const began = performance.now();
+                const answer = await ask(world);
+                expect(performance.now() - began).to.be.below(5000);
+                expect([answer.status, codeOf(answer), statusOf(answer)]).to.deep.equal([503, 'SERVICE_UNAVAILABLE', 'unavailable']);
+                expect(checksOf(answer)).to.match(topology === 'redis' ? /^down ok ok$/ : /^down down down$/);
+                expect(answer.headers.get('retry-after')).to.equal('1');
+                expect(JSON.stringify(answer.body)).not.to.match(/postgres:|password|127\.0\.0\.1|rb_[0-9a-f]{12}/);
+                expect((await stranger(world).call('GET', '/v1/categories')).status).to.equal(200);
+                expect(codeOf(await stranger(world).call('GET', '/v1/schemas/shop.test'))).to.equal('SERVICE_UNAVAILABLE');
+                await letIn(world, true);
+                await eventually(
+                    () => ask(world),
+                    ({ status }) => status === 200,
+                    20_000,
+                );
+            } finally {
+                await letIn(world, true);
+                await world.close();
+            }
+        }).timeout(60_000);
+    });
+}
+
+if (TOPOLOGIES.includes('redis')) {
+    describe('health, without its Redis', () => {
+        it('says that queue and workers are out of reach; browsing goes on, and fetches come back with it', async () => {
+            const redis = await startRedis();
+            const world = await openWorld({ topology: 'redis', config: { redisUrl: redis.url } });
+            try {
+                const maker = await join(world);
+                dataOf(await maker.publish(aPackage('shop.test')));
+                expect((await ask(world)).status).to.equal(200);
+                await redis.kill();
+                const answer = await ask(world);
+                expect([answer.status, checksOf(answer)]).to.deep.equal([503, 'ok down down']);
+                expect((await stranger(world).call('GET', '/v1/schemas/shop.test')).status).to.equal(200);
+                await redis.start();
+                await eventually(
+                    () => ask(world),
+                    ({ status }) => status === 200,
+                    20_000,
+                );
+            } finally {
+                await world.close();
+                await redis.remove();
+            }
+        }).timeout(60_000);
+    });
+}
+
+/** Opens or shuts the world's database for everybody; who is in is sent out. */
+async function letIn(world: World, isOpen: boolean): Promise<void> {
+    const url = new URL(world.databaseUrl);
+    const name = url.pathname.slice(1);
+    url.pathname = '/postgres';
+    const operator = new pg.Client({ connectionString: url.href });
+    await operator.connect();
+    try {
+        await operator.query(`alter database ${name} with allow_connections ${isOpen}`);
+        if (!isOpen) await operator.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name]);
+    } finally {
+        await operator.end();
+    }
+}

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+for (const topology of TOPOLOGIES) {
+    describe(`maintainers of a domain, over ${topology}`, () => {
+        let world: World;
+        let other: string;
+        let ada: Person;
+        let bob: Person;
+        let eve: Person;
+        let number = 0;
+
+        before(async () => {
+            world = await openWorld({ topology, workers: 0 });
+            other = (await world.openAnotherApi()).base;
+            [ada, bob, eve] = await Promise.all([join(world, { plan: 'enterprise' }), join(world), join(world)]);
+        });
+        after(() => world.close());
+
+        const newSite = async () => {
+            const site = `kept${++number}.test`;
+            dataOf(await ada.publish(aPackage(site)));
+            return site;
+        };
+        const list = (site: string, query = '') => stranger(world).call('GET', `/v1/schemas/${site}/maintainers${query}`);
+        const change = (method: 'PUT' | 'DELETE', by: Person, site: string, { workspaceId }: { workspaceId: string }, base = world.base) =>
+            by.call(method, `/v1/schemas/${site}/maintainers/${workspaceId}`, { base });
+        const idsOf = (answer: Answer) => dataOf<MaintainerEntry[]>(answer).map(({ workspace_id: id }) => id);
+        const idsAt = async (site: string) => idsOf(await list(site));
+
+        it('begin with the workspace that published first, by id and name and nothing else', async () => {
+            const site = await newSite();
+            const { rows } = await world.app.db.raw('select name from workspaces where id = ?', [ada.workspaceId]);
+            const answer = await list(site);
+            expect(dataOf(answer)).to.deep.equal([{ workspace_id: ada.workspaceId, name: rows[0].name }]);
+            expect(answer.body['meta']).to.deep.equal({ pagination: { limit: 20, next_cursor: null, total: 1 } });
+            expect(JSON.stringify(answer.body)).not.to.include('@');
+        });
+
+        it('are nobody for a site of the starter registry, which nobody may change either', async () => {
+            await schemas.publishStarter(world.app.db, aPackage('starter.test'));
+            expect(await idsAt('starter.test')).to.deep.equal([]);
+            expect(codeOf(await change('PUT', ada, 'starter.test', ada))).to.equal('NOT_MAINTAINER');
+        });
+
+        it('add workspaces, which publish there at once, and take that away again', async () => {
+            const site = await newSite();
+            const added = await change('PUT', ada, site, bob);
+            expect(added.status).to.equal(200);
+            expect(idsOf(added)).to.deep.equal([ada.workspaceId, bob.workspaceId]);
+            expect(added.body['meta']).to.deep.equal({ pagination: { limit: 20, next_cursor: null, total: 2 } });
+            const theirs = await bob.call('POST', '/v1/schemas', { body: aPackage(site, { title: 'By Bob' }), base: other });
+            expect(theirs.status).to.equal(201);
+            expect(await idsAt(`new.${site}`).catch(() => 'not published')).to.equal('not published');
+            expect((await bob.publish(aPackage(`new.${site}`))).status).to.equal(201);
+            expect(await idsAt(`new.${site}`)).to.deep.equal([ada.workspaceId, bob.workspaceId]);
+            // Also by the one who came second, on another site of the same owner.
+            expect(idsOf(await change('PUT', bob, `new.${site}`, eve))).to.have.members(
+                [ada, bob, eve].map(({ workspaceId }) => workspaceId),
+            );
+            const removed = await change('DELETE', ada, site, bob);
+            expect(idsOf(removed)).to.deep.equal([ada.workspaceId, eve.workspaceId]);
+            const late = await bob.call('POST', '/v1/schemas', { body: aPackage(site, { title: 'Late' }), base: other });
+            expect(codeOf(late)).to.equal('NOT_MAINTAINER');
+            expect(codeOf(await change('PUT', bob, site, bob, other))).to.equal('NOT_MAINTAINER');
+        });
+
+        it('may be added and removed twice, which changes nothing', async () => {
+            const site = await newSite();
+            for (let time = 0; time < 2; time++) {
+                const added = await change('PUT', ada, site, bob);
+                expect([added.status, idsOf(added)]).to.deep.equal([200, [ada.workspaceId, bob.workspaceId]]);
+            }
+            for (let time = 0; time < 2; time++) {
+                const removed = await change('DELETE', ada, site, bob);
+                expect([removed.status, idsOf(removed)]).to.deep.equal([200, [ada.workspaceId]]);
+            }
+        });
+
+        it('may go themselves, but the last one stays', async () => {
+            const site = await newSite();
+            const refused = await change('DELETE', ada, site, ada);
+            expect([refused.status, codeOf(refused)]).to.deep.equal([409, 'LAST_MAINTAINER']);
+            await change('PUT', ada, site, bob);
+            expect(idsOf(await change('DELETE', ada, site, ada))).to.deep.equal([bob.workspaceId]);
+            expect(codeOf(await change('DELETE', ada, site, bob))).to.equal('NOT_MAINTAINER');
+            expect(codeOf(await change('DELETE', bob, site, bob))).to.equal('LAST_MAINTAINER');
+            expect(await idsAt(site)).to.deep.equal([bob.workspaceId]);
+        });
+
+        it('that remove each other at the same moment never leave the domain to nobody', async () => {
+            for (let round = 0; round < 10; round++) {
+                const site = await newSite();
+                await change('PUT', ada, site, bob);
+                const answers = await Promise.all([
+                    change('DELETE', ada, site, bob),
+                    change('DELETE', bob, site, ada, other),
+                    change('DELETE', ada, site, ada, other),
+                    change('DELETE', bob, site, bob),
+                ]);
+                expect(await idsAt(site), answers.map(({ status }) => status).join()).to.have.length(1);
+                expect(answers.filter(({ status }) => status === 200).length).to.be.greaterThan(0);
+            }
+        });
+
+        it('are nobody else’s to change, and who asks learns nothing of workspaces', async () => {
+            const site = await newSite();
+            for (const method of ['PUT', 'DELETE'] as const) {
+                for (const target of [ada, eve, { workspaceId: newId('wsp') }]) {
+                    const refused = await change(method, eve, site, target);
+                    expect([refused.status, codeOf(refused)]).to.deep.equal([403, 'NOT_MAINTAINER']);
+                }
+                expect(codeOf(await change(method, stranger(world), site, eve))).to.equal('API_KEY_REQUIRED');
+            }
+            expect(await idsAt(site)).to.deep.equal([ada.workspaceId]);
+        });
+
+        it('answer 404 for a workspace or a site that is not there', async () => {
+            const site = await newSite();
+            for (const workspaceId of [newId('wsp'), 'wsp_', 'x', ada.userId, 'a%00b', '%E2%80%AE', "';--", 'w'.repeat(3000)]) {
+                for (const method of ['PUT', 'DELETE'] as const) {
+                    const refused = await change(method, ada, site, { workspaceId });
+                    expect([refused.status, codeOf(refused)], workspaceId.slice(0, 40)).to.deep.equal([404, 'NOT_FOUND']);
+                }
+            }
+            expect(codeOf(await list('nowhere.test'))).to.equal('SITE_NOT_FOUND');
+            expect(codeOf(await change('PUT', ada, 'nowhere.test', bob))).to.equal('SITE_NOT_FOUND');
+            expect(codeOf(await change('PUT', ada, 'localhost', bob))).to.equal('INVALID_DOMAIN');
+        });
+
+        it('are listed page by page, in the order in which they came', async () => {
+            const site = await newSite();
+            const people = await Promise.all(Array.from({ length: 8 }, () => join(world)));
+            for (const person of people) dataOf(await change('PUT', ada, site, person));
+            const seen: string[] = [];
+            for (let query = '?limit=3'; query !== ''; ) {
+                const answer = await list(site, query);
+                const { next_cursor: next, total } = (answer.body['meta'] as { pagination: { next_cursor: string | null; total: number } })
+                    .pagination;
+                expect(total).to.equal(9 - (seen.length > 0 ? 1 : 0));
+                seen.push(...idsOf(answer));
+                query = next === null ? '' : `?limit=3&cursor=${next}`;
+                // The one at which the page ended goes.
+                if (seen.length === 3) dataOf(await change('DELETE', ada, site, people[1] ?? ada));
+            }
+            expect(seen).to.deep.equal([ada, ...people].map(({ workspaceId }) => workspaceId));
+        });
+    });
+}

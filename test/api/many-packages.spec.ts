@@ -1,0 +1,115 @@
+import { expect } from 'chai';
+import { JUDGED_AN_HOUR } from '../../api/schemas/guard-judging.ts';
+import { oneAtATime } from '../../api/schemas/one-at-a-time.ts';
+import { join, type Person } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+for (const topology of TOPOLOGIES) {
+    describe(`somebody who sends many packages, over ${topology}`, () => {
+        let world: World;
+        before(async () => {
+            world = await openWorld({ topology, workers: 0 });
+        });
+        after(() => world.close());
+
+        /** As if the account had sent so many within this hour. */
+        async function haveSent({ userId }: Person, count: number): Promise<void> {
+            const windows = [{ name: 'hour', limit: JUDGED_AN_HOUR, seconds: 3600 }] as const;
+            for (let sent = 0; sent < count; sent++) await world.app.limits.take({ identity: `packages:${userId}`, windows });
+        }
+
+        it('may send 600 an hour, dry runs and refused ones among them', async () => {
+            const eager = await join(world);
+            await haveSent(eager, JUDGED_AN_HOUR - 3);
+            const send = (query: string, more = {}) => eager.publish(aPackage('many.test', more), query);
+            expect((await send('?dry_run=true')).status).to.equal(200);
+            expect(codeOf(await send('?dry_run=true', { title: 7 }))).to.equal('SCHEMA_INVALID');
+            expect(codeOf(await send('', { title: 7 }))).to.equal('SCHEMA_INVALID');
+            for (const query of ['?dry_run=true', '']) {
+                const refused = await send(query);
+                expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
+                expect((refused.body['error'] as { message: string }).message).to.include('packages');
+                expect(Number(refused.headers.get('retry-after'))).to.be.within(3500, 3600);
+            }
+            // The windows of look-ups and fetches are others.
+            const account = dataOf<{ limits: { limit: number; remaining: number }[] }>(await eager.call('GET', '/v1/account'));
+            for (const { limit, remaining } of account.limits) expect(remaining).to.equal(limit);
+            await world.clock.advance({ hours: 1 });
+            expect((await send('')).status).to.equal(201);
+        });
+
+        it('of an enterprise account is not counted', async () => {
+            const large = await join(world, { plan: 'enterprise' });
+            await haveSent(large, JUDGED_AN_HOUR);
+            expect((await large.publish(aPackage('large.test'), '?dry_run=true')).status).to.equal(200);
+        });
+    });
+}
+
+describe('a package that is made to be slow', () => {
+    let world: World;
+    let maker: Person;
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        maker = await join(world);
+    });
+    after(() => world.close());
+
+    const list = (count: number, one: (index: number) => string) => Array.from({ length: count }, (_, index) => one(index)).join(',');
+
+    for (const [what, field] of [
+        ['400,000 keys', `{${list(400_000, (index) => `"${index.toString(36)}":1`)}}`],
+        ['a million values', `[${list(1_000_000, () => '0')}]`],
+        ['as many objects', `[${list(700_000, () => '{}')}]`],
+    ] as const) {
+        it(`by ${what} is refused before it is parsed`, async () => {
+            const text = JSON.stringify(aPackage('slow.test')).replace('"title"', `"x":${field},"title"`);
+            const { parse } = JSON;
+            let parsed = 0;
+            JSON.parse = (source: string, ...rest) => {
+                if (typeof source === 'string' && source.length > 1_000_000) parsed++;
+                return parse(source, ...rest);
+            };
+            try {
+                const refused = await maker.call('POST', '/v1/schemas', { body: text });
+                expect([refused.status, codeOf(refused)]).to.deep.equal([422, 'SCHEMA_INVALID']);
+                expect(detailsOf(refused)).to.deep.equal([' TOO_COMPLEX']);
+                expect(parsed).to.equal(0);
+            } finally {
+                JSON.parse = parse;
+            }
+        });
+    }
+
+    it('may hold commas in its texts', async () => {
+        const text = ','.repeat(60_000);
+        const answer = await maker.publish(aPackage('commas.test', { description: text.slice(0, 900) }), '?dry_run=true');
+        expect(answer.status).to.equal(200);
+    });
+
+    it('waits for its turn, and leaves everybody else one between', async () => {
+        const order: string[] = [];
+        const judged = ['first', 'second', 'third'].map((name) => oneAtATime(() => order.push(name)));
+        const loop = async () => {
+            while (!order.includes('third')) {
+                await new Promise((done) => setImmediate(done));
+                order.push('somebody else');
+            }
+        };
+        await Promise.all([...judged, loop()]);
+        const places = ['first', 'second', 'third'].map((name) => order.indexOf(name));
+        expect(places).to.deep.equal(places.toSorted((a, b) => a - b));
+        for (const [before, after] of [
+            ['first', 'second'],
+            ['second', 'third'],
+        ] as const) {
+            expect(order.slice(order.indexOf(before), order.indexOf(after))).to.include('somebody else');
+        }
+        const failed = await oneAtATime(() => {
+            throw new Error('judged badly');
+        }).catch((error: Error) => error.message);
+        expect([failed, await oneAtATime(() => 'the next one')]).to.deep.equal(['judged badly', 'the next one']);
+    });
+});

@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { expect } from 'chai';
+import * as sites from '../../shared/store/sites.ts';
+import { eventually } from '../support/eventually.ts';
+import { type MoodySite, moodyPackage, openMoodySite } from '../support/moody-site.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { codeOf } from '../support/routes.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+const SITE = 'busy.test';
+const CROWD = 200;
+const IMPATIENCE_MS = 50;
+
+describe('more fetches than workers can do', () => {
+    let world: World;
+    let site: MoodySite;
+    let ada: Person;
+
+    before(async function () {
+        this.timeout(60_000);
+        site = await openMoodySite();
+        const topology = TOPOLOGIES.at(-1) ?? 'postgres';
+        world = await openWorld({ topology, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]), workerConcurrency: 4 } });
+        const plenty = { perMinute: 1_000_000, perHour: 1_000_000, perDay: 1_000_000, allowance: 1_000_000, concurrency: 10_000 };
+        ada = await join(world, { plan: 'enterprise', overrides: plenty });
+        expect((await ada.publish(moodyPackage(SITE, site.port))).status).to.equal(201);
+        await sites.setDomain(world.app.db, SITE, { concurrency: 10_000 });
+        // About 130 a second with four slots.
+        site.mood = (response) => void setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'), 30);
+    });
+    after(async function () {
+        this.timeout(30_000);
+        await world.close();
+        await site.close();
+    });
+
+    it('are refused at once with the time to come back, cost nothing and reach no site; the others go on, and so does everybody soon', async function () {
+        this.timeout(60_000);
+        // The first fetch of all earns a bonus.
+        expect((await ada.fetch(SITE, 'thing')).status).to.equal(200);
+        site.arrivals.length = 0;
+        const before = await credits();
+        const { answers, refused } = await crowd(ada, 30);
+        const succeeded = answers.filter(({ status }) => status === 200).length;
+        expect(succeeded).to.be.above(CROWD / 2);
+        expect(succeeded + refused.length, 'nothing else was answered').to.equal(answers.length);
+        for (const answer of refused) {
+            expect(codeOf(answer)).to.equal('OVERLOADED');
+            const error = answer.body['error'] as Record<string, unknown>;
+            expect(error).to.include({ fault: 'service', retryable: true, status: 503 });
+            expect(Number(answer.headers.get('retry-after')))
+                .to.equal(error['retry_after'])
+                .and.to.be.within(1, 30);
+            expect(answer.headers.get('ratelimit'), 'it was not counted').to.equal(null);
+        }
+        expect(before - (await credits())).to.equal(succeeded);
+        expect(site.arrivals.length).to.equal(succeeded);
+
+        await Promise.all(Array.from({ length: 30 }, async () => expect((await ada.fetch(SITE, 'thing')).status).to.equal(200)));
+        const outcomes = async () => (await fetch(`${world.base}/metrics`)).text();
+        await eventually(outcomes, (text) => text.includes(`outcome="OVERLOADED"} ${refused.length}`));
+        const told = world.logged.filter((line) => line['part'] === 'overload');
+        expect(told.reduce((sum, line) => sum + Number(line['refused']), 0)).to.equal(refused.length);
+    });
+
+    it('are refused as well where agents ask for them, while browsing goes on', async function () {
+        this.timeout(60_000);
+        const agent = new Client({ name: 'test', version: '1' });
+        const requestInit = { headers: { authorization: `Bearer ${ada.apiKey}` } };
+        // The SDK's own types disagree under exactOptionalPropertyTypes.
+        await agent.connect(new StreamableHTTPClientTransport(new URL(`${world.base}/mcp`), { requestInit }) as Transport);
+        const told: unknown[] = [];
+        await crowd(ada, 10, async () => {
+            expect((await ada.call('GET', `/v1/schemas/${SITE}`)).status).to.equal(200);
+            while (!JSON.stringify(told.at(-1) ?? '').includes('OVERLOADED')) {
+                told.push(await agent.callTool({ name: 'fetch', arguments: { site: SITE, endpoint: 'thing' } }));
+            }
+        });
+        await agent.close();
+        expect(told.at(-1)).to.include({ isError: true });
+    });
+
+    async function credits(): Promise<number> {
+        const { body } = await ada.call('GET', '/v1/account');
+        return (body['data'] as { credits: { balance: number } }).credits.balance;
+    }
+});
+
+/**
+ * So many callers who ask again and again until so many calls were refused; each of them lets its own last call end.
+ * @param meanwhile what somebody else does after the first refusal; they go on until it is done
+ */
+async function crowd(
+    person: Person,
+    enough: number,
+    meanwhile: () => Promise<void> = async () => {},
+): Promise<{ answers: Answer[]; refused: Answer[] }> {
+    const answers: Answer[] = [];
+    const refused: Answer[] = [];
+    let beside: Promise<void> | undefined;
+    let isBesideDone = false;
+    const ask = async () => {
+        while (!isBesideDone || refused.length < enough) {
+            const answer = await person.fetch(SITE, 'thing');
+            answers.push(answer);
+            if (answer.status !== 503) continue;
+            refused.push(answer);
+            beside ??= meanwhile().finally(() => {
+                isBesideDone = true;
+            });
+            // Far less than it was told to wait.
+            await pause(IMPATIENCE_MS);
+        }
+    };
+    await Promise.all(Array.from({ length: CROWD }, ask));
+    await beside;
+    return { answers, refused };
+}

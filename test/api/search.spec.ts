@@ -1,0 +1,427 @@
+import { expect } from 'chai';
+import type { Card } from '../../shared/contracts/schemas.ts';
+import { yank } from '../../shared/store/schemas.ts';
+import { addTallies } from '../../shared/store/search-index.ts';
+import { rollUpTrending } from '../../shared/store/trending.ts';
+import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+interface Pagination {
+    limit: number;
+    next_cursor: string | null;
+    total: number;
+}
+
+const cardsOf = (answer: Answer) => dataOf<Card[]>(answer);
+const sitesOf = (answer: Answer) => cardsOf(answer).map(({ site }) => site);
+const paginationOf = ({ body }: Answer) => (body['meta'] as { pagination: Pagination }).pagination;
+const queryOf = (query: Record<string, string | number | boolean>) =>
+    new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+
+for (const topology of TOPOLOGIES) {
+    describe(`whoever searches the registry, over ${topology}`, () => {
+        let world: World;
+        let maker: Person;
+
+        before(async () => {
+            world = await openWorld({ topology, workers: 0 });
+            maker = await join(world, { plan: 'enterprise' });
+            await publish('github.test', 'GitHub');
+            await publish('gitlab.test', 'GitLab, the other one');
+            await publish('stackoverflow.test', 'Stack Overflow', 'knowledge/questions');
+            await publish('en.encyclopedia.test', 'A free encyclopaedia');
+            await publish('xn--bcher-kva.test', 'Bücher & Mehr', 'commerce/product-detail');
+            await publish('pogoda.test', 'Погода в Москве', 'weather/current');
+            await publish('tokyo.test', '東京タワーの天気', 'weather/forecast');
+            await publish('pizza.test', '🍕 Slices_of 100% cheese', 'food/menus');
+            await publish('constructor.test', 'Builders of __proto__ houses', 'real-estate/agents');
+            await publish('node.test', 'Node.js packages', 'developer/packages');
+        });
+        after(() => world.close());
+
+        const list = (query: Record<string, string | number | boolean> = {}, base = world.base) =>
+            stranger(world).call('GET', `/v1/schemas?${queryOf(query)}`, { base });
+        const find = async (q: string, more: Record<string, string | number | boolean> = {}) => sitesOf(await list({ q, ...more }));
+        const publish = async (site: string, title: string, category = 'commerce/product-search') =>
+            void dataOf(await maker.publish(aPackage(site, { title, intent_category: category })));
+        const verify = (site: string, at: string) => world.app.db.raw('update sites set verified_at = ? where site = ?', [at, site]);
+        /** Every page of a list, to its end. */
+        async function walk(query: Record<string, string | number | boolean>, between: () => Promise<void> = async () => undefined) {
+            const pages: Answer[] = [];
+            for (let cursor: string | null | undefined; cursor !== null; cursor = paginationOf(pages.at(-1) as Answer).next_cursor) {
+                if (pages.length > 0) await between();
+                pages.push(await list({ ...query, ...(cursor === undefined ? {} : { cursor }) }));
+            }
+            return pages.flatMap(sitesOf);
+        }
+
+        describe('by words', () => {
+            it('finds a site by the beginning of its name, the nearest name first', async () => {
+                expect(await find('git')).to.deep.equal(['github.test', 'gitlab.test']);
+                expect(await find('github')).to.deep.equal(['github.test']);
+                expect(await find('github.test')).to.deep.equal(['github.test']);
+                expect(await find('https://www.github.test/some/page?x=1')).to.deep.equal(['github.test']);
+                expect(await find('g')).to.include.members(['github.test', 'gitlab.test']);
+                expect(await find('encyc')).to.deep.equal(['en.encyclopedia.test']);
+                expect(await find('en.encyclopedia.t')).to.deep.equal(['en.encyclopedia.test']);
+            });
+
+            it('finds it by the words of its title, in any order and case, written together or apart', async () => {
+                for (const q of ['overflow stack', 'STACK OVER', 'stackover', 'stack-overflow', 'Stack  Overflow ', 'overflow']) {
+                    expect(await find(q), q).to.deep.equal(['stackoverflow.test']);
+                }
+                expect(await find('other git')).to.deep.equal(['gitlab.test']);
+                expect(await find('node.js')).to.deep.equal(['node.test']);
+                expect(await find('git nowhere')).to.deep.equal([]);
+            });
+
+            it('finds what was mistyped, by a letter too many, too few, changed or swapped', async () => {
+                for (const q of ['githhub', 'githb', 'gothub', 'gihtub', 'hithub', 'githubb'])
+                    expect(await find(q), q).to.include('github.test');
+                for (const q of ['stackoverflw', 'stakoverflow', 'stack overfolw', 'stakoverflw']) {
+                    expect(await find(q), q).to.deep.equal(['stackoverflow.test']);
+                }
+                expect(await find('encyclopedai free')).to.deep.equal(['en.encyclopedia.test']);
+                expect(await find('githbu.test')).to.deep.equal(['github.test']);
+                expect(await find('xyzzy')).to.deep.equal([]);
+            });
+
+            it('finds it in every script, with accents or without, and in every spelling of a domain', async () => {
+                for (const q of ['bücher', 'bucher', 'BÜCHER', 'bücher.test', 'xn--bcher-kva.test']) {
+                    expect(await find(q), q).to.deep.equal(['xn--bcher-kva.test']);
+                }
+                expect(await find('погода')).to.deep.equal(['pogoda.test']);
+                expect(await find('ПОГ')).to.deep.equal(['pogoda.test']);
+                expect(await find('пагода')).to.deep.equal(['pogoda.test']);
+                expect(await find('東京')).to.deep.equal(['tokyo.test']);
+                expect(await find('天気')).to.deep.equal(['tokyo.test']);
+                expect(await find('🍕')).to.deep.equal(['pizza.test']);
+            });
+
+            it('takes a blank text as none, and finds nothing by signs alone', async () => {
+                const { total } = paginationOf(await list());
+                for (const q of ['', '   ', '\t\n']) expect(paginationOf(await list({ q })).total, JSON.stringify(q)).to.equal(total);
+                for (const q of ['%', '_', '\\', '%_\\', "'", '"', '&&&', '|', '!', '(', ':*', '<->', '--', ';', '.', '*', '\u200d']) {
+                    const answer = await list({ q });
+                    expect([cardsOf(answer), paginationOf(answer)], q).to.deep.equal([[], { limit: 20, next_cursor: null, total: 0 }]);
+                }
+            });
+
+            it('is answered whatever the text is, and 256 characters at the most', async () => {
+                const odd = [
+                    "o'reilly",
+                    "'; drop table sites; --",
+                    "git':* | 's",
+                    'git & hub | !lab',
+                    'a '.repeat(128).trim(),
+                    'x'.repeat(256),
+                    'git '.repeat(64).trim(),
+                    'a.b.c.d.e.f',
+                    '...',
+                    'xn--',
+                    'xn--a.test',
+                    '💥'.repeat(128),
+                    '\u0301\u0301',
+                    '\ufeff',
+                    'ﬃ ﷺ ʼn İ ı ς ß',
+                    'constructor',
+                    '__proto__',
+                    'toString hasOwnProperty',
+                ];
+                for (const q of odd) expect((await list({ q })).status, q).to.equal(200);
+                expect(await find('constructor')).to.deep.equal(['constructor.test']);
+                expect(await find('proto')).to.deep.equal(['constructor.test']);
+                for (const q of ['x'.repeat(257), 'x'.repeat(8000)]) {
+                    const answer = await list({ q });
+                    expect([answer.status, detailsOf(answer)]).to.deep.equal([400, ['/q INVALID_VALUE']]);
+                }
+                for (const q of ['%00', '%ff', '%ed%a0%80', '%07']) {
+                    expect([200, 400], q).to.include((await stranger(world).call('GET', `/v1/schemas?q=git${q}`)).status);
+                }
+            });
+
+            it('narrows a search by category and by what is verified', async () => {
+                expect(await find('t', { category: 'weather/forecast' })).to.deep.equal(['tokyo.test']);
+                await verify('gitlab.test', '2026-01-02T03:04:05Z');
+                expect(await find('git', { verified: true })).to.deep.equal(['gitlab.test']);
+                expect(await find('git', { verified: true, category: 'weather' })).to.deep.equal([]);
+            });
+
+            it('finds a title as it is now: after a new version, and after that one was yanked', async () => {
+                await publish('changing.test', 'Umbrellas');
+                await publish('changing.test', 'Parasols');
+                expect([await find('umbrella'), await find('parasol')]).to.deep.equal([[], ['changing.test']]);
+                await yank(world.app.db, 'changing.test', 2, 'broken');
+                expect([await find('umbrella'), await find('parasol')]).to.deep.equal([['changing.test'], []]);
+                await yank(world.app.db, 'changing.test', 1, 'broken');
+                expect([await find('umbrella'), await find('changing')]).to.deep.equal([[], []]);
+            });
+        });
+
+        describe('without words', () => {
+            it('sees the cards that each site shows by itself, by name, in the order of letters', async () => {
+                const answer = await list({ sort: 'name', limit: 100 });
+                const cards = cardsOf(answer);
+                const sites = cards.map(({ site }) => site);
+                expect(sites).to.deep.equal(sites.toSorted());
+                expect(paginationOf(answer)).to.deep.equal({ limit: 100, next_cursor: null, total: sites.length });
+                for (const card of cards.slice(0, 3)) {
+                    expect(dataOf(await stranger(world).call('GET', `/v1/schemas/${card.site}`))).to.deep.equal(card);
+                }
+            });
+
+            it('sees what was published last first, and what was verified last before what never was', async () => {
+                await publish('late.test', 'Late');
+                await publish('later.test', 'Later');
+                expect(sitesOf(await list({ sort: 'recent', limit: 2 }))).to.deep.equal(['later.test', 'late.test']);
+                await verify('late.test', '2026-05-01T00:00:00Z');
+                await verify('github.test', '2026-04-01T00:00:00Z');
+                const all = await walk({ sort: 'recently_verified', limit: 3 });
+                expect(all.slice(0, 3)).to.deep.equal(['late.test', 'github.test', 'gitlab.test']);
+                expect(all.slice(3)).to.deep.equal(all.slice(3).toSorted());
+                expect(all).to.have.members(await walk({ sort: 'name' }));
+                expect(await walk({ sort: 'recently_verified', verified: true, limit: 2 })).to.deep.equal(all.slice(0, 3));
+            });
+
+            it('sees a leaf by its path and a parent with all its leaves', async () => {
+                await publish('only-parent.test', 'Only parent', 'weather');
+                const weather = ['only-parent.test', 'pogoda.test', 'tokyo.test'];
+                for (const sort of ['trending', 'recently_verified', 'recent', 'name']) {
+                    const answer = await list({ category: 'weather', sort });
+                    expect(sitesOf(answer).toSorted(), sort).to.deep.equal(weather);
+                    expect(paginationOf(answer).total).to.equal(3);
+                    expect(sitesOf(await list({ category: 'weather/current', sort }))).to.deep.equal(['pogoda.test']);
+                }
+                expect(sitesOf(await list({ category: 'sports' }))).to.deep.equal([]);
+            });
+
+            it('sees the same whether verified is false or left out', async () => {
+                const [without, withFalse] = [await list({ sort: 'name' }), await list({ sort: 'name', verified: false })];
+                expect(withFalse.body).to.deep.equal(without.body);
+                expect(cardsOf(await list({ verified: true })).every(({ verified }) => verified)).to.equal(true);
+            });
+
+            it('sees every site once, whatever the sort and the size of pages, also where their times are equal', async () => {
+                await world.app.db.raw(
+                    "update sites set published_at = '2026-03-01', verified_at = case when site like '%i%' then timestamptz '2026-03-02' end",
+                );
+                const all = (await walk({ sort: 'name', limit: 100 })).toSorted();
+                for (const sort of ['trending', 'recently_verified', 'recent', 'name']) {
+                    for (const limit of [1, 2, 7])
+                        expect((await walk({ sort, limit })).toSorted(), `${sort} by ${limit}`).to.deep.equal(all);
+                }
+                expect(await walk({ q: 't', limit: 1 })).to.have.members(await find('t'));
+            });
+
+            it('is told the total at once: after a publish, a yank, and when the tallies were added up', async () => {
+                const total = async (query = {}) => paginationOf(await list(query)).total;
+                const before = await total();
+                await publish('counted.test', 'Counted', 'sports/scores');
+                expect([await total(), await total({ category: 'sports' }), await total({ category: 'sports/scores' })]).to.deep.equal([
+                    before + 1,
+                    1,
+                    1,
+                ]);
+                expect(await addTallies(world.app.db)).to.be.above(1);
+                await publish('counted.test', 'Counted elsewhere', 'jobs/salaries');
+                expect([await total(), await total({ category: 'sports' }), await total({ category: 'jobs' })]).to.deep.equal([
+                    before + 1,
+                    0,
+                    1,
+                ]);
+                await verify('counted.test', '2026-01-01T00:00:00Z');
+                expect(await total({ category: 'jobs', verified: true })).to.equal(1);
+                await addTallies(world.app.db);
+                for (const version of [1, 2]) await yank(world.app.db, 'counted.test', version, 'broken');
+                expect([await total(), await total({ category: 'jobs' }), await total({ verified: true, category: 'jobs' })]).to.deep.equal(
+                    [before, 0, 0],
+                );
+            });
+        });
+
+        describe('in a wrong way', () => {
+            it('is told each problem, by its name', async () => {
+                for (const [query, details] of [
+                    [{ category: 'nonsense' }, ['/category UNKNOWN_CATEGORY']],
+                    [{ category: 'commerce/nonsense' }, ['/category UNKNOWN_CATEGORY']],
+                    [{ category: '__proto__' }, ['/category UNKNOWN_CATEGORY']],
+                    [{ category: 'Commerce' }, ['/category UNKNOWN_CATEGORY']],
+                    [{ sort: 'relevance' }, ['/sort INVALID_VALUE']],
+                    [{ sort: 'constructor' }, ['/sort INVALID_VALUE']],
+                    [{ limit: 0 }, ['/limit INVALID_VALUE']],
+                    [{ limit: 101 }, ['/limit INVALID_VALUE']],
+                    [{ limit: 'all' }, ['/limit INVALID_TYPE']],
+                    [{ verified: 'yes' }, ['/verified INVALID_TYPE']],
+                    [{ page: 2 }, ['/page UNKNOWN_FIELD']],
+                    [
+                        { category: 'x', sort: 'x', limit: 1.5, offset: 3 },
+                        ['/category UNKNOWN_CATEGORY', '/limit INVALID_VALUE', '/offset UNKNOWN_FIELD', '/sort INVALID_VALUE'],
+                    ],
+                ] as [Record<string, string | number>, string[]][]) {
+                    const answer = await list(query);
+                    expect([answer.status, codeOf(answer)], JSON.stringify(query)).to.deep.equal([400, 'VALIDATION_ERROR']);
+                    expect(detailsOf(answer).toSorted(), JSON.stringify(query)).to.deep.equal(details);
+                }
+                const twice = await stranger(world).call('GET', '/v1/schemas?q=a&q=b');
+                expect(detailsOf(twice)).to.deep.equal(['/q REPEATED']);
+            });
+
+            it('cannot use a cursor that was not issued for this very query', async () => {
+                const issued = paginationOf(await list({ sort: 'name', limit: 1 })).next_cursor ?? '';
+                const ofSearch = paginationOf(await list({ q: 't', limit: 1 })).next_cursor ?? '';
+                const [place = '', seal = ''] = issued.split('.');
+                const forged = Buffer.from(JSON.stringify([0, [], 0, '', 'zzz'])).toString('base64url');
+                for (const [query, cursor] of [
+                    [{ sort: 'name' }, ''],
+                    [{ sort: 'name' }, 'nonsense'],
+                    [{ sort: 'name' }, `${issued}x`],
+                    [{ sort: 'name' }, issued.slice(1)],
+                    [{ sort: 'name' }, `${place}.${'A'.repeat(22)}`],
+                    [{ sort: 'name' }, `${forged}.${seal}`],
+                    [{ sort: 'name' }, ofSearch],
+                    [{ sort: 'recent' }, issued],
+                    [{}, issued],
+                    [{ sort: 'name', verified: true }, issued],
+                    [{ sort: 'name', category: 'weather' }, issued],
+                    [{ sort: 'name', q: 't' }, issued],
+                    [{ q: 'g' }, ofSearch],
+                    [{ q: 't', sort: 'name' }, ofSearch],
+                ] as [Record<string, string | boolean>, string][]) {
+                    const answer = await list({ ...query, cursor });
+                    expect([answer.status, codeOf(answer)], JSON.stringify({ ...query, cursor })).to.deep.equal([400, 'INVALID_CURSOR']);
+                }
+                expect((await list({ sort: 'name', verified: false, cursor: issued, limit: 5 })).status).to.equal(200);
+            });
+
+            it('can go on with a cursor at another process', async () => {
+                const other = await world.openAnotherApi();
+                const first = await list({ sort: 'name', limit: 2 });
+                const cursor = paginationOf(first).next_cursor ?? '';
+                const here = await list({ sort: 'name', limit: 2, cursor });
+                expect((await list({ sort: 'name', limit: 2, cursor }, other.base)).body).to.deep.equal(here.body);
+            });
+        });
+
+        it('is told within seconds that a list cannot be had, and nobody who looks a site up waits for it', async () => {
+            const blocker = await world.app.db.transaction();
+            try {
+                await blocker.raw('lock table site_tallies in access exclusive mode');
+                const began = performance.now();
+                const listing = Promise.all(Array.from({ length: 12 }, () => list()));
+                const look = await maker.call('GET', `/v1/catalog/github.test?intent=${encodeURIComponent(INTENT)}`);
+                expect(look.status).to.equal(200);
+                for (const answer of await listing) {
+                    expect([answer.status, codeOf(answer)]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+                    expect(answer.headers.get('retry-after')).to.equal('1');
+                }
+                expect(performance.now() - began).to.be.below(15_000);
+            } finally {
+                await blocker.rollback();
+            }
+            expect((await list()).status).to.equal(200);
+        }).timeout(30_000);
+
+        it('is answered with an ETag, by 304 where nothing changed, by HEAD, and for pages of every origin', async () => {
+            const anybody = stranger(world);
+            const answer = await list({ sort: 'name' });
+            const tag = answer.headers.get('etag') ?? '';
+            expect(tag).to.match(/^"[0-9a-f]{64}(-\w+)?"$/);
+            expect(answer.headers.get('cache-control')).to.match(/^public, max-age=\d+$/);
+            expect(answer.headers.get('access-control-allow-origin')).to.equal('*');
+            expect(answer.headers.get('ratelimit')).to.equal(null);
+            expect((await anybody.call('GET', '/v1/schemas?sort=name', { headers: { 'if-none-match': tag } })).status).to.equal(304);
+            const head = await anybody.call('HEAD', '/v1/schemas?sort=name');
+            expect([head.status, head.headers.get('etag')]).to.deep.equal([200, tag]);
+            await publish('fresh.test', 'Fresh');
+            expect((await anybody.call('GET', '/v1/schemas?sort=name', { headers: { 'if-none-match': tag } })).status).to.equal(200);
+            const badKey = await anybody.call('GET', '/v1/schemas', { headers: { authorization: 'Bearer nonsense' } });
+            expect(codeOf(badKey)).to.equal('INVALID_API_KEY');
+        });
+    });
+}
+
+describe('a walk through the registry', () => {
+    let world: World;
+    let maker: Person;
+
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        maker = await join(world, { plan: 'enterprise' });
+    });
+    after(() => world.close());
+
+    const page = (query: string) => stranger(world).call('GET', `/v1/schemas?${query}`);
+    const publish = async (site: string) => void dataOf(await maker.publish(aPackage(site, { title: `Shop ${site}` })));
+    async function walk(query: string) {
+        const sites: string[] = [];
+        for (let cursor: string | null = ''; cursor !== null; ) {
+            const answer = await page(`${query}${cursor === '' ? '' : `&cursor=${cursor}`}`);
+            sites.push(...sitesOf(answer));
+            cursor = paginationOf(answer).next_cursor;
+        }
+        return sites;
+    }
+
+    it('sees every site that was there at its start exactly once, while 500 more are published', async () => {
+        const spread = (index: number) => `${((index * 7919) % 100_003).toString(36)}-shop.test`;
+        const old = Array.from({ length: 120 }, (_, index) => spread(index));
+        for (const site of old) await publish(site);
+        let published = 0;
+        const publishing = Promise.all(
+            Array.from({ length: 4 }, async (_, lane) => {
+                for (let index = 120 + lane; index < 620; index += 4) {
+                    await publish(spread(index));
+                    published += 1;
+                }
+            }),
+        );
+        let walks = 0;
+        do {
+            for (const query of ['sort=name&limit=7', 'q=shop&limit=9', 'limit=9', 'sort=recently_verified&limit=10']) {
+                const seen = await walk(query);
+                expect(new Set(seen).size, query).to.equal(seen.length);
+                expect(seen, query).to.include.members(old);
+            }
+            walks += 1;
+        } while (published < 500);
+        await publishing;
+        expect(walks).to.be.above(0);
+        expect(new Set(await walk('sort=name&limit=100')).size).to.equal(620);
+        expect(paginationOf(await page('q=shop&limit=1')).total).to.equal(620);
+    }).timeout(120_000);
+
+    it('keeps the meaning of a mistyped word, though somebody publishes a site of that very name meanwhile', async () => {
+        for (const site of ['umbrella.test', 'umbrella-two.test']) await publish(site);
+        const first = await page('q=umbrela&limit=1');
+        expect(sitesOf(first)).to.have.length(1);
+        await publish('umbrela.test');
+        const second = await page(`q=umbrela&limit=5&cursor=${paginationOf(first).next_cursor}`);
+        expect([...sitesOf(first), ...sitesOf(second)]).to.include.members(['umbrella.test', 'umbrella-two.test']);
+        expect(await walk('q=umbrela')).to.deep.equal(['umbrela.test']);
+    });
+
+    it('keeps the ranks with which it began, though they are rolled up anew, and ends when they are forgotten', async () => {
+        const caller = await join(world, { plan: 'enterprise' });
+        const lookUp = (site: string) => caller.call('GET', `/v1/catalog/${site}?intent=${encodeURIComponent(INTENT)}`);
+        const [a, b, c] = ['umbrella.test', 'umbrella-two.test', 'umbrela.test'] as const;
+        for (const site of [a, b, b, c, c, c, c]) dataOf({ ...(await lookUp(site)), body: { success: true } });
+        await world.app.usage.flush();
+        expect(await rollUpTrending(world.app.db)).to.equal(true);
+        const first = await page('limit=1');
+        expect(sitesOf(first)).to.deep.equal([c]);
+        const byName = paginationOf(await page('sort=name&limit=1')).next_cursor;
+        for (let times = 0; times < 9; times++) await lookUp(a);
+        await world.app.usage.flush();
+        await world.clock.advance({ hours: 1 });
+        expect(await rollUpTrending(world.app.db)).to.equal(true);
+        expect(sitesOf(await page('limit=1'))).to.deep.equal([a]);
+        const cursor = paginationOf(first).next_cursor;
+        expect(sitesOf(await page(`limit=2&cursor=${cursor}`))).to.deep.equal([b, a]);
+        await world.clock.advance({ hours: 30 });
+        await rollUpTrending(world.app.db);
+        expect(codeOf(await page(`limit=2&cursor=${cursor}`))).to.equal('INVALID_CURSOR');
+        expect((await page(`sort=name&limit=2&cursor=${byName}`)).status, 'an order without ranks is never too old').to.equal(200);
+    });
+});

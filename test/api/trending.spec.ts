@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import type { TrendingAnswer } from '../../shared/contracts/trending.ts';
+import { yank } from '../../shared/store/schemas.ts';
+import * as sites from '../../shared/store/sites.ts';
+import { rollUpTrending } from '../../shared/store/trending.ts';
+import { startRollUps } from '../../workers/roll-up.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+for (const topology of TOPOLOGIES) {
+    describe(`what trends, over ${topology}`, () => {
+        let world: World;
+        let shop: Shop;
+        let maker: Person;
+        let callers: Person[];
+
+        before(async () => {
+            shop = await openShop();
+            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS, trustProxy: 1 } });
+            maker = await join(world, { plan: 'enterprise' });
+            callers = [];
+            for (let index = 0; index < 4; index++) callers.push(await join(world, { plan: 'pro' }));
+            dataOf(await maker.publish(shopPackage(shop.port)));
+            for (const site of ['alpha.test', 'beta.test', 'gamma.test'])
+                dataOf(await maker.publish(aPackage(site, { title: `About ${site}` })));
+        });
+        after(async () => {
+            await world.close();
+            await shop.close();
+        });
+
+        const lookUp = async (site: string, person = stranger(world), address = '192.0.2.1') => {
+            const answer = await person.call('GET', `/v1/catalog/${site}?intent=${encodeURIComponent(INTENT)}`, {
+                headers: { 'x-forwarded-for': address },
+            });
+            expect(answer.status).to.equal(200);
+        };
+        const trending = async (window?: string) =>
+            dataOf<TrendingAnswer>(await stranger(world).call('GET', `/v1/trending${window === undefined ? '' : `?window=${window}`}`));
+        const orderOf = (answer: TrendingAnswer) => answer.sites.map(({ rank, site }) => `${rank} ${site}`);
+        const nextHour = async (by: { hours?: number; days?: number } = { hours: 1 }) => {
+            await world.app.usage.flush();
+            await world.clock.advance(by);
+            expect(await rollUpTrending(world.app.db)).to.equal(true);
+        };
+        const scoreOf = ({ sites: shown }: TrendingAnswer, site: string) => shown.find((entry) => entry.site === site)?.score ?? 0;
+
+        it('is nothing before anything was rolled up, and what schemas are asked for at once', async () => {
+            for (const domain of ['wanted.test', 'wanted.test', 'also-wanted.test']) {
+                const asked = await callers[0]?.call('POST', '/v1/schema-requests', {
+                    body: { domain, task: 'Read the list of everything that is on sale there today.' },
+                });
+                expect(asked?.status).to.equal(201);
+            }
+            expect(await trending()).to.deep.equal({
+                window: '7d',
+                sites: [],
+                requested: [
+                    { domain: 'wanted.test', requests: 2 },
+                    { domain: 'also-wanted.test', requests: 1 },
+                ],
+            });
+        });
+
+        it('is what different people call, rather than what one calls again and again', async () => {
+            for (let times = 0; times < 12; times++) await lookUp('alpha.test', callers[0]);
+            for (const caller of callers) await lookUp('beta.test', caller);
+            await nextHour();
+            const answer = await trending();
+            expect(orderOf(answer)).to.deep.equal(['1 beta.test', '2 alpha.test']);
+            expect(answer.sites[0]).to.deep.include({
+                title: 'About beta.test',
+                intent_category: 'commerce/product-search',
+                verified: false,
+                fetches: 0,
+                lookups: 4,
+            });
+            expect(answer.sites[1]).to.include({ lookups: 12 });
+            const first = scoreOf(answer, 'alpha.test');
+            for (let times = 0; times < 12; times++) await lookUp('alpha.test', callers[0]);
+            await nextHour();
+            expect(scoreOf(await trending(), 'alpha.test') - first).to.be.within(0.01, first / 2);
+        });
+
+        it('counts a fetch for more than a look-up, and tells callers without a key apart by their address', async () => {
+            for (const caller of callers.slice(0, 3)) dataOf(await caller.fetch(SHOP, 'product', { id: 1 }));
+            for (const last of [1, 2, 3]) await lookUp('gamma.test', stranger(world), `198.51.100.${last}`);
+            await nextHour();
+            const answer = await trending('24h');
+            expect(answer.sites.find(({ site }) => site === SHOP)).to.include({ fetches: 3, lookups: 0 });
+            expect(scoreOf(answer, SHOP)).to.be.above(scoreOf(answer, 'gamma.test'));
+            const three = scoreOf(answer, 'gamma.test');
+            expect(three).to.be.closeTo(3 * Math.log(2), 0.01);
+            const { rows } = await world.app.db.raw("select * from usage where site = 'gamma.test'");
+            expect(JSON.stringify(rows)).not.to.include('198.51');
+        });
+
+        it('does not count failures, nor what the maintainers of a site do, by whichever workspace', async () => {
+            const before = await trending();
+            for (let times = 0; times < 5; times++) await lookUp('gamma.test', maker);
+            for (let times = 0; times < 3; times++) await maker.fetch(SHOP, 'product', { id: 1 });
+            await world.app.db.raw("insert into memberships (workspace_id, user_id, role) values (?, ?, 'member')", [
+                maker.workspaceId,
+                callers[3]?.userId ?? '',
+            ]);
+            await lookUp('gamma.test', callers[3]);
+            await callers[0]?.fetch(SHOP, 'status', { code: 500 });
+            await callers[0]?.fetch(SHOP, 'nowhere');
+            await nextHour();
+            const after = await trending();
+            for (const counted of [SHOP, 'gamma.test']) {
+                const entryIn = (answer: TrendingAnswer) => answer.sites.find(({ site }) => site === counted);
+                expect(entryIn(after)).to.include({
+                    score: entryIn(before)?.score,
+                    lookups: entryIn(before)?.lookups,
+                    fetches: entryIn(before)?.fetches,
+                });
+            }
+        });
+
+        it('is rolled up once an hour, whichever of several processes does it', async () => {
+            await world.clock.advance({ hours: 1 });
+            const done = await Promise.all(Array.from({ length: 8 }, () => rollUpTrending(world.app.db)));
+            expect(done.filter(Boolean)).to.have.length(1);
+            expect(await rollUpTrending(world.app.db)).to.equal(false);
+            await world.clock.advance({ hours: 1 });
+            const rollUps = [startRollUps(world.app), startRollUps(world.app)];
+            try {
+                const count = async () =>
+                    (await world.app.db.raw("select count(*) from trending_rollups where hour >= app_now() - interval '1 hour'")).rows[0]
+                        .count;
+                await eventually(count, (rolled) => rolled === 1, 5000);
+            } finally {
+                for (const rollUp of rollUps) await rollUp.stop();
+            }
+            expect(await rollUpTrending(world.app.db)).to.equal(false);
+        });
+
+        it('shows sites as they are now, and none that is blocked or was taken out of use', async () => {
+            dataOf(await maker.publish(aPackage('alpha.test', { title: 'Renamed' })));
+            expect((await trending()).sites.find(({ site }) => site === 'alpha.test')?.title).to.equal('Renamed');
+            await sites.blockDomain(world.app.db, 'alpha.test', 'asked by its owner');
+            await yank(world.app.db, 'gamma.test', 1, 'broken');
+            const shown = orderOf(await trending());
+            expect(shown.join()).not.to.match(/alpha|gamma/);
+            expect(shown.map((line) => line.split(' ')[0])).to.deep.equal(shown.map((_, place) => String(place + 1)));
+            await sites.unblockDomain(world.app.db, 'alpha.test');
+        });
+
+        it('forgets a day after a day, a week after a week and a month after a month', async () => {
+            const has = async (window: string) =>
+                orderOf(await trending(window))
+                    .join()
+                    .includes('beta.test');
+            expect([await has('24h'), await has('7d'), await has('30d')]).to.deep.equal([true, true, true]);
+            await nextHour({ days: 2 });
+            expect([await has('24h'), await has('7d'), await has('30d')]).to.deep.equal([false, true, true]);
+            await nextHour({ days: 7 });
+            expect([await has('24h'), await has('7d'), await has('30d')]).to.deep.equal([false, false, true]);
+            await nextHour({ days: 30 });
+            expect([await has('24h'), await has('7d'), await has('30d')]).to.deep.equal([false, false, false]);
+        });
+
+        it('is asked for by a window that exists, and answered with an ETag', async () => {
+            for (const [query, details] of [
+                ['window=1h', '/window INVALID_VALUE'],
+                ['window=__proto__', '/window INVALID_VALUE'],
+                ['limit=3', '/limit UNKNOWN_FIELD'],
+            ]) {
+                const refused = await stranger(world).call('GET', `/v1/trending?${query}`);
+                expect([codeOf(refused), ...detailsOf(refused)], query).to.deep.equal(['VALIDATION_ERROR', details]);
+            }
+            const answer = await stranger(world).call('GET', '/v1/trending?window=30d');
+            expect(answer.headers.get('access-control-allow-origin')).to.equal('*');
+            const again = await stranger(world).call('GET', '/v1/trending?window=30d', {
+                headers: { 'if-none-match': answer.headers.get('etag') ?? '' },
+            });
+            expect(again.status).to.equal(304);
+        });
+    });
+}

@@ -1,0 +1,250 @@
+import { expect } from 'chai';
+import { newId } from '../../shared/domain/ids.ts';
+import { listNotices } from '../../shared/store/notices.ts';
+import { watchSpending } from '../../workers/watch-spending.ts';
+import type { Person } from '../support/people.ts';
+import { newcomer, openTill, type Till } from './till.ts';
+
+describe('people are told', function () {
+    this.timeout(60_000);
+    let till: Till;
+    before(async () => {
+        till = await openTill();
+        // Without a mail server mails go to the log; here they stay in the box, to be read.
+        await till.world.app.db.raw("alter table mails alter column due_at set default 'infinity'");
+    });
+    after(() => till.close());
+
+    interface Letter {
+        recipient: string;
+        subject: string;
+        body: string;
+    }
+    const lettersTo = async ({ userId }: Person): Promise<Letter[]> => {
+        const { rows } = await till.world.app.db.raw<{ rows: Letter[] }>(
+            'select m.recipient, m.subject, m.body from mails m join users u on u.email = m.recipient where u.id = ? order by m.id',
+            [userId],
+        );
+        return rows;
+    };
+    const noticesFor = async (person: Person, more: { seesKeys?: boolean; seesPlans?: boolean } = {}) => {
+        const { rows } = await till.world.app.db.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [
+            person.workspaceId,
+        ]);
+        const accountId = rows[0]?.plan === 'free' ? person.userId : person.workspaceId;
+        const { workspaceId, userId } = person;
+        return listNotices(till.world.app.db, { accountId, workspaceId, userId, seesKeys: true, seesPlans: true, ...more });
+    };
+    const watch = async () => {
+        await till.world.app.usage.flush();
+        await till.world.clock.advance({ seconds: 16 });
+        await watchSpending(till.world.app);
+    };
+    const keyOf = async ({ workspaceId }: Person) => {
+        const { rows } = await till.world.app.db.raw<{ rows: { id: string }[] }>('select id from api_keys where workspace_id = ?', [
+            workspaceId,
+        ]);
+        return rows[0]?.id ?? '';
+    };
+
+    /** A call as the API records it: its credits in the ledger, and a row of the log. */
+    async function call(
+        person: Person,
+        { credits = 0, outcome = 'success' as const, endpoint = 'search', accountId = person.userId } = {},
+    ) {
+        const { app } = till.world;
+        const [operation, keyId] = [newId('op'), await keyOf(person)];
+        const who = { accountId, userId: person.userId, workspaceId: person.workspaceId, keyId };
+        const what = { operation, site: 'shop.example', endpoint };
+        if (credits > 0) {
+            const held = await app.credits.hold({
+                ...who,
+                ...what,
+                versionId: 1,
+                effect: 'read',
+                unit: 1,
+                maxUnits: credits,
+                expiresInMs: 30_000,
+            });
+            if (!held.ok) throw new Error('no credits');
+            await app.credits.charge({ operation, amount: credits });
+        }
+        app.usage.record({ ...who, ...what, kind: 'fetch', registrable: 'shop.example', outcome, credits, durationMs: 5 });
+    }
+    const fail = (person: Person, times: number, endpoint = 'search') =>
+        repeat(times, () => call(person, { outcome: 'UPSTREAM_TIMEOUT' as 'success', endpoint }));
+    async function repeat(times: number, work: () => Promise<void>): Promise<void> {
+        for (let done = 0; done < times; done++) await work();
+    }
+
+    describe('of their allowance', () => {
+        it('when four fifths are used, and when all of it is, each once a period: by mail and on the dashboard', async () => {
+            const person = await newcomer(till);
+            await call(person, { credits: 799 });
+            await watch();
+            expect(await noticesFor(person)).to.deep.equal([]);
+            await call(person, { credits: 1 });
+            await watch();
+            await call(person, { credits: 1 });
+            await watch();
+            expect((await noticesFor(person)).map(({ kind, facts }) => [kind, facts])).to.deep.equal([
+                ['allowance_80', { limit: 1_000, left: 200 }],
+            ]);
+            await call(person, { credits: 199 });
+            await watch();
+            await watch();
+            expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_100']);
+            const letters = await lettersTo(person);
+            expect(letters.map(({ subject }) => subject)).to.deep.equal([
+                'Four fifths of your allowance are used',
+                'Your allowance is used up',
+            ]);
+            expect(letters[0]?.body).to.include('200 are left').and.include('/dashboard/billing');
+        });
+
+        it('again in the next period, and the old notice is gone', async () => {
+            const person = await newcomer(till);
+            await call(person, { credits: 900 });
+            await watch();
+            await till.world.clock.advance({ days: 32 });
+            await till.world.app.credits.sweep();
+            expect(await noticesFor(person)).to.deep.equal([]);
+            await call(person, { credits: 850 });
+            await watch();
+            expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_80']);
+            expect(await lettersTo(person)).to.have.length(2);
+        });
+
+        it('not for what is only held', async () => {
+            const person = await newcomer(till);
+            await call(person, { credits: 10 });
+            const order = { operation: newId('op'), accountId: person.userId, userId: person.userId, workspaceId: person.workspaceId };
+            const what = { keyId: 'key_any', site: 'shop.example', endpoint: 'search', versionId: 1, effect: 'read' as const };
+            await till.world.app.credits.hold({ ...order, ...what, unit: 1, maxUnits: 900, expiresInMs: 60_000 });
+            await watch();
+            await till.world.app.credits.release(order);
+            expect(await noticesFor(person)).to.deep.equal([]);
+        });
+
+        it('of a workspace: its owners and whoever pays', async () => {
+            const person = await newcomer(till);
+            const payer = await newcomer(till);
+            const member = await newcomer(till);
+            for (const [who, role] of [
+                [payer, 'billing'],
+                [member, 'member'],
+            ] as const) {
+                await till.world.app.db.raw('insert into memberships (workspace_id, user_id, role) values (?, ?, ?)', [
+                    ...[person.workspaceId, who.userId, role],
+                ]);
+            }
+            await till.subscribe(person, 'starter');
+            await call(person, { credits: 14_000, accountId: person.workspaceId });
+            await watch();
+            expect(await lettersTo(person)).to.have.length(1);
+            expect(await lettersTo(payer)).to.have.length(1);
+            expect(await lettersTo(member)).to.have.length(0);
+            expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_80']);
+        });
+
+        it('once, however many processes look', async () => {
+            const person = await newcomer(till);
+            await call(person, { credits: 900 });
+            await till.world.app.usage.flush();
+            await till.world.clock.advance({ seconds: 16 });
+            await Promise.all(Array.from({ length: 5 }, () => watchSpending(till.world.app)));
+            expect(await lettersTo(person)).to.have.length(1);
+        });
+    });
+
+    describe('of calls that all fail', () => {
+        it('when a key’s last fifty calls of one endpoint failed, once', async () => {
+            const person = await newcomer(till);
+            await fail(person, 49);
+            await watch();
+            expect(await noticesFor(person)).to.deep.equal([]);
+            await fail(person, 1);
+            await watch();
+            await fail(person, 60);
+            await watch();
+            const [notice, ...more] = await noticesFor(person);
+            expect(more).to.deep.equal([]);
+            expect(notice?.facts).to.include({
+                endpoint: 'search',
+                site: 'shop.example',
+                calls: 50,
+                code: 'UPSTREAM_TIMEOUT',
+                keyName: 'default',
+            });
+            const letters = await lettersTo(person);
+            expect(letters.map(({ subject }) => subject)).to.deep.equal(['The last 50 calls of search failed']);
+            expect(letters[0]?.body).to.include('None of them was billed').and.include('/docs/errors#UPSTREAM_TIMEOUT');
+        });
+
+        it('not when one among them succeeded, nor when they are of several endpoints', async () => {
+            const person = await newcomer(till);
+            await fail(person, 30);
+            await call(person);
+            await fail(person, 30);
+            await fail(person, 40, 'product');
+            await watch();
+            expect(await noticesFor(person)).to.deep.equal([]);
+        });
+
+        it('until a call succeeds; and again after fifty more', async () => {
+            const person = await newcomer(till);
+            await fail(person, 50);
+            await watch();
+            await call(person);
+            await watch();
+            expect(await noticesFor(person)).to.deep.equal([]);
+            await till.world.clock.advance({ minutes: 5 });
+            await fail(person, 50);
+            await watch();
+            expect(await noticesFor(person)).to.have.length(1);
+            expect(await lettersTo(person)).to.have.length(2);
+        });
+
+        it('of their own keys; those who manage keys see all of them', async () => {
+            const person = await newcomer(till);
+            const stranger = await newcomer(till);
+            await fail(person, 50);
+            await watch();
+            expect(await noticesFor({ ...person, userId: stranger.userId }, { seesKeys: false })).to.deep.equal([]);
+            expect(await noticesFor({ ...person, userId: stranger.userId }, { seesKeys: true })).to.have.length(1);
+            expect(await noticesFor(stranger)).to.deep.equal([]);
+        });
+    });
+
+    describe('of their payment', () => {
+        it('when it failed, once a billing date, and when the plan ended for that', async () => {
+            const person = await newcomer(till);
+            const { customer } = await till.subscribe(person, 'starter');
+            till.stripe.bank.get(till.stripe.bank.customers, customer, 'customer').card = 'declined';
+            await till.world.clock.advance({ days: 32 });
+            await till.turn();
+            await till.turn();
+            expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['payment_failed']);
+            await till.world.clock.advance({ days: 7 });
+            await till.keep();
+            expect((await noticesFor(person)).map(({ kind, facts }) => [kind, facts])).to.deep.equal([['plan_ended', { why: 'unpaid' }]]);
+            const letters = await lettersTo(person);
+            expect(letters).to.have.length(2);
+            expect(letters[0]?.subject).to.match(/^The payment for .* did not go through$/);
+            expect(letters[1]?.body).to.include('since nobody paid for the new month within seven days');
+            expect(await noticesFor(person, { seesPlans: false })).to.deep.equal([]);
+        });
+
+        it('no more, once it went through', async () => {
+            const person = await newcomer(till);
+            const { customer, id } = await till.subscribe(person, 'starter');
+            till.stripe.bank.get(till.stripe.bank.customers, customer, 'customer').card = 'declined';
+            await till.world.clock.advance({ days: 32 });
+            await till.turn();
+            till.stripe.bank.get(till.stripe.bank.customers, customer, 'customer').card = 'good';
+            till.stripe.bank.retry(id);
+            await till.stripe.deliver();
+            expect(await noticesFor(person)).to.deep.equal([]);
+        });
+    });
+});

@@ -1,0 +1,122 @@
+import { type Billing, billingOf } from '../../shared/billing/billing.ts';
+import { changeSubscription } from '../../shared/billing/change-plan.ts';
+import { beginCheckout } from '../../shared/billing/checkout.ts';
+import { keepSubscriptions } from '../../shared/billing/keep.ts';
+import type { Plan } from '../../shared/domain/plans.ts';
+import type { SoldPlan } from '../../shared/domain/subscription.ts';
+import { findWorkspace } from '../../shared/store/accounts.ts';
+import { listEntries } from '../../shared/store/ledger.ts';
+import { findSubscription } from '../../shared/store/subscriptions.ts';
+import { join, type Person } from '../support/people.ts';
+import type { Subscription as StripeSubscription } from '../support/stripe/objects.ts';
+import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** A Routebook that is paid for by the local Stripe. */
+export interface Till {
+    world: World;
+    stripe: LocalStripe;
+    billing: Billing;
+    /** Sets the time of everything: stored times, signatures, and the bank's months. */
+    setTime(iso: string): Promise<void>;
+    /** Begins a checkout as the pages do; resolves with the id of Stripe's session. */
+    checkout(person: Person, plan: SoldPlan): Promise<string>;
+    /** Pays for a plan and lets every event arrive; resolves with the subscription. */
+    subscribe(person: Person, plan: SoldPlan): Promise<StripeSubscription>;
+    /** Chooses another plan on the billing page. */
+    choose(person: Person, plan: Plan): ReturnType<typeof changeSubscription>;
+    /** The month is over: Stripe bills again, and its events arrive unless the test says otherwise. */
+    turn(options?: { silently?: boolean }): Promise<void>;
+    keep(): Promise<void>;
+    /** Plan, what is left of the allowance of how much, bonus, and the billing date. */
+    standing(person: Person): Promise<Standing>;
+    /** Kinds and amounts of the ledger of the account that the workspace has, or would have. */
+    story(accountId: string): Promise<string[]>;
+    close(): Promise<void>;
+}
+
+export interface Standing {
+    plan: string;
+    limit: number;
+    left: number;
+    bonus: number;
+    /** The day. */
+    resets: string;
+}
+
+export async function openTill(): Promise<Till> {
+    const stripe = await openStripe();
+    const world = await openWorld({ workers: 0, config: { stripe: stripe.settings } });
+    stripe.serve(world);
+    const { app } = world;
+    const billing = billingOf(app);
+    if (billing === undefined) throw new Error('payment is set up here');
+
+    async function checkout({ workspaceId, userId }: Person, plan: SoldPlan): Promise<string> {
+        const workspace = await findWorkspace(app.db, workspaceId);
+        const begun = await beginCheckout(billing as Billing, {
+            workspaceId,
+            userId,
+            current: workspace?.plan ?? 'free',
+            wanted: plan,
+            email: 'payer@people.example',
+        });
+        if (!begun.ok) throw new Error(begun.why);
+        return begun.url.split('/').at(-1) ?? '';
+    }
+
+    return {
+        world,
+        stripe,
+        billing,
+        async setTime(iso) {
+            const { rows } = await app.db.raw<{ rows: [{ now: Date }] }>('select app_now() as now');
+            const seconds = (Date.parse(iso) - rows[0].now.getTime()) / 1000;
+            await world.clock.advance({ seconds });
+        },
+        checkout,
+        async subscribe(person, plan) {
+            const subscription = stripe.bank.pay(await checkout(person, plan));
+            await stripe.deliver();
+            return subscription;
+        },
+        async choose({ workspaceId }, plan) {
+            const [subscription, workspace] = [await findSubscription(app.db, workspaceId), await findWorkspace(app.db, workspaceId)];
+            if (subscription === undefined || workspace === undefined) throw new Error('nothing to change');
+            const changed = await changeSubscription(billing, subscription, workspace.plan, plan);
+            await stripe.deliver();
+            return changed;
+        },
+        async turn({ silently = false } = {}) {
+            stripe.bank.turn();
+            if (silently) stripe.waiting.length = 0;
+            else await stripe.deliver();
+        },
+        keep: () => keepSubscriptions(app),
+        async standing({ workspaceId }) {
+            const workspace = await findWorkspace(app.db, workspaceId);
+            const balance = workspace && (await app.credits.balance(workspace.accountId));
+            if (balance === undefined) throw new Error('the workspace has an account that pays');
+            return {
+                plan: workspace?.plan ?? '',
+                limit: balance.allowance.limit,
+                left: balance.allowance.remaining,
+                bonus: balance.bonus,
+                resets: balance.resetsAt.toISOString().slice(0, 10),
+            };
+        },
+        async story(accountId) {
+            const entries = await listEntries(app.db, accountId, { limit: 100 });
+            return entries.toReversed().map(({ kind, availableDelta }) => `${kind} ${availableDelta > 0 ? '+' : ''}${availableDelta}`);
+        },
+        async close() {
+            await world.close();
+            await stripe.close();
+        },
+    };
+}
+
+/** Somebody new with a key, on Free. */
+export function newcomer(till: Till, options: Parameters<typeof join>[1] = {}): Promise<Person> {
+    return join(till.world, options);
+}

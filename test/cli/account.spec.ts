@@ -1,0 +1,105 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { expect } from 'chai';
+import { newApiKey } from '../../shared/domain/api-key.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { join, type Person } from '../support/people.ts';
+import { openSite } from '../support/sites.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('logging in on the command line', function () {
+    this.timeout(60_000);
+    let world: World;
+    let ada: Person;
+    let shell: CommandLine;
+    const key = () => ada.apiKey ?? '';
+
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        ada = await join(world);
+    });
+
+    after(() => world.close());
+
+    beforeEach(() => {
+        shell = openCommandLine();
+    });
+
+    afterEach(() => shell.close());
+
+    it('tries the key, then stores it in a file that nobody else can read, and never shows it', async () => {
+        const login = await shell.run(['login', '--server', world.base], { input: `${key()}\n` });
+        expect(login.code, login.stderr).to.equal(0);
+        expect(statSync(shell.credentials).mode & 0o777).to.equal(0o600);
+        expect(statSync(dirname(shell.credentials)).mode & 0o777).to.equal(0o700);
+        expect(readFileSync(shell.credentials, 'utf8')).to.include(key());
+
+        const whoami = await shell.run(['whoami', '--json']);
+        expect(whoami.code, whoami.stderr).to.equal(0);
+        expect(whoami.json).to.include({ server: world.base, workspace_id: ada.workspaceId, plan: 'free' });
+        const shown = await shell.run(['whoami']);
+        expect(shown.stdout).to.include(ada.workspaceId).and.include('1000 of 1000 calls left');
+        for (const { stdout, stderr } of [login, whoami, shown]) expect(stdout + stderr).not.to.include(key());
+    });
+
+    it('stores nothing where the server does not know the key', async () => {
+        const stranger = newApiKey();
+        const login = await shell.run(['login', '--server', world.base, '--json'], { input: stranger });
+        expect(login.code).to.equal(1);
+        expect(login.error).to.include({ code: 'INVALID_API_KEY', status: 401 });
+        expect(existsSync(shell.credentials)).to.equal(false);
+        expect(login.stdout + login.stderr).not.to.include(stranger);
+    });
+
+    it('knows a mistyped key before it is sent anywhere', async () => {
+        const site = await openSite((_request, response) => response.end());
+        const wrong = `${key().slice(0, -1)}${key().endsWith('a') ? 'b' : 'a'}`;
+        const login = await shell.run(['login', '--server', `http://127.0.0.1:${site.port}`, '--json'], { input: wrong });
+        await site.close();
+        expect(login.code).to.equal(1);
+        expect(login.error['code']).to.equal('INVALID_API_KEY');
+        expect(login.stdout + login.stderr).not.to.include(wrong);
+        expect(site.seen).to.deep.equal([]);
+    });
+
+    it('says what is missing where nothing is piped in', async () => {
+        const login = await shell.run(['login', '--server', world.base, '--json']);
+        expect(login.code).to.equal(1);
+        expect(login.error['code']).to.equal('API_KEY_REQUIRED');
+    });
+
+    it('sends a stored key to its own server alone', async () => {
+        await shell.run(['login', '--server', world.base], { input: key() });
+        const other = await openSite((_request, response) => response.writeHead(404).end('{}'));
+        await shell.run(['whoami', '--server', `http://127.0.0.1:${other.port}`]);
+        await other.close();
+        expect(other.seen.length).to.be.greaterThan(0);
+        expect(JSON.stringify(other.seen)).not.to.include('rb_live_');
+    });
+
+    it('takes the key of the environment before the stored one', async () => {
+        const bob = await join(world);
+        await shell.run(['login', '--server', world.base], { input: key() });
+        const whoami = await shell.run(['whoami', '--json'], { env: { ROUTEBOOK_API_KEY: bob.apiKey ?? '' } });
+        expect(whoami.json['workspace_id']).to.equal(bob.workspaceId);
+    });
+
+    it('forgets the key on logout', async () => {
+        await shell.run(['login', '--server', world.base], { input: key() });
+        const logout = await shell.run(['logout', '--json']);
+        expect(logout.json).to.deep.include({ server: world.base, removed: true });
+        expect(readFileSync(shell.credentials, 'utf8')).not.to.include(key());
+        const whoami = await shell.run(['whoami', '--json']);
+        expect(whoami.code).to.equal(1);
+        expect(whoami.error['code']).to.equal('API_KEY_REQUIRED');
+    });
+
+    it('says so where the file of keys is damaged, and leaves it alone', async () => {
+        await shell.run(['login', '--server', world.base], { input: key() });
+        writeFileSync(shell.credentials, '{"servers":');
+        const whoami = await shell.run(['whoami', '--json']);
+        expect(whoami.code).to.equal(1);
+        expect(whoami.error['code']).to.equal('CREDENTIALS_UNREADABLE');
+        expect(readFileSync(shell.credentials, 'utf8')).to.equal('{"servers":');
+    });
+});

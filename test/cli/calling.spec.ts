@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { join } from '../support/people.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('calling sites from the command line', function () {
+    this.timeout(60_000);
+    let world: World;
+    let shop: Shop;
+    let shell: CommandLine;
+
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
+        const ada = await join(world);
+        await ada.publish(shopPackage(shop.port));
+        shell = openCommandLine({ ROUTEBOOK_URL: world.base, ROUTEBOOK_API_KEY: ada.apiKey ?? '' });
+    });
+
+    after(async () => {
+        shell.close();
+        await world.close();
+        await shop.close();
+    });
+
+    it('prints the result on stdout alone, so that it can be piped on, and the cost on stderr', async () => {
+        const ran = await shell.run(['fetch', SHOP, 'product', '--param', 'id=7']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(JSON.parse(ran.stdout)).to.deep.equal({ id: 7, title: 'Product 7', price: { amount: 10 } });
+        expect(ran.stderr).to.include('1 credit used').and.include('version 1').and.include('req_');
+    });
+
+    it('prints the whole answer as one line with --json', async () => {
+        const ran = await shell.run(['fetch', SHOP, 'search', '--params', '{"n": 4}', '--max-results', '2', '--json']);
+        expect(ran.stdout.trimEnd().split('\n')).to.have.length(1);
+        expect(ran.json['data']).to.deep.equal({ items: [{ id: 1 }, { id: 2 }] });
+        expect(ran.json['meta']).to.include({ credits_used: 2, results: 2, truncated: true, endpoint: 'search' });
+    });
+
+    it('reads name=value by the schema of the endpoint, and name:=json as it stands', async () => {
+        const ran = await shell.run(['fetch', SHOP, 'echo', '-p', 'name=12', '-p', 'tag:=["x","y z"]', '--json']);
+        expect(ran.code, ran.stdout).to.equal(0);
+        expect((ran.json['data'] as Record<string, unknown>)['path']).to.equal('/echo/12?fixed=1&tag=x&tag=y%20z');
+    });
+
+    it('shows with --dry-run what would be sent and what it would cost', async () => {
+        const before = shop.seen.length;
+        const ran = await shell.run(['fetch', SHOP, 'order', '--params', '{"product": 3}', '--dry-run']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(ran.stdout).to.include(`POST http://${SHOP}:${shop.port}/`).and.include('Nothing was sent').and.include('at most 1 of your');
+        expect(shop.seen.length).to.equal(before);
+    });
+
+    it('is charged once for one idempotency key', async () => {
+        const args = ['fetch', SHOP, 'product', '-p', 'id=5', '--idempotency-key', 'once-and-for-all', '--json'];
+        const first = await shell.run(args);
+        const asked = shop.seen.length;
+        const second = await shell.run(args);
+        expect(second.stdout).to.equal(first.stdout);
+        expect(shop.seen.length).to.equal(asked);
+    });
+
+    it('fails with exit code 1, the code of the server and every problem of the params', async () => {
+        const ran = await shell.run(['fetch', SHOP, 'product', '--params', '{"id": "x", "colour": "red"}', '--json']);
+        expect(ran.code).to.equal(1);
+        expect(ran.error).to.include({ code: 'INVALID_PARAMS', status: 400, retryable: false });
+        expect((ran.error['details'] as { path: string }[]).map(({ path }) => path)).to.have.members(['/params/id', '/params/colour']);
+        const slip = await shell.run(['fetch', SHOP, 'prodct', '--json']);
+        expect(slip.error).to.deep.include({ code: 'ENDPOINT_NOT_FOUND', did_you_mean: ['product'] });
+    });
+
+    it('tells the way to more credits', async () => {
+        const poor = await join(world, { overrides: { allowance: 0 } });
+        const env = { ROUTEBOOK_API_KEY: poor.apiKey ?? '' };
+        const ran = await shell.run(['fetch', SHOP, 'product', '-p', 'id=1', '--json'], { env });
+        expect(ran.code).to.equal(1);
+        expect(ran.error).to.include({ code: 'INSUFFICIENT_CREDITS', upgrade_to: 'starter' });
+        expect(ran.stderr).to.include(String(ran.error['upgrade_url']));
+    });
+
+    it('looks a site up, the best matches of the intent first', async () => {
+        const intent = ['--intent', 'place an order for something in the shop'];
+        const ran = await shell.run(['catalog', SHOP, ...intent, '--json']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(ran.json).to.include({ domain: SHOP });
+        const [best] = ran.json['endpoints'] as { name: string }[];
+        expect(best?.name).to.equal('order');
+        const shown = await shell.run(['catalog', SHOP, ...intent]);
+        expect(shown.stdout).to.include('write').and.include('POST http://').and.include('1 credit');
+        const short = await shell.run(['catalog', SHOP, '--intent', 'too short', '--json']);
+        expect(short.error).to.include({ code: 'INTENT_TOO_SHORT' });
+    });
+});

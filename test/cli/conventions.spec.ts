@@ -1,0 +1,135 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { aPackage } from '../support/schemas.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
+const NOWHERE = 'http://127.0.0.1:9';
+const ESCAPE = '\u001b';
+
+describe('every command of routebook', function () {
+    this.timeout(60_000);
+    let shell: CommandLine;
+    let commands: string[];
+
+    before(async () => {
+        shell = openCommandLine({ ROUTEBOOK_URL: NOWHERE });
+        writeFileSync(joinPath(shell.folder, 'shop.json'), JSON.stringify(aPackage('shop.example')));
+        const { stdout } = await shell.run(['--help']);
+        commands = [...stdout.matchAll(/^ {2}([a-z]+)(?= |$).* {2,}\S/gm)].map(([, name = '']) => name).filter((name) => name !== 'help');
+    });
+
+    after(() => shell.close());
+
+    it('is listed by the help', () => {
+        const promised =
+            'inspect import init lint test diff push list search pull versions yank catalog fetch request login logout whoami mcp';
+        expect(commands).to.include.members(promised.split(' '));
+    });
+
+    it('has a help of its own that names its options, and exits with 0', async () => {
+        for (const command of commands) {
+            const ran = await shell.run([command, '--help']);
+            expect(ran.code, command).to.equal(0);
+            expect(ran.stdout, command).to.include(`Usage: routebook ${command}`).and.include('--json').and.include('--server');
+            expect(ran.stderr, command).to.equal('');
+        }
+        expect((await shell.run([])).code).to.equal(0);
+    });
+
+    it('exits with 2 where it was used wrongly, and says how it is used', async () => {
+        const wrong = [
+            ['nope'],
+            ['fetch'],
+            ['fetch', 'shop.example', 'product', '--nope'],
+            ['fetch', 'shop.example', 'product', '--max-credits', 'many'],
+            ['fetch', 'shop.example', 'product', '--params', '[1]'],
+            ['fetch', 'shop.example', 'product', '--param', 'novalue'],
+            ['catalog', 'shop.example'],
+            ['list', '--sort', 'size'],
+            ['yank', 'shop.example', 'one', '--reason', 'broken'],
+            ['yank', 'shop.example', '1'],
+            ['request', 'shop.example'],
+            ['push', 'shop.json', '--dry-run', '--wait', '3'],
+            ['test', 'shop.json', '--param', 'a=1'],
+            ['init', '--url', 'https://shop.example'],
+            ['whoami', '--server', 'ftp://shop.example'],
+            ['lint', 'shop.json', '--server', 'http://key@shop.example'],
+        ];
+        for (const args of wrong) {
+            const ran = await shell.run([...args, '--json']);
+            expect(ran.code, args.join(' ')).to.equal(2);
+            expect(ran.error, args.join(' ')).to.include({ code: 'WRONG_USAGE' });
+            expect(ran.stderr.trim(), args.join(' ')).not.to.equal('');
+            expect(ran.stderr, args.join(' ')).not.to.include('    at ');
+        }
+    });
+
+    it('says in one line of JSON, and with exit code 1, that the server cannot be reached', async () => {
+        const calls = [
+            ['whoami'],
+            ['list'],
+            ['search', 'shop'],
+            ['pull', 'shop.example'],
+            ['versions', 'shop.example'],
+            ['yank', 'shop.example', '1', '--reason', 'broken'],
+            ['catalog', 'shop.example', '--intent', 'find the price of a product in the shop'],
+            ['fetch', 'shop.example', 'product'],
+            ['request', 'shop.example', '--task', 'compare the prices of a product over all its sizes'],
+            ['diff', 'shop.json'],
+            ['push', 'shop.json'],
+        ];
+        for (const args of calls) {
+            const ran = await shell.run([...args, '--json']);
+            expect(ran.code, args.join(' ')).to.equal(1);
+            expect(ran.stdout.trimEnd().split('\n'), args.join(' ')).to.have.length(1);
+            expect(ran.error, args.join(' ')).to.include({ code: 'NETWORK_ERROR' });
+            expect(ran.stderr, args.join(' ')).to.include(NOWHERE).and.not.include('    at ');
+        }
+    });
+
+    it('takes its common options before the command too', async () => {
+        const ran = await shell.run(['--json', '--server', NOWHERE, 'whoami']);
+        expect(ran.error).to.include({ code: 'NETWORK_ERROR' });
+        expect((await shell.run(['--version'])).stdout).to.match(/^\d+\.\d+\.\d+$/m);
+    });
+
+    it('names the setting of the environment that is wrong', async () => {
+        const ran = await shell.run(['lint', 'shop.json', '--json'], { env: { EGRESS_ALLOW: 'everything' } });
+        expect(ran.code).to.equal(1);
+        expect(ran.error).to.include({ code: 'INVALID_SETTING' });
+        expect(String(ran.error['message'])).to.include('EGRESS_ALLOW');
+    });
+
+    it('has no colours in a pipe, colours on a terminal, and none there under NO_COLOR', async () => {
+        for (const args of [['--help'], ['lint', 'shop.json'], ['whoami']]) {
+            const piped = await shell.run(args);
+            expect(piped.stdout + piped.stderr, args.join(' ')).not.to.include(ESCAPE);
+        }
+        expect(await onTerminal({})).to.include(`${ESCAPE}[32m✓`);
+        const plain = await onTerminal({ NO_COLOR: '1' });
+        expect(plain).to.include('✓ shop.json').and.not.include(ESCAPE);
+    });
+
+    /** What `lint` writes where its output is a terminal. */
+    async function onTerminal(env: Record<string, string>): Promise<string> {
+        const command = `"${process.execPath}" "${PROGRAM}" lint shop.json`;
+        const args = process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qec', command, '/dev/null'];
+        const { stdout } = await promisify(execFile)('script', args, {
+            cwd: shell.folder,
+            env: { PATH: process.env['PATH'] ?? '', HOME: shell.folder, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
+        });
+        return stdout;
+    }
+
+    it('ends quietly where the reader of its output has enough', async () => {
+        const command = `"${process.execPath}" "${PROGRAM}" --help | head -n 1`;
+        const { stdout, stderr } = await promisify(execFile)('sh', ['-c', command]);
+        expect(stdout).to.include('Usage');
+        expect(stderr).to.equal('');
+    });
+});

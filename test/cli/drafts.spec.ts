@@ -1,0 +1,144 @@
+import { EventEmitter, once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import { expect } from 'chai';
+import { findBrowser } from '../../cli/inspect/record.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { openSite } from '../support/sites.ts';
+
+const SECRET = `sk_live_${'a1B2c3D4'.repeat(4)}`;
+const MAIL = 'grace.hopper@people.example';
+
+/** One exchange as a browser's HAR has it. */
+function exchange(path: string, answer: unknown): object {
+    const content = { mimeType: 'application/json', text: JSON.stringify(answer) };
+    const headers = [{ name: 'authorization', value: `Bearer ${SECRET}` }];
+    return {
+        startedDateTime: '2026-11-01T12:00:00.000Z',
+        time: 5,
+        request: { method: 'GET', url: `https://api.books.example${path}`, httpVersion: 'HTTP/1.1', headers, queryString: [], cookies: [] },
+        response: { status: 200, statusText: 'OK', httpVersion: 'HTTP/1.1', headers: [], cookies: [], content },
+        cache: {},
+        timings: {},
+    };
+}
+
+const RECORDING = {
+    log: {
+        version: '1.2',
+        creator: { name: 'test', version: '1' },
+        entries: [11, 12, 13, 14].map((id) => exchange(`/v1/books/${id}`, { id, title: `Book ${id}`, lent_to: MAIL })),
+    },
+};
+
+const DOCUMENT = {
+    openapi: '3.0.3',
+    info: { title: 'Pets', version: '1' },
+    servers: [{ url: 'https://api.pets.example/v1' }],
+    paths: {
+        '/pets/{id}': {
+            get: {
+                operationId: 'getPet',
+                summary: 'One pet',
+                parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
+                responses: { 200: { description: 'OK' } },
+            },
+        },
+    },
+};
+
+describe('drafts from what there is already', function () {
+    this.timeout(60_000);
+    let shell: CommandLine;
+
+    beforeEach(() => {
+        shell = openCommandLine();
+        writeFileSync(joinPath(shell.folder, 'session.har'), JSON.stringify(RECORDING));
+        writeFileSync(joinPath(shell.folder, 'pets.json'), JSON.stringify(DOCUMENT));
+    });
+
+    afterEach(() => shell.close());
+
+    const read = (name: string) => readFileSync(joinPath(shell.folder, name), 'utf8');
+
+    it('makes a package of a recording that keeps the rules, without what was secret or personal in it', async () => {
+        const ran = await shell.run(['inspect', 'session.har', '--category', 'knowledge/books', '--json']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(ran.json['file']).to.equal('books.example.json');
+        const draft = JSON.parse(read('books.example.json'));
+        expect(draft.endpoints).to.have.length(1);
+        expect(draft.endpoints[0].url).to.match(/^https:\/\/api\.books\.example\/v1\/books\/\{\w+\}$/);
+        expect(draft.endpoints[0]).not.to.have.property('examples');
+        const shown = await shell.run(['inspect', 'session.har', '--force']);
+        for (const text of [ran.stdout, ran.stderr, shown.stdout, shown.stderr, read('books.example.json')]) {
+            expect(text).not.to.include(SECRET).and.not.include(MAIL);
+        }
+        expect(shown.stdout).to.include('Taken out as it was read').and.include('books/{');
+        expect((await shell.run(['lint', 'books.example.json'])).code).to.equal(0);
+    });
+
+    it('takes examples only where it was told to, and says which', async () => {
+        const ran = await shell.run(['inspect', 'session.har', '--examples', 'all', '--json']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        const [endpoint] = JSON.parse(read('books.example.json')).endpoints;
+        expect(endpoint.examples.length).to.be.greaterThan(0);
+        expect(ran.stderr).to.include(`published as an example: ${endpoint.name}`);
+    });
+
+    it('reads a recording from stdin, and an OpenAPI document by what it says', async () => {
+        const piped = await shell.run(['inspect', '-', '--out', '-'], { input: JSON.stringify(RECORDING) });
+        expect(JSON.parse(piped.stdout)).to.include({ format: 'routebook/1', site: 'books.example' });
+        const document = await shell.run(['inspect', 'pets.json', '--out', 'draft.json', '--json']);
+        expect(document.code, document.stderr).to.equal(0);
+        expect(JSON.parse(read('draft.json')).endpoints[0]).to.include({ url: 'https://api.pets.example/v1/pets/{id}' });
+        const neither = await shell.run(['inspect', 'draft.json', '--json']);
+        expect(neither.code).to.equal(1);
+        expect(neither.error).to.include({ code: 'CANNOT_INSPECT' });
+    });
+
+    it('opens a site in a browser, records what is done there, and drafts when it is closed', async () => {
+        const asked = new EventEmitter();
+        const site = await openSite((request, response) => {
+            if (request.url === '/') {
+                response.writeHead(200, { 'content-type': 'text/html' });
+                response.end(`<title>Books</title><script>
+                    Promise.all([11, 12, 13].map((id) => fetch('/api/books/' + id).then((answer) => answer.text()))).then(() => fetch('/done'));
+                </script>`);
+            } else {
+                response.writeHead(200, { 'content-type': 'application/json' }).end(`{"title":"A book"}`);
+                if (request.url === '/done') response.on('close', () => asked.emit('all'));
+            }
+        });
+        // A browser without a window, which knows the way to the site.
+        const browser = joinPath(shell.folder, 'browser.sh');
+        const flags = '--headless=new --no-sandbox --host-resolver-rules="MAP *.test 127.0.0.1"';
+        writeFileSync(browser, `#!/bin/sh\nexec ${findBrowser()} ${flags} "$@"\n`, { mode: 0o755 });
+        const ran = await shell.run(['inspect', `http://books.test:${site.port}/`, '--browser', browser, '--json'], {
+            env: { EGRESS_ALLOW: `127.0.0.1/32:${site.port}` },
+            interrupt: once(asked, 'all'),
+        });
+        await site.close();
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(ran.stderr).to.include('close the window');
+        const { site: name, endpoints } = JSON.parse(read('books.test.json'));
+        expect(name).to.equal('books.test');
+        expect(endpoints.map(({ url }: { url: string }) => new URL(url).pathname)).to.include('/api/books/%7Bbook_id%7D');
+        const none = await shell.run(['inspect', `http://books.test:${site.port}/`, '--browser', '/bin/false', '--json']);
+        expect(none.code).to.equal(1);
+        expect(none.error).to.include({ code: 'NO_BROWSER' });
+    });
+
+    it('imports a document, counts what was carried over, and replaces no file by itself', async () => {
+        const ran = await shell.run(['import', 'pets.json', '--json']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(ran.json['counts']).to.deep.equal({ operations: 1, carried: 1, notCarried: 0 });
+        const again = await shell.run(['import', 'pets.json', '--json']);
+        expect(again.code).to.equal(1);
+        expect(again.error).to.include({ code: 'FILE_EXISTS' });
+        expect((await shell.run(['import', 'pets.json', '--force'])).code).to.equal(0);
+        const other = await shell.run(['import', 'session.har', '--json']);
+        expect(other.code).to.equal(1);
+        expect(other.error).to.include({ code: 'CANNOT_IMPORT', file: 'session.har' });
+        expect((await shell.run(['import', 'nothing.yaml', '--json'])).error).to.include({ code: 'FILE_NOT_FOUND' });
+    });
+});

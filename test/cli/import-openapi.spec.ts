@@ -1,0 +1,485 @@
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { CannotImport, type Imported, importDocument, readDocument } from '../../cli/import/import.ts';
+import { inspect } from '../../cli/inspect/inspect.ts';
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { checkJsonSchema } from '../../shared/domain/json-schema.ts';
+import type { Json, JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
+import { faultsOf, requestFor } from './import/requests.ts';
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
+
+/** Documents that public services publish of themselves, and of two programs that people run on their own; by the package that brings them. */
+const REAL: readonly { name: string; file: string; site: string; given?: string }[] = [
+    { name: 'Figma', file: '@figma/rest-api-spec/openapi/openapi.yaml', site: 'figma.com' },
+    { name: 'GitBook', file: '@gitbook/api/spec/openapi.json', site: 'gitbook.com' },
+    { name: 'Neon', file: '@neondatabase/api-client/public-v2-for-users.gen.yaml', site: 'neon.tech' },
+    { name: 'Ideal Postcodes', file: '@ideal-postcodes/openapi/dist/openapi.json', site: 'ideal-postcodes.co.uk' },
+    { name: 'Blockfrost', file: '@blockfrost/openapi/openapi.yaml', site: 'blockfrost.io' },
+    { name: 'ShipEngine', file: 'shipengine-openapi/openapi.json', site: 'shipengine.com' },
+    { name: 'ReadMe', file: '@readme/oas-examples/3.1/json/readme.json', site: 'readme.com' },
+    { name: 'STAPI, the Star Trek API', file: '@readme/oas-examples/3.0/json/star-trek.json', site: 'stapi.co' },
+    { name: 'the US patent office', file: '@readme/oas-examples/3.0/json/uspto.json', site: 'uspto.gov' },
+    { name: 'Dialogporten', file: '@digdir/dialogporten-schema/swagger.verified.json', site: 'altinn-dev-api.azure-api.net' },
+    { name: 'Rclone', file: 'rclone-openapi/openapi.json', site: 'files.example', given: 'files.example' },
+    { name: 'Directus', file: '@directus/specs/dist/openapi.json', site: 'content.example', given: 'content.example' },
+];
+
+describe('routebook import, of OpenAPI documents', function () {
+    this.timeout(60_000);
+
+    describe('that public services publish', () => {
+        for (const { name, file, site, given } of REAL) {
+            it(`takes each operation of ${name} over or says why not, and passes the rules of publishing`, async () => {
+                const document = await readDocument(installed(file));
+                const imported = importDocument(document, given === undefined ? {} : { site: given });
+                const operations = operationsOf(document);
+                const refused = imported.notCarried.filter(({ scope }) => scope === 'operation');
+                expect(imported.counts).to.deep.equal({
+                    operations: operations.length,
+                    carried: imported.carried.length,
+                    notCarried: refused.length,
+                });
+                expect([...imported.carried, ...refused].map(({ where }) => where)).to.have.members(operations);
+                expect(imported.carried.map(({ name: endpoint }) => endpoint)).to.have.members(
+                    imported.package.endpoints.map((endpoint) => endpoint.name),
+                );
+                for (const { where, why } of imported.notCarried) expect(why, where).to.match(/^[A-Z].{10,}\.$/s);
+                expect(imported.package.site).to.equal(site);
+                expect(faultsOf(imported.package)).to.deep.equal([]);
+                expect(imported.carried.length / operations.length, JSON.stringify(refused)).to.be.at.least(0.95);
+            });
+        }
+
+        it('builds the requests that their documents describe', async () => {
+            const postcodes = importDocument(await readDocument(installed('@ideal-postcodes/openapi/dist/openapi.json'))).package;
+            expect(requestFor(postcodes, 'postcodes', { postcode: 'SW1A 2AA', api_key: 'ak_test' })).to.deep.include({
+                method: 'GET',
+                url: 'https://api.ideal-postcodes.co.uk/v1/postcodes/SW1A%202AA?api_key=ak_test&page=0',
+            });
+            const patents = importDocument(await readDocument(installed('@readme/oas-examples/3.0/json/uspto.json'))).package;
+            expect(requestFor(patents, 'perform_search', { dataset: 'oa_citations', version: 'v1', criteria: '*:*' })).to.deep.include({
+                method: 'POST',
+                url: 'https://developer.uspto.gov/ds-api/oa_citations/v1/records',
+                // Defaults stay the server's: sent with a change, they would overwrite what is there.
+                body: 'criteria=*%3A*',
+            });
+        });
+    });
+
+    it('reads YAML and JSON alike, from inspect too', async () => {
+        const found = await inspect({ openapi: installed('@figma/rest-api-spec/openapi/openapi.yaml') });
+        expect(found.package).to.deep.equal(
+            importDocument(await readDocument(installed('@figma/rest-api-spec/openapi/openapi.yaml'))).package,
+        );
+        expect(found.report.found).to.have.length(found.package.endpoints.length);
+    });
+
+    it('refuses what is no OpenAPI 3 document, and says what to do', () => {
+        for (const [document, message] of [
+            [{ swagger: '2.0', paths: {} }, /convert it to OpenAPI 3/],
+            [{ openapi: '4.0.0' }, /Only OpenAPI 3/],
+            [{ hello: 1 }, /neither an OpenAPI/],
+            [[], /no document/],
+            ['text', /no document/],
+        ] as const) {
+            expect(() => importDocument(document), JSON.stringify(document)).to.throw(CannotImport, message);
+        }
+    });
+
+    it('takes the server of the operation, of its path, then of the document, with the defaults of its variables', () => {
+        const imported = importWhole({
+            servers: [
+                { url: 'http://api.shop.example/v1' },
+                { url: 'https://{stage}.shop.example/{base}/', variables: { stage: { default: 'api' }, base: { default: 'v2' } } },
+            ],
+            paths: {
+                '/a': { get: operation('a') },
+                '/b': {
+                    servers: [{ url: 'https://files.shop.example' }],
+                    get: operation('b'),
+                    post: { ...operation('c'), servers: [{ url: 'https://up.shop.example' }] },
+                },
+                '/d': { get: { ...operation('d'), servers: [{ url: 'https://elsewhere.example' }] } },
+                '/e': { get: { ...operation('e'), servers: [{ url: 'https://{unknown}.shop.example' }] } },
+            },
+        });
+        expect(urls(imported)).to.deep.equal({
+            a: 'https://api.shop.example/v2/a',
+            b: 'https://files.shop.example/b',
+            c: 'https://up.shop.example/b',
+        });
+        expect(whys(imported, 'operation')).to.deep.equal({
+            'GET /d': 'The host of this URL is not on shop.example, the domain of the site; publish it under its own site.',
+            'GET /e': 'A variable of the server has no default.',
+        });
+        expect(imported.package.site).to.equal('shop.example');
+    });
+
+    it('needs a site for a document that names no host, and puts it in the place of this machine', () => {
+        const relative = { servers: [{ url: '/v1' }], paths: { '/a': { get: operation('a') } } };
+        expect(whys(importWhole(relative), 'operation')).to.deep.equal({ 'GET /a': 'The server is given without a host; name the site.' });
+        expect(urls(importDocument(whole(relative), { site: 'shop.example' }))).to.deep.equal({ a: 'https://shop.example/v1/a' });
+        const local = { servers: [{ url: 'http://localhost:8080/api' }], paths: { '/a': { get: operation('a') } } };
+        expect(urls(importDocument(whole(local), { site: 'shop.example' }))).to.deep.equal({ a: 'https://shop.example/api/a' });
+    });
+
+    it('takes over what can be said in a path and a query, and lists the rest', () => {
+        const param = (name: string, place: string, more: object = {}) => ({ name, in: place, schema: { type: 'string' }, ...more });
+        const imported = importWhole({
+            paths: {
+                '/shops/{shop-id}/items/{id}': {
+                    parameters: [param('shop-id', 'path', { required: true, schema: { type: 'integer' } })],
+                    get: {
+                        ...operation('item'),
+                        parameters: [
+                            param('id', 'path', { required: true }),
+                            param('id', 'query'),
+                            param('tags', 'query', { schema: { type: 'array', items: { type: 'string' } } }),
+                            param('fields', 'query', { explode: false, schema: { type: 'array', items: { type: 'string' } } }),
+                            param('filter', 'query', { style: 'deepObject', schema: { type: 'object' } }),
+                            param('limit', 'query', {
+                                required: true,
+                                schema: { type: 'integer', nullable: true, minimum: 1, default: 20 },
+                            }),
+                            param('x-trace', 'header'),
+                            param('sid', 'cookie'),
+                        ],
+                    },
+                },
+                '/matrix/{v}': { get: { ...operation('matrix'), parameters: [param('v', 'path', { required: true, style: 'matrix' })] } },
+                '/strict': {
+                    get: {
+                        ...operation('strict'),
+                        parameters: [param('filter', 'query', { required: true, style: 'deepObject', schema: { type: 'object' } })],
+                    },
+                },
+                '/versioned': {
+                    get: {
+                        ...operation('versioned'),
+                        parameters: [param('X-Version', 'header', { required: true, schema: { type: 'string', enum: ['2026-01'] } })],
+                    },
+                },
+                '/headed': { get: { ...operation('headed'), parameters: [param('X-Tenant', 'header', { required: true })] } },
+                '/undescribed/{thing}': { get: operation('undescribed') },
+                '/traced': { trace: operation('traced'), options: operation('asked') },
+            },
+        });
+        expect(requestFor(imported.package, 'item', { shop_id: 7, id_2: 'a b', tags: ['x', 'y'], fields: 'a,b' }).url).to.equal(
+            'https://api.shop.example/shops/7/items/a%20b?tags=x&tags=y&fields=a%2Cb&limit=20',
+        );
+        expect(endpoint(imported, 'versioned').headers).to.deep.equal({ 'x-version': '2026-01' });
+        expect(whys(imported, 'part')).to.include({
+            'GET /shops/{shop-id}/items/{id}, filter': 'Objects cannot be sent in a query.',
+            'GET /shops/{shop-id}/items/{id}, header x-trace': 'Params cannot go into headers.',
+            'GET /shops/{shop-id}/items/{id}, sid': 'A package carries no cookies.',
+            'GET /undescribed/{thing}, thing': 'The document does not describe it; it was taken for a text.',
+        });
+        expect(Object.keys(whys(imported, 'operation'))).to.have.members([
+            'GET /matrix/{v}',
+            'GET /strict',
+            'GET /headed',
+            'TRACE /traced',
+            'OPTIONS /traced',
+        ]);
+    });
+
+    it('sends bodies as JSON and as forms, in the shape that the document says', () => {
+        const body = (type: string, schema: object, required = true) => ({ required, content: { [type]: { schema } } });
+        const person = {
+            type: 'object',
+            required: ['name'],
+            properties: { id: { type: 'integer', readOnly: true }, name: { type: 'string' }, born: { type: 'string', format: 'date' } },
+        };
+        const imported = importWhole({
+            paths: {
+                '/people': {
+                    post: {
+                        ...operation('add'),
+                        requestBody: body('application/json', { allOf: [person, { properties: { note: { type: 'string' } } }] }),
+                    },
+                },
+                '/people/{id}': {
+                    put: {
+                        ...operation('set'),
+                        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
+                        requestBody: body('application/merge-patch+json', {
+                            type: 'object',
+                            properties: { id: { type: 'string' }, 'first name': { type: 'string' } },
+                        }),
+                    },
+                },
+                '/bulk': {
+                    post: { ...operation('bulk'), requestBody: body('application/json', { type: 'array', items: { type: 'integer' } }) },
+                },
+                '/either': {
+                    post: {
+                        ...operation('either'),
+                        requestBody: body('application/json', {
+                            oneOf: [
+                                { type: 'object', properties: { a: { type: 'string' } } },
+                                { type: 'object', properties: { b: { type: 'string' } } },
+                            ],
+                        }),
+                    },
+                },
+                '/form': {
+                    post: {
+                        ...operation('form'),
+                        requestBody: body('application/x-www-form-urlencoded', {
+                            type: 'object',
+                            properties: {
+                                a: { type: 'string' },
+                                list: { type: 'array', items: { type: 'string' } },
+                                deep: { type: 'object' },
+                            },
+                        }),
+                    },
+                },
+                '/photo': { post: { ...operation('photo'), requestBody: body('multipart/form-data', { type: 'object' }) } },
+                '/maybe': { post: { ...operation('maybe'), requestBody: body('multipart/form-data', { type: 'object' }, false) } },
+                '/odd': { get: { ...operation('odd'), requestBody: body('application/json', person) } },
+            },
+        });
+        expect(requestFor(imported.package, 'add', { name: 'Ada', note: 'x' })).to.deep.include({
+            body: { name: 'Ada', note: 'x' },
+            type: 'application/json',
+        });
+        expect(endpoint(imported, 'add').params?.map(({ name, required }) => [name, required])).to.deep.equal([
+            ['name', true],
+            ['born', false],
+            ['note', false],
+        ]);
+        expect(requestFor(imported.package, 'set', { id: 7, id_2: 'x', first_name: 'Ada' })).to.deep.include({
+            url: 'https://api.shop.example/people/7',
+            body: { id: 'x', 'first name': 'Ada' },
+            type: 'application/merge-patch+json',
+        });
+        expect(requestFor(imported.package, 'bulk', { body: [1, 2] }).body).to.deep.equal([1, 2]);
+        expect(requestFor(imported.package, 'either', { body: { b: 'x' } }).body).to.deep.equal({ b: 'x' });
+        expect(requestFor(imported.package, 'form', { a: 'x y', list: ['1', '2'] }).body).to.equal('a=x+y&list=1&list=2');
+        expect(whys(imported, 'operation')).to.deep.equal({
+            'POST /photo': 'Its body is multipart/form-data, and a package sends JSON and forms.',
+            'GET /odd': 'A GET request has no body.',
+        });
+        expect(Object.keys(whys(imported, 'part'))).to.have.members(['POST /form, deep', 'POST /maybe, the body']);
+    });
+
+    it('keeps endpoints that need signing in for self execution, and lists what else has no place', () => {
+        const imported = importWhole({
+            security: [{ key: [] }],
+            components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+            webhooks: { sold: { post: operation('sold') } },
+            paths: {
+                '/closed': { get: { ...operation('closed'), callbacks: { done: {} } } },
+                '/open': { get: { ...operation('open'), security: [] } },
+                '/both': { get: { ...operation('both'), security: [{}, { key: [] }] } },
+                '/stream': {
+                    get: { ...operation('stream'), responses: { 200: { description: '', content: { 'text/event-stream': {} } } } },
+                },
+                '/image': { get: { ...operation('image'), responses: { 200: { description: '', content: { 'image/png': {} } } } } },
+                '/text': { get: { ...operation('text'), responses: { 200: { description: '', content: { 'text/csv': {} } } } } },
+                '/page': { get: { ...operation('page'), responses: { 200: { description: '', content: { 'text/html': {} } } } } },
+            },
+        });
+        expect(
+            imported.package.endpoints.map(({ name, hosted = true, kind, response }) => [name, hosted, kind, response?.type]),
+        ).to.deep.equal([
+            ['closed', false, 'api_call', 'json'],
+            ['open', true, 'api_call', 'json'],
+            ['both', true, 'api_call', 'json'],
+            ['text', false, 'api_call', 'text'],
+            ['page', false, 'navigate', 'html'],
+        ]);
+        expect(Object.keys(whys(imported, 'operation'))).to.have.members(['GET /stream', 'GET /image']);
+        expect(whys(imported, 'part')['GET /closed, callbacks']).to.match(/no calls from the site/);
+        expect(whys(imported, 'document')['webhooks']).to.match(/1 webhooks/);
+    });
+
+    it('bounds schemas: cycles end, 3.0 and 3.1 mean the same, lists stand in items', () => {
+        const node = {
+            type: 'object',
+            required: ['id', 'gone'],
+            properties: {
+                id: { type: 'integer' },
+                next: { $ref: '#/components/schemas/Node' },
+                secret: { type: 'string', writeOnly: true },
+            },
+        };
+        const answers = (schema: object) => ({
+            ...operation(''),
+            responses: { 200: { description: '', content: { 'application/json': { schema } } } },
+        });
+        const imported = importWhole({
+            components: {
+                schemas: {
+                    Node: node,
+                    Loop: { $ref: '#/components/schemas/Loop' },
+                    Old: { type: 'string', nullable: true, minimum: 1 },
+                    New: { type: ['string', 'null'] },
+                },
+            },
+            paths: {
+                '/one': { get: { ...answers({ $ref: '#/components/schemas/Node' }), operationId: 'one' } },
+                '/many': { get: { ...answers({ type: 'array', items: { $ref: '#/components/schemas/Node' } }), operationId: 'many' } },
+                '/loop': { get: { ...answers({ $ref: '#/components/schemas/Loop' }), operationId: 'loop' } },
+                '/old': {
+                    get: {
+                        ...answers({
+                            type: 'object',
+                            properties: { a: { $ref: '#/components/schemas/Old' }, b: { $ref: '#/components/schemas/New' } },
+                        }),
+                        operationId: 'old',
+                    },
+                },
+            },
+        });
+        const one = { type: 'object', required: ['id'], properties: { id: { type: 'integer' }, next: {} } };
+        expect(endpoint(imported, 'one').response?.schema).to.deep.equal(one);
+        expect(endpoint(imported, 'many').response?.schema).to.deep.equal({
+            type: 'object',
+            required: ['items'],
+            properties: { items: { type: 'array', items: one } },
+        });
+        expect(endpoint(imported, 'loop').response).to.deep.equal({ type: 'json' });
+        expect(endpoint(imported, 'old').response?.schema).to.deep.equal({
+            type: 'object',
+            properties: { a: { type: ['string', 'null'] }, b: { type: ['string', 'null'] } },
+        });
+    });
+
+    it('imports any graph of schemas into sound ones', () => {
+        const name = fc.constantFrom('A', 'B', 'C', 'D');
+        const schema = fc.letrec((tie) => ({
+            any: fc.oneof(
+                { maxDepth: 6 },
+                name.map((one) => ({ $ref: `#/components/schemas/${one}` })),
+                fc.record(
+                    {
+                        type: fc.constantFrom('string', 'integer', 'number', 'boolean', 'file', 'null'),
+                        nullable: fc.boolean(),
+                        enum: fc.array(fc.oneof(fc.string(), fc.integer(), fc.constant(null))),
+                        pattern: fc.constantFrom('^a+$', '(?=x)', '(a|b){9,999}', '['),
+                        format: fc.constantFrom('date', 'int64', 'nonsense'),
+                        minimum: fc.integer(),
+                        exclusiveMinimum: fc.boolean(),
+                        maxLength: fc.oneof(fc.nat(), fc.constant(-1)),
+                        default: fc.jsonValue(),
+                    },
+                    { requiredKeys: ['type'] },
+                ),
+                fc.record({ type: fc.constant('array'), items: tie('any'), uniqueItems: fc.boolean() }),
+                fc.record(
+                    {
+                        type: fc.constant('object'),
+                        properties: fc.dictionary(fc.oneof(fc.string(), fc.constantFrom('__proto__', 'constructor', 'a')), tie('any')),
+                        required: fc.array(fc.string()),
+                        additionalProperties: fc.oneof(fc.boolean(), tie('any')),
+                    },
+                    { requiredKeys: ['type', 'properties'] },
+                ),
+                fc.record({ allOf: fc.array(tie('any'), { maxLength: 3 }) }),
+                fc.record({ oneOf: fc.array(tie('any'), { maxLength: 3 }), discriminator: fc.constant({ propertyName: 'kind' }) }),
+                fc.boolean(),
+            ),
+        })).any;
+        fc.assert(
+            fc.property(fc.record({ A: schema, B: schema, C: schema, D: schema }), schema, schema, (schemas, sent, answered) => {
+                const imported = importWhole({
+                    components: { schemas: schemas as JsonObject },
+                    paths: {
+                        '/x': {
+                            post: {
+                                operationId: 'x',
+                                parameters: [{ name: 'p', in: 'query', schema: sent as Json }],
+                                requestBody: { content: { 'application/json': { schema: sent as Json } } },
+                                responses: { 200: { description: '', content: { 'application/json': { schema: answered as Json } } } },
+                            },
+                        },
+                    },
+                });
+                expect(imported.counts.operations).to.equal(1);
+                expect(faultsOf(imported.package).filter((fault) => !/at least 1 of the endpoints/.test(fault))).to.deep.equal([]);
+                const response = imported.package.endpoints[0]?.response?.schema;
+                if (response !== undefined) expect(checkJsonSchema(response)).to.deep.equal([]);
+            }),
+            { numRuns: 300 },
+        );
+    });
+
+    it('imports the first 500 operations and 2,000 params, and lists the rest', () => {
+        const paths = Object.fromEntries(
+            Array.from({ length: 620 }, (_, index) => [`/things${index}`, { get: operation(`thing${index}`) }]),
+        );
+        const many = importWhole({ paths });
+        expect(many.counts).to.deep.equal({ operations: 620, carried: 500, notCarried: 120 });
+        expect(faultsOf(many.package)).to.deep.equal([]);
+        const parameters = Array.from({ length: 90 }, (_, index) => ({ name: `p${index}`, in: 'query', schema: { type: 'string' } }));
+        const wide = importWhole({
+            paths: Object.fromEntries(
+                Array.from({ length: 30 }, (_, index) => [`/wide${index}`, { get: { ...operation(`wide${index}`), parameters } }]),
+            ),
+        });
+        expect(wide.counts).to.deep.equal({ operations: 30, carried: 22, notCarried: 8 });
+    });
+
+    it('takes no credential over that stands in an example or a text', () => {
+        const token = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
+        const imported = importWhole({
+            paths: {
+                '/a': {
+                    get: {
+                        ...operation('a'),
+                        description: `Send ${token}`,
+                        parameters: [{ name: 'q', in: 'query', required: true, example: token, schema: { type: 'string' } }],
+                    },
+                },
+            },
+        });
+        expect(imported.counts.carried).to.equal(1);
+        expect(JSON.stringify(imported)).not.to.include(token);
+    });
+});
+
+/** Some of these packages export nothing but code, so that a look-up by name would not find their documents. */
+function installed(file: string): string {
+    return join(import.meta.dirname, '../../node_modules', file);
+}
+
+function operationsOf(document: unknown): string[] {
+    const paths = isObject(document) && isObject(document['paths']) ? document['paths'] : {};
+    return Object.entries(paths).flatMap(([path, item]) =>
+        isObject(item)
+            ? Object.keys(item)
+                  .filter((key) => METHODS.includes(key))
+                  .map((method) => `${method.toUpperCase()} ${path}`)
+            : [],
+    );
+}
+
+function operation(operationId: string): JsonObject {
+    return { operationId, responses: { 200: { description: 'Fine', content: { 'application/json': { schema: { type: 'object' } } } } } };
+}
+
+function whole(parts: object): JsonObject {
+    return { openapi: '3.1.0', info: { title: 'Shop', version: '1' }, servers: [{ url: 'https://api.shop.example' }], ...parts };
+}
+
+function importWhole(parts: object): Imported {
+    return importDocument(whole(parts));
+}
+
+function endpoint({ package: { endpoints } }: Imported, name: string): PackageEndpoint {
+    const found = endpoints.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`no ${name} among ${endpoints.map((one) => one.name).join(', ')}`);
+    return found;
+}
+
+function urls({ package: { endpoints } }: Imported): Record<string, string> {
+    return Object.fromEntries(endpoints.map(({ name, url }) => [name, url]));
+}
+
+function whys({ notCarried }: Imported, scope: string): Record<string, string> {
+    return Object.fromEntries(notCarried.filter((one) => one.scope === scope).map(({ where, why }) => [where, why]));
+}

@@ -1,0 +1,232 @@
+import { expect } from 'chai';
+import { CannotImport, type Imported, importDocument } from '../../cli/import/import.ts';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import { faultsOf, requestFor } from './import/requests.ts';
+
+/** A package as a contributor of another registry of the format 0.1 would have it. */
+const HARBOUR = {
+    site: 'harbour.example',
+    intent_category: 'travel',
+    schema_format_version: '0.1',
+    name: 'harbour.example',
+    description: 'Boats, berths and tides.',
+    version: 3,
+    requires_stealth: true,
+    session: { bootstrap_url: 'https://harbour.example/', clearance_cookies: { cf_clearance: 'abcdefgh12345678' } },
+    runtime: { signer_js: 'function sign() {}' },
+    endpoints: [
+        {
+            name: 'get_boat',
+            method: 'GET',
+            url_template: 'https://api.harbour.example/boats/{{boat_id}}.json',
+            purpose: 'One boat.',
+            description: 'The id stands in every link.',
+            headers: { Accept: 'application/json', 'X-Token': '{{token}}', Cookie: 'sid=1' },
+            variables: [{ name: 'boat_id', source: 'path', pattern: '^[0-9]+$' }],
+            query_params: [
+                { key: 'lang', value: 'en', required: false },
+                { key: 'fields', value: '{{fields}}', required: true },
+                { key: 'q', required: false },
+            ],
+            response_schema: {
+                type: 'object',
+                fields: [
+                    { name: 'id', type: 'integer' },
+                    { name: 'owners', type: 'array', items: { type: 'object', fields: [{ name: 'name', type: 'string' }] } },
+                ],
+            },
+            is_primary: true,
+            confidence: 0.9,
+        },
+        {
+            name: 'list',
+            method: 'GET',
+            url_template: 'https://harbour.example/berths?free={free}',
+            response_schema: { type: 'array', items: { fields: [{ name: 'n', type: 'number' }] } },
+        },
+        {
+            name: 'reviews',
+            method: 'GET',
+            url_template: 'https://harbour.example/reviews',
+            response_schema: {
+                html_list: {
+                    item_selector: 'li.review',
+                    output_key: 'reviews',
+                    fields: { id: '[data-id]@data-id', title: '.title', own: '@data-own' },
+                },
+            },
+        },
+        {
+            name: 'search',
+            method: 'POST',
+            url_template: 'https://harbour.example/graphql',
+            headers: { 'Content-Type': 'application/json' },
+            body_template: '{"operationName":"Search","variables":{"q":"{{words}}","first":{{count}},"fixed":true}}',
+            variables: [
+                { name: 'words', source: 'body' },
+                { name: 'count', source: 'body', type: 'integer' },
+            ],
+        },
+        {
+            name: 'mapped',
+            method: 'GET',
+            url_template: 'https://harbour.example/m',
+            response_mapping: { name: '$.boat.name', odd: 'a | b' },
+        },
+        { name: 'spliced', method: 'POST', url_template: 'https://harbour.example/s', body_template: '{"q":"name:{{name}}"}' },
+        { name: 'elsewhere', method: 'GET', url_template: 'https://other.example/x' },
+        { name: 'anywhere', method: 'GET', url_template: 'https://{{host}}/x' },
+        { name: 'read_with_body', method: 'GET', url_template: 'https://harbour.example/r', body_template: '{"a":"{{a}}"}' },
+        'not an endpoint',
+    ],
+    actions: [
+        {
+            name: 'Book a Berth',
+            method: 'POST',
+            url_template: 'https://harbour.example/berths/{{berth}}/bookings',
+            kind: 'api_call',
+            transport: 'api_call',
+            headers: { 'Content-Type': 'application/json' },
+            params: [
+                { name: 'berth', in: 'path', type: 'integer', required: true, description: 'Number of the berth' },
+                { name: 'nights', in: 'body', type: 'integer', required: true },
+                { name: 'power', in: 'body', type: 'boolean', default: 'true' },
+                { name: 'lang', in: 'query', type: 'string', default: 'en' },
+            ],
+            requirements: { auth: 'login', session: 'cookie_jar', js: 'not_required' },
+        },
+        {
+            name: 'contact',
+            kind: 'submit_form',
+            transport: 'http_post_form',
+            url_template: 'https://harbour.example/contact',
+            body_template: 'topic={{topic}}&tags=a&tags={{tag}}&kind=form',
+            params: [{ name: 'topic', in: 'form', required: true }],
+        },
+        {
+            name: 'open',
+            kind: 'navigate',
+            transport: 'http_get',
+            url_template: 'https://harbour.example/',
+            params: [{ name: 'url', in: 'url' }],
+        },
+        {
+            name: 'next',
+            kind: 'paginate',
+            transport: 'http_get',
+            url_template: 'https://harbour.example/berths',
+            params: [{ name: 'page', in: 'query', type: 'integer' }],
+        },
+    ],
+};
+
+describe('routebook import, of packages in the format 0.1', () => {
+    const imported = importDocument(HARBOUR);
+
+    it('takes each endpoint and action over or says why not, and the counts sum', () => {
+        expect(imported.counts).to.deep.equal({ operations: 14, carried: 8, notCarried: 6 });
+        expect(imported.counts.operations).to.equal(HARBOUR.endpoints.length + HARBOUR.actions.length);
+        expect(whys(imported, 'operation')).to.deep.equal({
+            'endpoints[5] (spliced)':
+                '{{name}} stands inside a longer text of the body, and values are sent as values, never put into a text.',
+            'endpoints[6] (elsewhere)':
+                'The host of this URL is not on harbour.example, the domain of the site; publish it under its own site.',
+            'endpoints[7] (anywhere)': 'Its url_template is no address of the web, or begins with a placeholder.',
+            'endpoints[8] (read_with_body)': 'A GET request has no body, and this one has a template for it.',
+            'endpoints[9]': 'It is no object.',
+            'actions[2] (open)': 'A param is the whole address, and a package writes its addresses out.',
+        });
+        expect(faultsOf(imported.package)).to.deep.equal([]);
+        expect(imported.package).to.include({
+            site: 'harbour.example',
+            title: 'harbour.example',
+            intent_category: 'travel',
+            description: 'Boats, berths and tides.',
+        });
+    });
+
+    it('lists what of the rest has no place, and takes no cookie, script or way round a protection over', () => {
+        expect(Object.keys(whys(imported, 'document'))).to.have.members(['requires_stealth', 'session', 'runtime']);
+        expect(whys(imported, 'part')).to.include({
+            'endpoints[0] (get_boat), header X-Token': 'Params cannot go into headers.',
+            'endpoints[2] (reviews), html_list field own': 'It reads the item itself, and select reads what is inside the item.',
+            'endpoints[4] (mapped), response_mapping odd': 'Its path is none that select could follow as it stands.',
+        });
+        expect(whys(imported, 'part')).to.include.keys(
+            'endpoints[0] (get_boat), header cookie',
+            'actions[0] (Book a Berth), requirements.auth',
+            'actions[3] (next), kind',
+        );
+        expect(JSON.stringify(imported)).not.to.match(/abcdefgh12345678|sid=1|function sign/);
+    });
+
+    it('builds the requests that were meant', () => {
+        const { package: harbour } = imported;
+        expect(requestFor(harbour, 'get_boat', { boat_id: '17', fields: 'a,b' })).to.deep.include({
+            method: 'GET',
+            url: 'https://api.harbour.example/boats/17.json?lang=en&fields=a%2Cb',
+        });
+        expect(requestFor(harbour, 'list', { free: 'yes & no' }).url).to.equal('https://harbour.example/berths?free=yes%20%26%20no');
+        expect(requestFor(harbour, 'search', { words: 'say "hi"', count: 3 })).to.deep.include({
+            method: 'POST',
+            body: { operationName: 'Search', variables: { q: 'say "hi"', first: 3, fixed: true } },
+        });
+        expect(requestFor(harbour, 'book_a_berth', { berth: 7, nights: 2 })).to.deep.include({
+            method: 'POST',
+            url: 'https://harbour.example/berths/7/bookings?lang=en',
+            body: { nights: 2, power: true },
+            type: 'application/json',
+        });
+        expect(requestFor(harbour, 'contact', { topic: 'a&b', tag: 'x' })).to.deep.include({
+            method: 'POST',
+            body: 'topic=a%26b&tags=a&tags=x&kind=form',
+            type: 'application/x-www-form-urlencoded',
+        });
+    });
+
+    it('takes what is read out of answers over', () => {
+        expect(endpoint(imported, 'get_boat').response).to.deep.equal({
+            type: 'json',
+            schema: {
+                type: 'object',
+                properties: {
+                    id: { type: 'integer' },
+                    owners: { type: 'array', items: { type: 'object', properties: { name: { type: 'string' } } } },
+                },
+            },
+        });
+        expect(endpoint(imported, 'list').response?.schema).to.have.nested.property('properties.items.type', 'array');
+        expect(endpoint(imported, 'reviews').response).to.deep.equal({
+            type: 'html',
+            select: { reviews: [{ selector: 'li.review', value: { id: { selector: '[data-id]', value: 'data-id' }, title: '.title' } }] },
+        });
+        expect(endpoint(imported, 'mapped').response).to.deep.equal({ type: 'json', select: { name: 'boat.name' } });
+        expect(endpoint(imported, 'book_a_berth').hosted, 'it needs signing in').to.equal(false);
+        expect(endpoint(imported, 'get_boat').params?.[0]).to.deep.equal({
+            name: 'boat_id',
+            source: 'path',
+            required: true,
+            schema: { type: 'string', pattern: '^[0-9]+$' },
+        });
+    });
+
+    it('says what else is wrong, and refuses another version', () => {
+        expect(() => importDocument({ ...HARBOUR, schema_format_version: '0.2' })).to.throw(CannotImport, /0\.1/);
+        const odd = importDocument({ ...HARBOUR, intent_category: 'boats', surprise: 1 });
+        expect(whys(odd, 'document')).to.include.keys('intent_category', 'surprise');
+        expect(faultsOf(odd.package)).to.deep.equal([]);
+        const empty = importDocument({ schema_format_version: '0.1', site: 'harbour.example' });
+        expect(empty.counts).to.deep.equal({ operations: 0, carried: 0, notCarried: 0 });
+        expect(empty.leftToDo.map(({ path }) => path)).to.deep.equal(['/endpoints']);
+    });
+});
+
+function whys({ notCarried }: Imported, scope: string): Record<string, string> {
+    return Object.fromEntries(notCarried.filter((one) => one.scope === scope).map(({ where, why }) => [where, why]));
+}
+
+function endpoint({ package: { endpoints } }: Imported, name: string): PackageEndpoint {
+    const found = endpoints.find((one) => one.name === name);
+    if (found === undefined) throw new Error(`no ${name} among ${endpoints.map((one) => one.name).join(', ')}`);
+    return found;
+}

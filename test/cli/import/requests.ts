@@ -1,0 +1,27 @@
+import { bindParams } from '../../../shared/domain/bind-params.ts';
+import { buildRequest } from '../../../shared/domain/build-request.ts';
+import { readEndpoint } from '../../../shared/domain/endpoint.ts';
+import { compileJsonSchema } from '../../../shared/domain/json-schema.ts';
+import { checkPackage } from '../../../shared/domain/package-rules.ts';
+import type { Json, JsonObject, PackageDocument } from '../../../shared/domain/types.ts';
+
+/** What is sent to the site when an endpoint of a package is called with these params. */
+export function requestFor(
+    { endpoints }: PackageDocument,
+    name: string,
+    params: JsonObject = {},
+): { method: string; url: string; body: Json; type: string | undefined } {
+    const document = endpoints.find((one) => one.name === name);
+    if (document === undefined) throw new Error(`no ${name} among ${endpoints.map((one) => one.name).join(', ')}`);
+    const endpoint = readEndpoint(document);
+    const bound = bindParams(endpoint, params, (schema, value) => compileJsonSchema(schema)(value));
+    if (!bound.ok) throw new Error(JSON.stringify(bound.problems));
+    const { method, url, bodyShown, headers } = buildRequest(endpoint, bound.values, { userAgent: 'a test' });
+    return { method, url, body: bodyShown, type: headers['content-type'] };
+}
+
+/** Everything that the rules of publishing say against a package. */
+export function faultsOf(document: PackageDocument): string[] {
+    const verdict = checkPackage(document, { isPortAllowed: () => false });
+    return verdict.ok ? [] : verdict.problems.map(({ path, message }) => `${path} ${message}`);
+}

@@ -1,0 +1,394 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { checkPackage } from '../../shared/domain/package-rules.ts';
+import { type Call, endpointOf, inspectCalls, paramsOf, routesOf, SHOP } from './inspect/har.ts';
+
+const page = (body: string) =>
+    `<!doctype html><html><head><title>Shop</title></head><body><main><h1>A page with content</h1><p>Long enough to be read by somebody.</p>${body}</main></body></html>`;
+
+describe('routebook inspect finds routes', () => {
+    it('makes templates of what varies, and names params after what stands before them', async () => {
+        const product = (id: unknown) => ({ id, title: 'x', price: 1.5, tags: ['y'] });
+        const found = await inspectCalls([
+            { url: `${SHOP}/v2/products/17`, json: product(17) },
+            { url: `${SHOP}/v2/products/18`, json: product(18) },
+            { url: `${SHOP}/v2/products/17/reviews`, json: [] },
+            { url: `${SHOP}/orders/3f2504e0-4f89-11d3-9a0c-0305e82c3301`, json: { total: 1 } },
+            { url: `${SHOP}/rates/2026-11-21`, json: { EUR: 1 } },
+            { url: `${SHOP}/rates/2026-11-22`, json: { EUR: 2 } },
+            { url: `${SHOP}/feeds/77.json`, json: [] },
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'GET /v2/products/{product_id}',
+            'GET /v2/products/{product_id}/reviews',
+            'GET /orders/{order_id}',
+            'GET /rates/{date}',
+            'GET /feeds/{feed_id}.json',
+        ]);
+        const { schema } = endpointOf(found, 'GET /v2/products/{product_id}').params?.[0] ?? {};
+        expect(schema).to.deep.equal({ type: 'integer' });
+    });
+
+    it('tells words that vary by what the site said before, by their place, and by how alike the answers are', async () => {
+        const recipe = (name: string) => ({ name, steps: [{ text: 'stir' }], minutes: 3 });
+        const found = await inspectCalls([
+            { url: `${SHOP}/api/library`, json: { names: ['lodash', 'express'] } },
+            { url: `${SHOP}/api/module/lodash`, json: { version: '1' } },
+            { url: `${SHOP}/api/recipes/soup`, json: recipe('soup') },
+            { url: `${SHOP}/api/recipes/bread`, json: recipe('bread') },
+            { url: `${SHOP}/api/users/wilhelmina`, json: { city: 'x' } },
+            { url: `${SHOP}/api/search/teapots`, json: [] },
+            { url: `${SHOP}/api/status/config`, json: { a: 1 } },
+            { url: `${SHOP}/api/status/flags`, json: { a: 2 } },
+        ]);
+        expect(routesOf(found)).to.have.members([
+            'GET /api/library',
+            'GET /api/module/{module}',
+            'GET /api/recipes/{recipe}',
+            'GET /api/users/{user}',
+            'GET /api/search/{text}',
+            'GET /api/status/config',
+            'GET /api/status/flags',
+        ]);
+    });
+
+    it('takes what holds for one method for all of them', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/boards/spring`, json: { name: 'x', cards: [{ t: 1 }] } },
+            { url: `${SHOP}/boards/autumn`, json: { name: 'y', cards: [{ t: 1 }] } },
+            { method: 'POST', url: `${SHOP}/boards/winter/cards`, body: { text: 'a' }, status: 201, json: {} },
+            { method: 'DELETE', url: `${SHOP}/boards/winter`, status: 204 },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /boards/{board}', 'POST /boards/{board}/cards', 'DELETE /boards/{board}']);
+        expect(endpointOf(found, 'DELETE /boards/{board}').effect, 'the method says it').to.equal(undefined);
+    });
+
+    it('recovers every template from its calls, whatever ids they have, and keeps none of them', async () => {
+        const noun = fc.constantFrom('posts', 'books', 'cities', 'boxes', 'invoices', 'trips');
+        const id = fc.oneof(
+            fc.integer({ min: 1000, max: 10_000_000 }).map(String),
+            fc.uuid(),
+            fc.stringMatching(/^[0-9a-f]{24}$/).filter((text) => /[a-f]/.test(text) && /\d/.test(text)),
+        );
+        const route = fc.record({ nouns: fc.uniqueArray(noun, { minLength: 1, maxLength: 3 }), endsWithId: fc.boolean() });
+        await fc.assert(
+            fc.asyncProperty(
+                fc.uniqueArray(route, { minLength: 1, maxLength: 5, selector: ({ nouns, endsWithId }) => `${nouns.join()} ${endsWithId}` }),
+                fc.infiniteStream(id),
+                async (routes, ids) => {
+                    const used: string[] = [];
+                    const next = () => {
+                        const value = ids.next().value ?? '1000';
+                        used.push(value);
+                        return value;
+                    };
+                    const calls: Call[] = [];
+                    const truth = new Set<string>();
+                    for (const { nouns, endsWithId } of routes) {
+                        const path = (fill: () => string) =>
+                            nouns.map((one, place) => (place < nouns.length - 1 || endsWithId ? `/${one}/${fill()}` : `/${one}`)).join('');
+                        truth.add(`GET ${path(() => '{}')}`);
+                        for (let time = 0; time < 3; time++) calls.push({ url: `${SHOP}${path(next)}`, json: { ok: true } });
+                    }
+                    const found = await inspectCalls(calls);
+                    expect(new Set(routesOf(found).map((one) => one.replaceAll(/\{\w+\}/g, '{}')))).to.deep.equal(truth);
+                    const names = found.package.endpoints.map(({ params = [] }) => params.map(({ name }) => name));
+                    for (const own of names) expect(new Set(own).size).to.equal(own.length);
+                    const output = JSON.stringify(found);
+                    for (const value of used) expect(output).not.to.include(value);
+                    expect(checkPackage(found.package, { isPortAllowed: () => false }).ok).to.equal(true);
+                },
+            ),
+            { numRuns: 60 },
+        );
+    });
+
+    it('tells constants from variables, closes a choice that was seen often, and guesses types and what is required', async () => {
+        const calls: Call[] = [];
+        for (let time = 0; time < 4; time++) {
+            for (const sort of ['newest', 'cheapest'])
+                calls.push({
+                    url: `${SHOP}/offers?format=json&sort=${sort}&max=${time}.5&from=2026-01-0${time + 1}${time > 1 ? '&sold=true' : ''}`,
+                    json: [],
+                });
+        }
+        const found = await inspectCalls(calls);
+        const offers = endpointOf(found, 'GET /offers?format=json');
+        expect(offers.params).to.deep.equal([
+            { name: 'sort', source: 'query', required: false, schema: { type: 'string', enum: ['cheapest', 'newest'] } },
+            { name: 'max', source: 'query', required: true, schema: { type: 'number' } },
+            { name: 'from', source: 'query', required: true, schema: { type: 'string', format: 'date' } },
+            { name: 'sold', source: 'query', required: false, schema: { type: 'boolean' } },
+        ]);
+    });
+
+    it('reads one address with several actions as several routes, and lists as lists', async () => {
+        const found = await inspectCalls([
+            { url: `${SHOP}/index.php?action=list&page=1`, html: page('') },
+            { url: `${SHOP}/index.php?action=show&id=17`, html: page('') },
+            { url: `${SHOP}/index.php?action=show&id=18`, html: page('') },
+            { url: `${SHOP}/filter?tag=a&tag=b`, json: [] },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /index.php?action=list', 'GET /index.php?action=show', 'GET /filter']);
+        expect(endpointOf(found, 'GET /filter').params?.[0]?.schema).to.deep.equal({
+            type: ['array', 'string'],
+            items: { type: 'string' },
+        });
+    });
+
+    it('makes templates of GraphQL and JSON-RPC, and tells reads from writes', async () => {
+        const graphql = (operationName: string, query: string, variables: object): Call => ({
+            method: 'POST',
+            url: `${SHOP}/graphql`,
+            body: { operationName, query, variables },
+            json: { data: { ok: true } },
+        });
+        const found = await inspectCalls([
+            graphql('Search', 'query Search($q: String!, $n: Int) { search(q: $q, first: $n) { id } }', { q: 'tea', n: 3 }),
+            graphql('Search', 'query Search($q: String!, $n: Int) { search(q: $q, first: $n) { id } }', { q: 'pot', n: 4 }),
+            graphql('Add', 'mutation Add($id: ID!) { add(id: $id) { ok } }', { id: 'x1' }),
+            {
+                method: 'POST',
+                url: `${SHOP}/rpc`,
+                body: { jsonrpc: '2.0', id: 7, method: 'cart.add', params: { sku: 'a', count: 1 } },
+                json: { result: 1 },
+            },
+            graphql('Leaky', 'query Leaky { user(mail: "ada@people.example") { id } }', {}),
+        ]);
+        expect(found.package.endpoints.map(({ name }) => name)).to.have.members(['search', 'add', 'cart_add']);
+        const search = found.package.endpoints.find(({ name }) => name === 'search');
+        expect(search).to.deep.include({
+            effect: 'read',
+            body: {
+                operationName: 'Search',
+                query: 'query Search($q: String!, $n: Int) { search(q: $q, first: $n) { id } }',
+                variables: { q: '{q}', n: '{n}' },
+            },
+        });
+        expect(search?.params?.map(({ name, schema }) => [name, schema])).to.deep.equal([
+            ['q', { type: 'string' }],
+            ['n', { type: 'integer' }],
+        ]);
+        expect(found.package.endpoints.find(({ name }) => name === 'add')).not.to.have.property('effect');
+        expect(found.package.endpoints.find(({ name }) => name === 'cart_add')?.body).to.deep.equal({
+            jsonrpc: '2.0',
+            id: 1,
+            method: 'cart.add',
+            params: { sku: '{sku}', count: '{count}' },
+        });
+        expect(found.report.dropped.map(({ why }) => why)).to.include('the GraphQL text has values written into it instead of variables');
+    });
+
+    it('sees how lists go on: by page, by offset, by cursor, by Link headers', async () => {
+        const items = [{ id: 1 }, { id: 2 }];
+        const found = await inspectCalls([
+            { url: `${SHOP}/a?page=1`, json: { products: items, total: 9 } },
+            { url: `${SHOP}/a?page=2`, json: { products: items, total: 9 } },
+            { url: `${SHOP}/b?offset=0&limit=2`, json: items },
+            { url: `${SHOP}/b?offset=2&limit=2`, json: items },
+            { url: `${SHOP}/c`, json: { page: { rows: items, next_cursor: 'abc' } } },
+            { url: `${SHOP}/c?cursor=abc`, json: { page: { rows: items, next_cursor: null } } },
+            { url: `${SHOP}/d`, json: items, answerHeaders: { Link: `<${SHOP}/d?after=2>; rel="next"` } },
+            { url: `${SHOP}/e?page=1`, json: items },
+        ]);
+        const paging = (route: string) => {
+            const { kind, pagination, billing } = endpointOf(found, route);
+            return { kind, pagination, results: billing?.results };
+        };
+        expect(paging('GET /a')).to.deep.equal({ kind: 'paginate', pagination: { style: 'page', param: 'page' }, results: 'products' });
+        expect(paging('GET /b')).to.deep.equal({ kind: 'paginate', pagination: { style: 'offset', param: 'offset' }, results: 'items' });
+        expect(paging('GET /c')).to.deep.equal({
+            kind: 'paginate',
+            pagination: { style: 'cursor', param: 'cursor', next: 'page.next_cursor' },
+            results: 'page.rows',
+        });
+        expect(paging('GET /d')).to.deep.equal({ kind: 'paginate', pagination: { style: 'link' }, results: 'items' });
+        expect(paging('GET /e')).to.deep.equal({ kind: 'api_call', pagination: undefined, results: undefined });
+        expect(found.report.noticed.map(({ what }) => what)).to.include(
+            'only one page of a list was recorded; record a second one to have the pages followed',
+        );
+    });
+
+    it('reads the forms of pages: searches, and forms with tokens, which the page gives anew for each call', async () => {
+        const found = await inspectCalls([
+            {
+                url: `${SHOP}/contact`,
+                html: page(`
+                    <form role="search" action="/find"><input type="search" name="q" required><select name="in"><option value="all"><option value="books"></select></form>
+                    <form method="post" action="/contact" id="contact"><input type="hidden" name="csrf_token" value="9f8e7d6c5b4a"><input name="topic" required><textarea name="text"></textarea><button name="go">Go</button></form>
+                    <form method="post" action="/login"><input name="user"><input type="password" name="pass"></form>
+                    <form method="post" action="/photos" enctype="multipart/form-data"><input type="file" name="photo"></form>
+                    <form class="app"><input name="typed"></form>
+                    <form method="post" action="https://elsewhere.example/subscribe"><input name="mail"></form>`),
+            },
+        ]);
+        expect(routesOf(found)).to.have.members(['GET /contact', 'GET /find', 'POST /contact']);
+        expect(endpointOf(found, 'GET /find')).to.include({ kind: 'search' });
+        expect(endpointOf(found, 'GET /find').params?.map(({ name, required }) => [name, required])).to.deep.equal([
+            ['q', true],
+            ['in', false],
+        ]);
+        const contact = endpointOf(found, 'POST /contact');
+        expect(contact).to.deep.include({ kind: 'submit_form', prepare: { url: `${SHOP}/contact`, form: 'form#contact' } });
+        expect(paramsOf(contact, 'body')).to.deep.equal(['topic', 'text']);
+        expect(found.report.dropped.filter(({ what }) => what.startsWith('Forms')).map(({ why }) => why)).to.have.members([
+            'they ask for a password, and a package carries no credentials',
+            'they send files, which a package cannot',
+            'they say neither where nor how they are sent: a script does that',
+            'they are sent to another site',
+        ]);
+    });
+
+    it('notices data in pages, and leaves pages out that a script has to fill', async () => {
+        const found = await inspectCalls([
+            {
+                url: `${SHOP}/article`,
+                html: page(
+                    '<script type="application/ld+json">{"@type":"Article"}</script><script id="__NEXT_DATA__" type="application/json">{"a":1}</script>',
+                ),
+            },
+            { url: `${SHOP}/app`, html: '<!doctype html><html><body><div id="root"></div><script src="/app.js"></script></body></html>' },
+        ]);
+        expect(routesOf(found)).to.deep.equal(['GET /article']);
+        expect(found.report.noticed[0]?.what).to.include('script#__NEXT_DATA__').and.to.include('ld+json');
+        expect(found.report.dropped.map(({ what }) => what)).to.include('Pages without content');
+    });
+
+    it('drops what is no route of the site, each sort with its reason', async () => {
+        const noise: Call[] = [
+            { method: 'OPTIONS', url: `${SHOP}/api/items` },
+            { url: `${SHOP}/logo.png`, type: 'image/png' },
+            { url: `${SHOP}/main.js`, type: 'text/javascript' },
+            { url: `${SHOP}/favicon.ico`, type: 'image/x-icon' },
+            { url: `${SHOP}/old`, status: 301 },
+            { url: `${SHOP}/missing`, status: 404 },
+            { url: `${SHOP}/mine`, status: 401 },
+            { url: `${SHOP}/blocked`, status: 0 },
+            { url: `${SHOP}/stream`, type: 'text/event-stream', json: '' },
+            { url: `${SHOP}/report.pdf`, type: 'application/pdf' },
+            { method: 'POST', url: `${SHOP}/login`, form: { user: 'x', password: 'y' } },
+            { method: 'POST', url: `${SHOP}/collect`, body: { e: 1 } },
+            { url: `${SHOP}/_next/data/b1/x.json` },
+            { url: 'https://www.google-analytics.com/g/collect?v=2' },
+            { url: 'https://cdn.elsewhere.example/data.json' },
+        ];
+        const found = await inspectCalls([{ url: `${SHOP}/`, html: page('') }, { url: `${SHOP}/api/items`, json: [] }, ...noise]);
+        expect(routesOf(found)).to.have.members(['GET /', 'GET /api/items']);
+        expect(found.report.read).to.equal(17);
+        expect(found.report.dropped.length).to.be.at.least(12);
+        expect(found.report.dropped.map(({ what }) => what)).to.include.members([
+            'Preflights',
+            'Redirects',
+            'Signing in and out',
+            'Downloads',
+            'Requests to elsewhere.example',
+        ]);
+    });
+
+    it('keeps the headers that matter to the site and that a package may hold', async () => {
+        const headers = {
+            Accept: 'application/vnd.shop+json',
+            'X-Requested-With': 'XMLHttpRequest',
+            'X-Api-Version': '2026-01-01',
+            'X-Client': 'web',
+            'User-Agent': 'Chromium',
+            Referer: `${SHOP}/`,
+            'X-Trace-Id': 'abc',
+            Cookie: 'sid=1',
+        };
+        const found = await inspectCalls([1, 2, 3].map((id) => ({ url: `${SHOP}/things/${id}`, headers, json: { id } })));
+        expect(endpointOf(found, 'GET /things/{thing_id}').headers).to.deep.equal({
+            accept: 'application/vnd.shop+json',
+            'x-requested-with': 'XMLHttpRequest',
+            'x-api-version': '2026-01-01',
+            'x-client': 'web',
+        });
+    });
+
+    it('describes answers by their shape, with room for what was not seen', async () => {
+        const found = await inspectCalls([
+            {
+                url: `${SHOP}/boats/1`,
+                json: {
+                    id: 1,
+                    name: 'a',
+                    length: 7,
+                    tags: [],
+                    owner: { name: 'x' },
+                    by_port: { NLRTM: { n: 1, m: 1 }, DEHAM: { n: 2, m: 3 } },
+                    gone: null,
+                },
+            },
+            { url: `${SHOP}/boats/2`, json: { id: 2, name: null, length: 7.5, tags: ['t'], by_port: {}, gone: null } },
+            { url: `${SHOP}/boats`, json: [{ id: 1 }, { id: 2, name: 'b' }] },
+            { url: `${SHOP}/count`, json: 7 },
+        ]);
+        expect(endpointOf(found, 'GET /boats/{boat_id}').response?.schema).to.deep.equal({
+            type: 'object',
+            required: ['id', 'name', 'length', 'tags', 'by_port', 'gone'],
+            properties: {
+                id: { type: ['integer', 'string'] },
+                name: { type: ['string', 'null'] },
+                length: { type: 'number' },
+                tags: { type: 'array', items: { type: 'string' } },
+                owner: { type: 'object', properties: { name: { type: 'string' } } },
+                by_port: {
+                    type: 'object',
+                    additionalProperties: {
+                        type: 'object',
+                        required: ['n', 'm'],
+                        properties: { n: { type: 'integer' }, m: { type: 'integer' } },
+                    },
+                },
+                gone: { type: 'null' },
+            },
+        });
+        expect(endpointOf(found, 'GET /boats').response?.schema)
+            .to.have.nested.property('properties.items.items.required')
+            .that.deep.equals(['id']);
+        expect(endpointOf(found, 'GET /count').response?.schema).to.deep.equal({
+            type: 'object',
+            required: ['value'],
+            properties: { value: { type: 'integer' } },
+        });
+    });
+
+    it('guesses site and category, and says where it could not', async () => {
+        const found = await inspectCalls([
+            { url: 'https://www.weather.example/', html: page('') },
+            { url: 'https://api.weather.example/v1/forecast/berlin', json: { temperature: 3, wind: 4, rain: 0 } },
+        ]);
+        expect(found.package).to.include({ site: 'weather.example', intent_category: 'weather/forecast' });
+        const bare = await inspectCalls([{ url: 'http://localhost:3000/x/1', json: { a: 1 } }]);
+        expect(bare.package.endpoints).to.deep.equal([]);
+        expect(bare.report.leftToDo.map(({ path }) => path)).to.include.members(['/site', '/intent_category']);
+        expect(bare.report.dropped.length).to.be.greaterThan(0);
+    });
+
+    it('keeps within a package: the 500 routes that were called most, and says how many more there were', async () => {
+        const name = (place: number) => [...String(place)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+        const calls = Array.from({ length: 620 }, (_, place) => ({ url: `${SHOP}/api/${name(place)}`, json: { [name(place)]: 1 } }));
+        const found = await inspectCalls([...calls, ...calls.slice(100, 600)]);
+        expect(found.package.endpoints).to.have.length(500);
+        expect(routesOf(found))
+            .to.include(`GET /api/${name(599)}`)
+            .and.not.include(`GET /api/${name(1)}`);
+        expect(found.report.dropped).to.deep.include({
+            what: '120 routes',
+            why: 'a package has at most 500 endpoints; these were called least',
+        });
+        expect(checkPackage(found.package, { isPortAllowed: () => false }).ok).to.equal(true);
+    });
+
+    it('takes only what belongs to the named site', async () => {
+        const found = await inspectCalls(
+            [
+                { url: `${SHOP}/a`, json: {} },
+                { url: 'https://api.other.example/b', json: {} },
+            ],
+            { site: 'other.example', title: 'Other', category: 'finance/rates' },
+        );
+        expect(found.package).to.include({ site: 'other.example', title: 'Other', intent_category: 'finance/rates' });
+        expect(routesOf(found)).to.deep.equal(['GET https://api.other.example/b']);
+    });
+});

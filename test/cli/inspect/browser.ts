@@ -1,0 +1,29 @@
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+
+/** Debian's name and those of other systems; CHROMIUM names another one. */
+export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+/**
+ * A headless Chromium that finds every `.test` name on this machine and no other name anywhere, and that asks nobody for updates.
+ */
+export async function openBrowser(): Promise<Browser> {
+    return await chromium.launch({ executablePath: CHROMIUM, headless: true, args: BROWSER_ARGUMENTS });
+}
+
+export const BROWSER_ARGUMENTS = [
+    '--no-sandbox',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--host-resolver-rules=MAP *.test 127.0.0.1, MAP * ~NOTFOUND',
+];
+
+/** Records everything that `visit` does into a HAR file as Chromium saw it, bodies included. */
+export async function recordHar(browser: Browser, file: string, visit: (context: BrowserContext) => Promise<void>): Promise<void> {
+    const context = await browser.newContext({ recordHar: { path: file, content: 'embed', mode: 'full' } });
+    context.setDefaultTimeout(20_000);
+    try {
+        await visit(context);
+    } finally {
+        await context.close();
+    }
+}

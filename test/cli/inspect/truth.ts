@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PackageDocument, PackageEndpoint } from '../../../shared/domain/types.ts';
+
+/** A route as `test/fixtures/inspect/*.truth.json` holds it. */
+export interface TrueRoute {
+    method: string;
+    url: string;
+    query?: string[];
+    body?: string[];
+    may_have?: string[];
+}
+
+/** How a draft stands to the truth: routes that it lacks or has wrong, and endpoints that are no route. */
+export interface Judgement {
+    routes: number;
+    right: number;
+    missing: string[];
+    tooMany: string[];
+}
+
+export function truthOf(application: string): TrueRoute[] {
+    const file = join(import.meta.dirname, '../../fixtures/inspect', `${application}.truth.json`);
+    return (JSON.parse(readFileSync(file, 'utf8')) as { routes: TrueRoute[] }).routes;
+}
+
+/** A route is right when its method, template and params are: each param in its place, none lacking, none too many. */
+export function judge(document: PackageDocument, routes: readonly TrueRoute[]): Judgement {
+    const left = new Set(document.endpoints);
+    const missing: string[] = [];
+    for (const route of routes) {
+        const found = document.endpoints.find((endpoint) => left.has(endpoint) && isRight(endpoint, route));
+        if (found === undefined)
+            missing.push(`${route.method} ${route.url} ${JSON.stringify(route.query ?? [])} ${JSON.stringify(route.body ?? [])}`);
+        else left.delete(found);
+    }
+    const tooMany = [...left].map(
+        (endpoint) => `${endpoint.method} ${templateOf(endpoint)} ${namesIn(endpoint, 'query')} ${namesIn(endpoint, 'body')}`,
+    );
+    return { routes: routes.length, right: routes.length - missing.length, missing, tooMany };
+}
+
+function isRight(endpoint: PackageEndpoint, route: TrueRoute): boolean {
+    if (endpoint.method !== route.method || templateOf(endpoint) !== nameless(route.url)) return false;
+    if (route.body?.[0] === '*') return namesIn(endpoint, 'body').length === 1 && fits(namesIn(endpoint, 'query'), route.query, []);
+    return fits(namesIn(endpoint, 'query'), route.query, route.may_have) && fits(namesIn(endpoint, 'body'), route.body, route.may_have);
+}
+
+function fits(names: readonly string[], wanted: readonly string[] = [], allowed: readonly string[] = []): boolean {
+    return wanted.every((name) => names.includes(name)) && names.every((name) => wanted.includes(name) || allowed.includes(name));
+}
+
+/** The path with nameless placeholders; constants in the query belong to it. */
+function templateOf({ url }: PackageEndpoint): string {
+    return nameless(url.replace(/^https?:\/\/[^/]+/, ''));
+}
+
+function nameless(template: string): string {
+    return template.replaceAll(/\{[^{}]*\}/g, '{}');
+}
+
+function namesIn({ params = [] }: PackageEndpoint, source: string): string[] {
+    return params.filter((param) => param.source === source).map(({ name }) => name);
+}

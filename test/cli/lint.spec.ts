@@ -1,0 +1,109 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import { expect } from 'chai';
+import type { Detail } from '../../shared/refusals.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { join } from '../support/people.ts';
+import { anEndpoint, aPackage, withChange } from '../support/schemas.ts';
+import { openWorld } from '../support/world.ts';
+
+interface Linted {
+    file: string;
+    ok: boolean;
+    problems: (Detail & { line: number; column: number })[];
+    warnings: { code: string; line: number }[];
+}
+
+describe('routebook lint', function () {
+    this.timeout(60_000);
+    let shell: CommandLine;
+
+    before(() => {
+        shell = openCommandLine();
+    });
+
+    after(() => shell.close());
+
+    function write(name: string, content: object | string): string {
+        writeFileSync(joinPath(shell.folder, name), typeof content === 'string' ? content : JSON.stringify(content, undefined, 4));
+        return name;
+    }
+
+    it('says the very same of a package as the server does', async () => {
+        const wrong = withChange(
+            withChange(
+                withChange(aPackage('shop.example'), '/intent_category', 'commerce/nothing'),
+                '/endpoints/0/url',
+                'https://else.test/',
+            ),
+            '/title',
+            undefined,
+        );
+        const world = await openWorld({ workers: 0, config: { egressAllow: [] } });
+        const ada = await join(world);
+        const { body } = await ada.publish(wrong);
+        await world.close();
+        const ran = await shell.run(['lint', write('wrong.json', wrong), '--json']);
+        const [file] = ran.json['files'] as Linted[];
+        const bare = (details: Detail[]) => details.map(({ path, code, message }) => ({ path, code, message }));
+        const { details } = body['error'] as { details: Detail[] };
+        expect(details.length).to.be.greaterThan(2);
+        expect(bare(file?.problems ?? [])).to.have.deep.members(bare(details));
+        expect(ran.code).to.equal(1);
+    });
+
+    it('points at the line and the column of each problem', async () => {
+        const name = write('lines.json', withChange(aPackage('shop.example'), '/endpoints/0/params/0/source', 'cookie'));
+        const ran = await shell.run(['lint', name, '--json']);
+        const [file] = ran.json['files'] as Linted[];
+        const lines = readFileSync(joinPath(shell.folder, name), 'utf8').split('\n');
+        expect(file?.problems.length).to.be.greaterThan(0);
+        const problem = file?.problems.find(({ path }) => path === '/endpoints/0/params/0/source');
+        expect(lines[(problem?.line ?? 0) - 1]?.slice((problem?.column ?? 0) - 1)).to.match(/^"source": "cookie"/);
+        const shown = await shell.run(['lint', name]);
+        expect(shown.stdout).to.include(`${name}:${problem?.line}:${problem?.column}`);
+    });
+
+    it('points at the place where a file stops being JSON', async () => {
+        const name = write('broken.json', '{\n    "format": "routebook/1"\n    "site": "shop.example"\n}\n');
+        const ran = await shell.run(['lint', name, '--json']);
+        expect(ran.code).to.equal(1);
+        expect(ran.error).to.include({ code: 'INVALID_JSON', file: name, line: 3, column: 5 });
+    });
+
+    it('repeats no secret that it finds', async () => {
+        const secret = `sk_live_${'a1B2c3D4'.repeat(4)}`;
+        const name = write('secret.json', withChange(aPackage('shop.example'), '/description', `Use ${secret}.`));
+        for (const options of [[], ['--json']]) {
+            const ran = await shell.run(['lint', name, ...options]);
+            expect(ran.code).to.equal(1);
+            expect(ran.stdout).to.include('SECRET_DETECTED');
+            expect(ran.stdout + ran.stderr).not.to.include(secret);
+        }
+    });
+
+    it('takes many files, and stdin, and is content only when all of them are good', async () => {
+        const example = { ...anEndpoint('shop.example'), examples: [{ params: { id: 1 } }] };
+        const good = write('good.json', aPackage('shop.example', { endpoints: [example] }));
+        const warned = write('warned.json', aPackage('shop.example'));
+        const both = await shell.run(['lint', good, warned, '--json']);
+        expect(both.code).to.equal(0);
+        expect((both.json['files'] as Linted[]).map(({ warnings }) => warnings.map(({ code }) => code))).to.deep.equal([
+            [],
+            ['NO_EXAMPLES'],
+        ]);
+        const input = JSON.stringify(withChange(aPackage('shop.example'), '/format', 'routebook/9'));
+        const mixed = await shell.run(['lint', good, '-', '--json'], { input });
+        expect(mixed.code).to.equal(1);
+        expect((mixed.json['files'] as Linted[]).map(({ file, ok }) => [file, ok])).to.deep.equal([
+            [good, true],
+            ['stdin', false],
+        ]);
+    });
+
+    it('says which file is not there', async () => {
+        const ran = await shell.run(['lint', 'nothing.json', '--json']);
+        expect(ran.code).to.equal(1);
+        expect(ran.error).to.include({ code: 'FILE_NOT_FOUND', file: 'nothing.json' });
+    });
+});

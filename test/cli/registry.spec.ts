@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { join, type Person } from '../support/people.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const TASK = 'compare the prices of one product over all its sizes';
+
+describe('the registry on the command line', function () {
+    this.timeout(60_000);
+    let world: World;
+    let ada: Person;
+    let shell: CommandLine;
+
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        ada = await join(world);
+        shell = openCommandLine({ ROUTEBOOK_URL: world.base, ROUTEBOOK_API_KEY: ada.apiKey ?? '' });
+        for (const name of ['apples', 'bread', 'cheese']) {
+            await ada.publish(aPackage(`${name}.test`, { title: `All about ${name}`, intent_category: 'food/recipes' }));
+        }
+        await ada.publish(aPackage('jobs.test', { title: 'Work', intent_category: 'jobs/job-search' }));
+    });
+
+    after(async () => {
+        shell.close();
+        await world.close();
+    });
+
+    const sites = (json: Record<string, unknown>) => (json['schemas'] as { site: string }[]).map(({ site }) => site);
+
+    it('lists what is published, as many as are wanted, and goes on where a list ended', async () => {
+        const first = await shell.run(['list', '--sort', 'name', '--limit', '2', '--json']);
+        expect(first.code, first.stderr).to.equal(0);
+        expect(sites(first.json)).to.deep.equal(['apples.test', 'bread.test']);
+        expect(first.json['total']).to.equal(4);
+        const rest = await shell.run(['list', '--sort', 'name', '--limit', '2', '--cursor', String(first.json['next_cursor']), '--json']);
+        expect(sites(rest.json)).to.deep.equal(['cheese.test', 'jobs.test']);
+        expect(rest.json['next_cursor']).to.equal(null);
+        const shown = await shell.run(['list', '--category', 'food']);
+        expect(shown.stdout)
+            .to.include('apples.test')
+            .and.include('food/recipes')
+            .and.include('All about bread')
+            .and.not.include('jobs.test');
+    });
+
+    it('finds sites by the beginning of a word, and says so where nothing fits', async () => {
+        const found = await shell.run(['search', 'chee', '--json']);
+        expect(sites(found.json)).to.deep.equal(['cheese.test']);
+        const none = await shell.run(['search', 'zzzzzzzz']);
+        expect(none.code).to.equal(0);
+        expect(none.stdout).to.include('routebook request');
+        const wrong = await shell.run(['list', '--category', 'nothing/here', '--json']);
+        expect(wrong.code).to.equal(1);
+        expect(wrong.error).to.include({ code: 'VALIDATION_ERROR' });
+    });
+
+    it('shows the history of a site, takes a version back and gives it again', async () => {
+        const site = 'history.test';
+        await ada.publish(aPackage(site));
+        await ada.publish(aPackage(site, { endpoints: [anEndpoint(site), anEndpoint(site, { name: 'another' })] }));
+        const yank = await shell.run(['yank', site, '2', '--reason', 'broken', '--json']);
+        expect(yank.code, yank.stderr).to.equal(0);
+        expect(yank.json).to.include({ version: 2, yanked: true });
+        const history = await shell.run(['versions', site, '--json']);
+        const versions = history.json['versions'] as { version: number; yanked: boolean; change: string }[];
+        expect(versions.map(({ version, yanked, change }) => [version, yanked, change])).to.deep.equal([
+            [2, true, 'minor'],
+            [1, false, 'major'],
+        ]);
+        expect((await shell.run(['pull', site, '-o', 'latest.json', '--json'])).json).to.include({ version: 1 });
+        const undo = await shell.run(['yank', site, '2', '--undo', '--json']);
+        expect(undo.json).to.include({ version: 2, yanked: false });
+        const bob = await join(world);
+        const env = { ROUTEBOOK_API_KEY: bob.apiKey ?? '' };
+        const theirs = await shell.run(['yank', site, '2', '--reason', 'legal', '--json'], { env });
+        expect(theirs.code).to.equal(1);
+        expect(theirs.error).to.include({ code: 'NOT_MAINTAINER' });
+    });
+
+    it('brings a site in other formats', async () => {
+        const openapi = await shell.run(['pull', 'apples.test', '--format', 'openapi']);
+        expect(JSON.parse(openapi.stdout)).to.include({ openapi: '3.1.0' });
+        const tools = await shell.run(['pull', 'apples.test', '--format', 'tools', '--json']);
+        expect((tools.json as unknown as { name: string; input_schema: object }[])[0]).to.have.all.keys(
+            'name',
+            'description',
+            'input_schema',
+        );
+    });
+
+    it('asks for a schema, and tells how the request stands', async () => {
+        const asked = await shell.run([
+            'request',
+            'wanted.test',
+            '--task',
+            TASK,
+            '--frequency',
+            'daily',
+            '--contact',
+            'ada@people.example',
+            '--json',
+        ]);
+        expect(asked.code, asked.stderr).to.equal(0);
+        expect(asked.json).to.include({ domain: 'wanted.test', status: 'open', demand: 1 });
+        const id = String(asked.json['request_id']);
+        const status = await shell.run(['request', id, '--json']);
+        expect(status.json).to.include({ request_id: id, task: TASK, frequency: 'daily', status: 'open' });
+        expect(status.stdout).not.to.include('ada@people.example');
+        await ada.publish(aPackage('wanted.test'));
+        const after = await shell.run(['request', id]);
+        expect(after.stdout).to.include('fulfilled by wanted.test version 1');
+        const unknown = await shell.run(['request', 'srq_nothing', '--json']);
+        expect(unknown.error).to.include({ code: 'REQUEST_NOT_FOUND' });
+    });
+});

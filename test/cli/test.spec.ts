@@ -1,0 +1,142 @@
+import { writeFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
+import { expect } from 'chai';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openShop, SHOP, type Shop } from '../support/shop.ts';
+
+interface Result {
+    endpoint: string;
+    ok: boolean;
+    code?: string;
+    details?: { path: string }[];
+    data?: unknown;
+    results?: number;
+}
+
+describe('routebook test', function () {
+    this.timeout(60_000);
+    let shell: CommandLine;
+    let shop: Shop;
+
+    before(async () => {
+        shop = await openShop();
+        shell = openCommandLine({ EGRESS_ALLOW: `127.0.0.1/32:${shop.port}`, EGRESS_HOSTS: `${SHOP}=127.0.0.1` });
+    });
+
+    after(async () => {
+        await shop.close();
+        shell.close();
+    });
+
+    beforeEach(() => {
+        shop.seen.length = 0;
+    });
+
+    function write(...endpoints: Partial<PackageEndpoint>[]): string {
+        const base = `http://${SHOP}:${shop.port}`;
+        const whole = endpoints.map(({ url, ...rest }) => ({ name: 'product', method: 'GET' as const, ...rest, url: `${base}${url}` }));
+        writeFileSync(joinPath(shell.folder, 'shop.json'), JSON.stringify(aPackage(SHOP, { endpoints: whole })));
+        return 'shop.json';
+    }
+
+    const id = { name: 'id', source: 'path', required: true, schema: { type: 'integer' } } as const;
+    const product: Partial<PackageEndpoint> = {
+        url: '/products/{id}',
+        params: [id],
+        examples: [{ params: { id: 7 } }, { params: { id: 8 } }],
+    };
+    const order: Partial<PackageEndpoint> = { name: 'order', url: '/echo', method: 'POST', examples: [{ params: {} }] };
+
+    it('calls every example as a worker would, and says what came back', async () => {
+        const search: Partial<PackageEndpoint> = {
+            name: 'search',
+            kind: 'search',
+            url: '/search',
+            response: { select: { items: 'products[].{id: id}' } },
+            billing: { unit: 'result' },
+            examples: [{ params: {} }],
+        };
+        const ran = await shell.run(['test', write(product, search), '--pause', '0', '--show', '--json']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(ran.json).to.include({ ok: true, site: SHOP, passed: 3, failed: 0 });
+        const results = ran.json['results'] as Result[];
+        expect(results.map(({ endpoint }) => endpoint)).to.deep.equal(['product', 'product', 'search']);
+        expect(results[0]?.data).to.deep.equal({ id: 7, title: 'Product 7', price: { amount: 10 } });
+        expect(results[2]).to.deep.include({ data: { items: [{ id: 1 }, { id: 2 }, { id: 3 }] }, results: 3 });
+        expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/7', '/products/8', '/search']);
+        expect(shop.seen[0]?.headers['user-agent']).to.match(/^Routebook\/\d/);
+    });
+
+    it('reads HTML as the workers do, in a thread', async () => {
+        const page: Partial<PackageEndpoint> = {
+            url: '/html',
+            response: { type: 'html', select: { title: 'h1' } },
+            examples: [{ params: {} }],
+        };
+        const ran = await shell.run(['test', write(page), '--show', '--json']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect((ran.json['results'] as Result[])[0]?.data).to.deep.equal({ title: 'Welcome' });
+    });
+
+    it('says with which code an example fails, and where the shape broke', async () => {
+        const amount = { type: 'object', properties: { amount: { type: 'string' } } };
+        const schema = { type: 'object', properties: { price: amount } };
+        const shape = { ...product, response: { schema }, examples: [{ params: { id: 7 } }] };
+        const gone = { name: 'gone', url: '/status/410', examples: [{ params: {} }] };
+        const ran = await shell.run(['test', write(shape, gone), '--pause', '0', '--json']);
+        expect(ran.code).to.equal(1);
+        const [broken, refused] = ran.json['results'] as Result[];
+        expect(broken).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+        expect(broken?.details?.map(({ path }) => path)).to.deep.equal(['/price/amount']);
+        expect(refused).to.deep.include({ ok: false, code: 'UPSTREAM_STATUS', upstream: { status: 410, snippet: '{"status":410}' } });
+        const shown = await shell.run(['test', 'shop.json', '--pause', '0']);
+        expect(shown.stdout).to.include('UPSTREAM_INVALID_RESPONSE').and.include('/price/amount').and.include('0 passed, 2 failed');
+    });
+
+    it('never sends a write that was not allowed by its name, and sends it once when it was', async () => {
+        const file = write(product, order);
+        const without = await shell.run(['test', file, '--pause', '0', '--json']);
+        expect(without.code).to.equal(0);
+        expect(without.json['skipped']).to.deep.equal([{ endpoint: 'order', reason: 'a write: --allow-writes order sends it' }]);
+        expect(shop.seen.filter(({ method }) => method === 'POST')).to.deep.equal([]);
+        const another = await shell.run(['test', file, 'order', '--allow-writes', 'product', '--json']);
+        expect(another.code).to.equal(1);
+        expect(shop.seen.filter(({ method }) => method === 'POST')).to.deep.equal([]);
+        const allowed = await shell.run(['test', file, '--allow-writes', 'order', '--pause', '0', '--json']);
+        expect(allowed.code, allowed.stdout).to.equal(0);
+        expect(shop.seen.filter(({ method }) => method === 'POST')).to.have.length(1);
+    });
+
+    it('calls one endpoint with params of your own, read by its schema', async () => {
+        const ran = await shell.run(['test', write(product, order), 'product', '--param', 'id=9', '--json']);
+        expect(ran.code, ran.stdout).to.equal(0);
+        expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/9']);
+        const wrong = await shell.run(['test', 'shop.json', 'product', '--param', 'id=nine', '--json']);
+        expect(wrong.code).to.equal(1);
+        expect((wrong.json['results'] as Result[])[0]).to.include({ code: 'INVALID_PARAMS' });
+        expect(shop.seen).to.have.length(1);
+    });
+
+    it('keeps behind the same guard: nothing is dialled that EGRESS_ALLOW does not cover', async () => {
+        const file = write({ ...product, examples: [{ params: { id: 1 } }] });
+        const before = shop.connections();
+        const closed = await shell.run(['test', file, '--json'], { env: { EGRESS_ALLOW: '127.0.0.2/32' } });
+        expect(closed.code).to.equal(1);
+        expect((closed.json['results'] as Result[])[0]).to.include({ code: 'EGRESS_DENIED' });
+        const none = await shell.run(['test', file, '--json'], { env: { EGRESS_ALLOW: '' } });
+        expect(none.code).to.equal(1);
+        expect(none.error['code']).to.equal('SCHEMA_INVALID');
+        expect(shop.connections()).to.equal(before);
+    });
+
+    it('fails where nothing could be called, and for endpoints that are not there', async () => {
+        const nothing = await shell.run(['test', write({ url: '/list' }), '--json']);
+        expect(nothing.code).to.equal(1);
+        expect(nothing.json).to.deep.include({ ok: false, passed: 0, failed: 0 });
+        const unknown = await shell.run(['test', 'shop.json', 'prodct', '--json']);
+        expect(unknown.code).to.equal(1);
+        expect(unknown.error).to.deep.include({ code: 'ENDPOINT_NOT_FOUND', did_you_mean: ['product'] });
+    });
+});

@@ -1,0 +1,346 @@
+import { expect } from 'chai';
+import { newId } from '../../shared/domain/ids.ts';
+import { createAccount } from '../../shared/store/accounts.ts';
+import { createKey } from '../../shared/store/keys.ts';
+import { create as createRequest } from '../../shared/store/schema-requests.ts';
+import { addWorkspace, join } from '../../shared/store/workspaces.ts';
+import { eventually } from '../support/eventually.ts';
+import { stranger, withKey } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type MailServer, openMailServer } from './support/mail-server.ts';
+import { userOf } from './support/settled.ts';
+import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+
+const OTHER_PASSWORD = 'another long sentence';
+
+describe('an account', function () {
+    this.timeout(60_000);
+    let world: World;
+    let mail: MailServer;
+
+    before(async () => {
+        mail = await openMailServer();
+        world = await openWorld({
+            workers: 0,
+            config: {
+                trustProxy: 1,
+                mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' },
+                operatorEmails: ['ops@pages.example'],
+            },
+        });
+    });
+    after(async () => {
+        await world.close();
+        await mail.close();
+    });
+
+    const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
+    const signIn = (person: Visitor, email: string, password: string) => person.send('/login', { email, password });
+
+    describe('that is made', () => {
+        it('lets its owner in at once, with the allowance of Free and nothing to pay', async () => {
+            const person = await signUp(world);
+            const { status, html } = await person.get('/dashboard');
+            expect(status).to.equal(200);
+            expect(wordsOf(html)).to.include('1,000 of 1,000').and.include('Make a key');
+        });
+
+        it('keeps what was typed beside what is wrong with it, and never the password', async () => {
+            const { status, html } = await visitor(world).send('/signup', { email: '<b>ada', password: 'short' }, { from: '/signup' });
+            expect(status).to.equal(422);
+            expect(html).to.include('value="&lt;b&gt;ada"').and.not.include('<b>ada').and.not.include('short"');
+            expect(wordsOf(html)).to.include('This is not an email address');
+        });
+
+        for (const password of ['password123', '1234567890', 'aaaaaaaaaaaa', 'nine char', 'routebook2026', 'x'.repeat(201)]) {
+            it(`refuses ${password.slice(0, 20)} as a password`, async () => {
+                const { status } = await visitor(world).send('/signup', { email: freshAddress(), password }, { from: '/signup' });
+                expect(status).to.equal(422);
+            });
+        }
+
+        it('is the only one of its address, however that is spelled', async () => {
+            await signUp(world, 'Ada.Lovelace@gmail.com');
+            for (const email of ['ada.lovelace@gmail.com', 'adalovelace+two@gmail.com', 'A.d.a.Lovelace@googlemail.com']) {
+                const { status, html } = await visitor(world).send('/signup', { email, password: PASSWORD }, { from: '/signup' });
+                expect(status, email).to.equal(422);
+                expect(wordsOf(html), email).to.include('has an account here');
+            }
+        });
+
+        it('comes once of ten sign-ups with one address at the same time', async () => {
+            const email = freshAddress();
+            const answers = await Promise.all(
+                Array.from({ length: 10 }, () => visitor(world).send('/signup', { email, password: PASSWORD }, { from: '/signup' })),
+            );
+            expect(answers.filter(({ status }) => status === 303)).to.have.length(1);
+            expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([303, 422]));
+        });
+
+        it('cannot be made more than five times an hour, and twenty times a day, from one address', async () => {
+            const address = '192.0.2.77';
+            const attempt = () =>
+                visitor(world, { address }).send('/signup', { email: freshAddress(), password: PASSWORD }, { from: '/signup' });
+            for (let hour = 0; hour < 4; hour++) {
+                for (let time = 0; time < 5; time++) expect((await attempt()).status).to.equal(303);
+                const { status, headers, html } = await attempt();
+                expect(status).to.equal(429);
+                expect(Number(headers['retry-after'])).to.be.within(3000, hour < 3 ? 3600 : 86_400);
+                expect(wordsOf(html)).to.include('Too many sign-ups from your address');
+                await world.clock.advance({ hours: 1, seconds: 1 });
+            }
+            expect((await attempt()).status).to.equal(429);
+            await world.clock.advance({ days: 1 });
+            expect((await attempt()).status).to.equal(303);
+        });
+    });
+
+    describe('that is signed in to', () => {
+        it('takes the password, and says no more than that the two do not fit', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            const person = visitor(world);
+            const wrong = await signIn(person, email, 'not the password');
+            const nobody = await signIn(person, freshAddress(), 'not the password');
+            expect([wrong.status, nobody.status]).to.deep.equal([422, 422]);
+            expect(wordsOf(wrong.html)).to.include('do not fit together');
+            const plain = (html: string) => wordsOf(html.replaceAll(/value="[^"]*"/g, ''));
+            expect(plain(wrong.html)).to.equal(plain(nobody.html));
+            expect((await signIn(person, email.toUpperCase(), PASSWORD)).to).to.equal('/dashboard');
+            expect(await mayEnter(person)).to.equal(true);
+        });
+
+        it('leads to where its owner wanted to go, and nowhere else', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            expect((await visitor(world).get('/dashboard/keys?a=b')).to).to.equal('/login?next=%2Fdashboard%2Fkeys%3Fa%3Db');
+            const goTo = async (next: string) => (await visitor(world).send('/login', { email, password: PASSWORD, next })).to;
+            expect(await goTo('/dashboard/keys?a=b')).to.equal('/dashboard/keys?a=b');
+            for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example', '/a\r\nb', 'javascript:alert(1)', ''])
+                expect(await goTo(next), next).to.equal('/dashboard');
+        });
+
+        it('cannot be guessed at, from one address or from many, over all processes; a mailed link still lets its owner in', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            const other = await world.openAnotherApi();
+            for (let attempt = 0; attempt < 10; attempt++) {
+                const base = attempt % 2 === 0 ? world.base : other.base;
+                expect((await signIn(visitor(world, { address: '192.0.2.10', base }), email, 'a wrong guess')).status).to.equal(422);
+            }
+            expect((await signIn(visitor(world, { address: '192.0.2.10' }), email, PASSWORD)).status).to.equal(429);
+            expect((await signIn(visitor(world, { address: '192.0.2.11' }), email, PASSWORD)).status).to.equal(303);
+            await world.clock.advance({ minutes: 16 });
+            expect((await signIn(visitor(world, { address: '192.0.2.10' }), email, PASSWORD)).status).to.equal(303);
+        });
+
+        it('keeps its fifty latest sessions', async () => {
+            const email = freshAddress();
+            const first = await signUp(world, email);
+            const last = visitor(world);
+            for (let time = 0; time < 49; time++) await signIn(visitor(world), email, PASSWORD);
+            expect(await mayEnter(first)).to.equal(true);
+            await signIn(last, email, PASSWORD);
+            expect([await mayEnter(first), await mayEnter(last)]).to.deep.equal([false, true]);
+        });
+
+        it('is left by signing out: the cookie that somebody kept is worth nothing', async () => {
+            const person = await signUp(world);
+            const kept = new Map(person.cookies);
+            expect((await person.send('/logout')).to).to.equal('/login');
+            for (const [name, value] of kept) person.cookies.set(name, value);
+            expect(await mayEnter(person)).to.equal(false);
+        });
+
+        it('ends by itself after thirty days', async () => {
+            const person = await signUp(world);
+            await world.clock.advance({ days: 29 });
+            expect(await mayEnter(person)).to.equal(true);
+            await world.clock.advance({ days: 2 });
+            expect(await mayEnter(person)).to.equal(false);
+        });
+
+        it('keeps only a hash of the cookie, which scripts cannot read and other sites do not send', async () => {
+            const person = visitor(world);
+            const { headers } = await person.send('/signup', { email: freshAddress(), password: PASSWORD }, { from: '/signup' });
+            const line = headers['set-cookie']?.find((cookie) => cookie.startsWith('routebook_session='));
+            expect(line).to.include('HttpOnly').and.include('SameSite=Lax').and.include('Path=/');
+            const token = person.cookies.get('routebook_session') ?? '';
+            const { rows } = await world.app.db.raw('select row_to_json(s)::text as row from web_sessions s');
+            expect(rows.map(({ row }: { row: string }) => row).join()).to.not.include(token);
+        });
+    });
+
+    describe('that changes', () => {
+        it('takes a new password for the old one, and ends the other sessions', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            const elsewhere = visitor(world);
+            await signIn(elsewhere, email, PASSWORD);
+            const change = (password: string, next: string) =>
+                person.send('/dashboard/settings/password', { password, new_password: next });
+            const wrong = await change('not the password', OTHER_PASSWORD);
+            expect(wrong.status).to.equal(422);
+            expect(wordsOf(wrong.html)).to.include('This is not your password.');
+            expect((await change(PASSWORD, OTHER_PASSWORD)).to).to.equal('/dashboard/settings');
+            expect([await mayEnter(person), await mayEnter(elsewhere)]).to.deep.equal([true, false]);
+        });
+
+        it('signs out everywhere else when asked', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            const elsewhere = visitor(world);
+            await signIn(elsewhere, email, PASSWORD);
+            expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Firefox on Linux this one');
+            await person.send('/dashboard/settings/sessions');
+            expect([await mayEnter(person), await mayEnter(elsewhere)]).to.deep.equal([true, false]);
+        });
+
+        it('gets another address when the link sent there was opened, and the old one is told and earns no second allowance', async () => {
+            const [old, fresh] = [freshAddress(), freshAddress()];
+            const person = await signUp(world, old);
+            await mail.letterTo(old);
+            expect((await person.send('/dashboard/settings/address', { email: fresh, password: PASSWORD })).to).to.equal(
+                '/dashboard/settings',
+            );
+            const { link = '' } = await mail.letterTo(fresh);
+            expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include(`You sign in with ${old}`);
+            expect((await person.get(link)).to).to.equal('/dashboard');
+            expect((await mail.letterTo(old)).subject).to.equal('Your address was changed');
+            expect((await signIn(visitor(world), fresh, PASSWORD)).status).to.equal(303);
+            expect((await signIn(visitor(world), old, PASSWORD)).status).to.equal(422);
+            const again = await signUp(world, old);
+            expect(wordsOf((await again.get('/dashboard')).html)).to.include('0 of 1,000');
+        });
+
+        it('does not get an address that somebody else has, also where that one came first', async () => {
+            const [mine, theirs] = [freshAddress(), freshAddress()];
+            const person = await signUp(world, mine);
+            await signUp(world, theirs);
+            const known = await person.send('/dashboard/settings/address', { email: theirs, password: PASSWORD });
+            expect(known.status).to.equal(422);
+            const raced = freshAddress();
+            await person.send('/dashboard/settings/address', { email: raced, password: PASSWORD });
+            const { link = '' } = await mail.letterTo(raced);
+            await signUp(world, raced);
+            expect((await person.get(link)).status).to.equal(410);
+        });
+    });
+
+    describe('that is deleted', () => {
+        it('takes keys, sessions and every trace of the person along; what was published stays under the workspace', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            await person.get((await mail.letterTo(email)).link ?? '');
+            const userId = await userOf(world, email);
+            const workspaceId = (await addWorkspace(world.app.db, userId, 'The Bookbinders')) ?? '';
+            const { apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'press' });
+            const caller = withKey(world, apiKey);
+            dataOf(await caller.publish(aPackage('bookbinders.example')));
+            expect((await person.send('/dashboard/settings/delete', { password: 'not the password' })).status).to.equal(422);
+            expect((await person.send('/dashboard/settings/delete', { password: PASSWORD })).to).to.equal('/');
+
+            expect(await mayEnter(person)).to.equal(false);
+            expect((await signIn(visitor(world), email, PASSWORD)).status).to.equal(422);
+            await eventually(
+                async () => (await caller.call('GET', '/v1/account')).status,
+                (status) => status === 401,
+                1000,
+            );
+            const card = dataOf(await stranger(world).call('GET', '/v1/schemas/bookbinders.example'));
+            expect(card).to.include({ maintainer: 'The Bookbinders' });
+            for (const table of ['users', 'web_sessions', 'mails', 'mail_links', 'api_keys', 'memberships', 'usage', 'former_users']) {
+                const { rows } = await world.app.db.raw('select coalesce(json_agg(t)::text, ?) as text from ?? t', ['', table]);
+                expect(rows[0].text, table).to.not.include(email);
+            }
+        });
+
+        it('is no longer named as whom to ask about a schema; the requests stay, and so do those of others', async () => {
+            const [email, colleague] = [freshAddress(), freshAddress()];
+            const person = await signUp(world, email);
+            const other = await signUp(world, colleague);
+            const [mine, theirs] = [await workspaceOf(email), await workspaceOf(colleague)];
+            await join(world.app.db, { workspaceId: theirs, userId: await userOf(world, email), role: 'member' });
+            const ask = async (workspaceId: string, requesterContact: string) => {
+                const id = newId('srq');
+                const wish = { domain: 'ferries.example', registrable: 'ferries.example', task: 'Read all departures of one harbour.' };
+                const unsaid = { readOrWrite: null, authShape: null, outputShape: null, failureMode: null, intentCategory: null };
+                await createRequest(
+                    world.app.db,
+                    { ...wish, ...unsaid, sourceUrl: null, frequency: null, requesterContact },
+                    { id, workspaceId },
+                );
+                return id;
+            };
+            const asked = [await ask(mine, '+49 40 1234'), await ask(theirs, ` ${email.toUpperCase()}`), await ask(theirs, `x${email}`)];
+            expect((await person.send('/dashboard/settings/delete', { password: PASSWORD })).to).to.equal('/');
+            const { rows } = await world.app.db.raw<{ rows: { requester_contact: string | null }[] }>(
+                'select requester_contact from schema_requests where id = any(?::text[]) order by array_position(?::text[], id)',
+                [asked, asked],
+            );
+            expect(rows.map((row) => row.requester_contact)).to.deep.equal([null, null, `x${email}`]);
+            expect((await other.get('/requests')).status).to.equal(200);
+        });
+
+        const workspaceOf = async (email: string) => {
+            const { rows } = await world.app.db.raw<{ rows: { workspace_id: string }[] }>(
+                'select workspace_id from memberships where user_id = ?',
+                [await userOf(world, email)],
+            );
+            return rows[0]?.workspace_id ?? '';
+        };
+
+        it('has no second allowance when its address comes back', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            const userId = await userOf(world, email);
+            await world.app.db.raw(`select credits_open(?, 'free', 700, '{}'::jsonb, false)`, [userId]);
+            await person.send('/dashboard/settings/delete', { password: PASSWORD });
+            const again = await signUp(world, email);
+            expect(wordsOf((await again.get('/dashboard')).html)).to.include('700 of 1,000');
+            await world.clock.advance({ days: 32 });
+            const later = visitor(world);
+            await signIn(later, email, PASSWORD);
+            expect(wordsOf((await later.get('/dashboard')).html)).to.include('1,000 of 1,000');
+        });
+
+        it('is kept while others would be left without an owner', async () => {
+            const [email, colleague] = [freshAddress(), freshAddress()];
+            const person = await signUp(world, email);
+            await signUp(world, colleague);
+            const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [await userOf(world, email)]);
+            await join(world.app.db, { workspaceId: rows[0].workspace_id, userId: await userOf(world, colleague), role: 'member' });
+            const { status, html } = await person.send('/dashboard/settings/delete', { password: PASSWORD });
+            expect(status).to.equal(422);
+            expect(wordsOf(html)).to.include('Make somebody else an owner first');
+            expect(await mayEnter(person)).to.equal(true);
+        });
+    });
+
+    it('that an operator makes for an address nobody confirmed ends whatever was begun with it', async () => {
+        const email = freshAddress();
+        const squatter = await signUp(world, email);
+        await createAccount(world.app.db, { email, plan: 'free' });
+        expect(await mayEnter(squatter)).to.equal(false);
+        expect((await signIn(visitor(world), email, PASSWORD)).status).to.equal(422);
+        const owner = visitor(world);
+        await owner.send('/forgot', { email }, { from: '/forgot' });
+        await mail.letterTo(email);
+        const { link = '' } = await mail.letterTo(email);
+        const token = new URL(link, world.base).searchParams.get('token') ?? '';
+        expect((await owner.send('/reset', { token, password: OTHER_PASSWORD }, { from: link })).to).to.equal('/dashboard');
+        expect(await mayEnter(owner)).to.equal(true);
+    });
+
+    it('that is suspended sees that it is, and may sign out', async () => {
+        const email = freshAddress();
+        const person = await signUp(world, email);
+        await world.app.db.raw('update users set suspended_at = app_now() where email = ?', [email]);
+        const { status, html } = await person.get('/dashboard');
+        expect(status).to.equal(403);
+        expect(wordsOf(html)).to.include('This account is suspended');
+        expect((await person.send('/logout')).to).to.equal('/login');
+    });
+});

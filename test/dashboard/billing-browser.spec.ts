@@ -1,0 +1,140 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { createKey } from '../../shared/store/keys.ts';
+import { giveNotice } from '../../shared/store/notices.ts';
+import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { DESKTOP, openBrowser, openTab, PHONE, type Scheme, type Tab } from './support/browser.ts';
+import { signUp, type Visitor } from './support/visitor.ts';
+
+describe('billing in a browser', function () {
+    this.timeout(300_000);
+    let stripe: LocalStripe;
+    let world: World;
+    let browser: Browser;
+    const folder = process.env['SCREENSHOTS'];
+    before(async function () {
+        browser = await openBrowser(this);
+        stripe = await openStripe();
+        world = await openWorld({
+            workers: 0,
+            config: { trustProxy: 1, stripe: stripe.settings, operatorEmails: ['ops@routebook.example'] },
+        });
+        stripe.serve(world);
+        stripe.deliverAtOnce();
+    });
+    after(async () => {
+        await browser?.close();
+        await world?.close();
+        await stripe?.close();
+    });
+
+    async function tabOf(person: Visitor, options: { viewport?: typeof PHONE | typeof DESKTOP; scheme?: Scheme } = {}): Promise<Tab> {
+        // Paying is the one thing that happens on another host.
+        // Stripe leads back to PUBLIC_URL, which in tests is the same place under another name.
+        const base = world.base.replace('127.0.0.1', 'localhost');
+        const tab = await openTab(browser, base, { ...options, expects: new RegExp(`a request to ${new URL(stripe.url).host}`) });
+        await tab.context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: base })));
+        return tab;
+    }
+
+    async function shot(tab: Tab, name: string): Promise<void> {
+        if (folder === undefined) return;
+        mkdirSync(folder, { recursive: true });
+        await tab.page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' });
+    }
+
+    const home = (tab: Tab) => tab.page.waitForURL(/\/dashboard\/billing$/);
+
+    /** One notice of every kind. */
+    async function tellEverything(person: Visitor): Promise<void> {
+        const me = await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? '');
+        const whose = { accountId: me?.userId ?? '', workspaceId: me?.current?.workspaceId, userId: me?.userId };
+        const { keyId } = await createKey(world.app.db, {
+            workspaceId: whose.workspaceId ?? '',
+            userId: whose.accountId,
+            name: 'nightly run',
+        });
+        const calls = { keyId, keyName: 'nightly run', site: 'books.example', endpoint: 'search', calls: 50, code: 'UPSTREAM_TIMEOUT' };
+        for (const [kind, subject, facts] of [
+            ['allowance_80', 'period 1', { limit: 1000, left: 200 }],
+            ['failing', 'key', calls],
+            ['payment_failed', 'sub', {}],
+            ['plan_ended', 'sub', { why: 'unpaid' }],
+        ] as const) {
+            await giveNotice(world.app.db, { kind, subject, facts, ...whose });
+        }
+    }
+
+    it('from the link of a 402: one button, then Checkout; and up again from there', async () => {
+        const person = await signUp(world);
+        const tab = await tabOf(person);
+        await tab.visit('/upgrade?plan=starter');
+        await tab.page.getByRole('button', { name: 'Get Starter' }).click();
+        await tab.page.waitForURL(/\/c\/pay\//);
+        await tab.page.getByRole('button', { name: 'Subscribe' }).click();
+        await home(tab);
+        expect(await tab.page.textContent('main'))
+            .to.include('$49 a month')
+            .and.include('15,000 of 15,000');
+        await tab.visit('/upgrade?plan=pro');
+        await tab.page.getByRole('button', { name: 'Change to Pro' }).click();
+        await tab.look();
+        await tab.page.getByRole('button', { name: 'Pay and change' }).click();
+        await home(tab);
+        await tab.look();
+        expect(await tab.page.textContent('main')).to.include('60,000 of 60,000');
+        await tab.close();
+    });
+
+    it('is whole, readable and quiet in each of its states, on a phone and a desktop, light and dark', async () => {
+        const [fresh, payer, late, told] = [await signUp(world), await signUp(world), await signUp(world), await signUp(world)];
+        const states: readonly (readonly [string, Visitor, string])[] = [
+            ['free', fresh, '/dashboard/billing'],
+            ['no-portal', fresh, '/dashboard/billing/portal'],
+            ['plans', fresh, '/upgrade'],
+            ['offer', fresh, '/upgrade?plan=starter'],
+            ['offer-of-change', payer, '/upgrade?plan=pro'],
+            ['paid', payer, '/dashboard/billing'],
+            ['late', late, '/dashboard/billing'],
+            ['told', told, '/dashboard'],
+        ];
+        await tellEverything(told);
+        for (const person of [payer, late]) {
+            const { to } = await person.send('/upgrade', { plan: 'starter' });
+            const session = /cs_\w+/.exec(to ?? '')?.[0] ?? '';
+            const { customer, id } = stripe.bank.pay(session);
+            await person.get(`/dashboard/billing?checkout=${session}`);
+            await person.get('/dashboard/billing');
+            if (person === payer) await person.send('/dashboard/billing/plan/confirm', { plan: 'free' }, { from: '/dashboard/billing' });
+            if (person === late) {
+                stripe.bank.get(stripe.bank.customers, customer, 'customer').card = 'declined';
+                stripe.bank.get(stripe.bank.subscriptions, id, 'subscription').end = Math.floor(world.app.clock.now() / 1000);
+                stripe.bank.turn();
+                await stripe.deliver();
+            }
+        }
+        // All four where somebody wants to look at them.
+        const schemes = (screen: string) =>
+            (folder !== undefined ? ['light', 'dark'] : [screen === 'phone' ? 'light' : 'dark']) as Scheme[];
+        for (const [screen, viewport] of Object.entries({ phone: PHONE, desktop: DESKTOP })) {
+            for (const scheme of schemes(screen)) {
+                for (const [name, person, path] of states) {
+                    const tab = await tabOf(person, { viewport, scheme });
+                    await tab.visit(path);
+                    await shot(tab, `billing-${name}.${screen}.${scheme}`);
+                    await tab.close();
+                }
+                const tab = await tabOf(payer, { viewport, scheme });
+                await tab.visit('/dashboard/billing');
+                await tab.page.getByRole('button', { name: 'Change to Pro' }).click();
+                await tab.look();
+                await shot(tab, `billing-confirm.${screen}.${scheme}`);
+                await tab.close();
+            }
+        }
+    });
+});

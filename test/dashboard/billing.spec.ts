@@ -1,0 +1,445 @@
+import { expect } from 'chai';
+import { setPlan } from '../../shared/store/accounts.ts';
+import { giveNotice } from '../../shared/store/notices.ts';
+import { accountCap } from '../../shared/store/spending.ts';
+import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { addWorkspace, join } from '../../shared/store/workspaces.ts';
+import { eventually } from '../support/eventually.ts';
+import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { userOf } from './support/settled.ts';
+import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+
+interface Owner extends Visitor {
+    email: string;
+    userId: string;
+    workspaceId: string;
+}
+
+describe('the billing pages', function () {
+    this.timeout(60_000);
+    let stripe: LocalStripe;
+    let world: World;
+    before(async () => {
+        stripe = await openStripe();
+        world = await openWorld({
+            workers: 0,
+            config: { trustProxy: 1, stripe: stripe.settings, operatorEmails: ['ops@routebook.example'] },
+        });
+        stripe.serve(world);
+    });
+    afterEach(() => {
+        stripe.fail(undefined);
+        stripe.waiting.length = 0;
+    });
+    after(async () => {
+        await world.close();
+        await stripe.close();
+    });
+
+    async function owner(inWorld = world): Promise<Owner> {
+        const email = freshAddress();
+        const person = await signUp(inWorld, email);
+        const me = await findSignedIn(inWorld.app.db, person.cookies.get('routebook_session') ?? '');
+        return { ...person, email, userId: me?.userId ?? '', workspaceId: me?.current?.workspaceId ?? '' };
+    }
+
+    async function member(of: Owner, role: 'admin' | 'billing' | 'member'): Promise<Visitor> {
+        const email = freshAddress();
+        const person = await signUp(world, email);
+        await join(world.app.db, { workspaceId: of.workspaceId, userId: await userOf(world, email), role });
+        await person.send('/dashboard/switch', { workspace: of.workspaceId });
+        return person;
+    }
+
+    const planOf = async (workspaceId: string) => {
+        const { rows } = await world.app.db.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [workspaceId]);
+        return rows[0]?.plan;
+    };
+    const sessionIn = (url: string | undefined) => /\/c\/pay\/(cs_\w+)$/.exec(url ?? '')?.[1] ?? '';
+    const words = async (person: Visitor, path: string) => wordsOf((await person.get(path)).html);
+
+    /** Opens the link of a 402, and presses the button that is there. */
+    const upgrade = (person: Visitor, plan: 'starter' | 'pro', workspaceId?: string) => {
+        const from = `/upgrade?plan=${plan}${workspaceId === undefined ? '' : `&workspace=${workspaceId}`}`;
+        return person.send('/upgrade', { plan }, { from });
+    };
+
+    /** Goes to the checkout, pays, and comes back to the page that Stripe leads to. */
+    async function subscribe(person: Owner, plan: 'starter' | 'pro') {
+        const { to } = await upgrade(person, plan, person.workspaceId);
+        const session = sessionIn(to);
+        const subscription = stripe.bank.pay(session);
+        const back = await person.get(`/dashboard/billing?checkout=${session}`);
+        return { subscription, back };
+    }
+
+    describe('lead to a checkout', () => {
+        it('straight from the link of a 402, after signing in, for the workspace that is out of credits', async () => {
+            const person = await owner();
+            const other = (await addWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
+            const stranger = visitor(world);
+            const path = `/upgrade?plan=starter&workspace=${other}`;
+            const first = await stranger.get(path);
+            expect(first).to.include({ status: 303, to: `/login?next=${encodeURIComponent(path)}` });
+            const signedIn = await stranger.send(
+                '/login',
+                { email: person.email, password: PASSWORD, next: path },
+                { from: first.to ?? '' },
+            );
+            expect(signedIn.to).to.equal(path);
+            expect(await words(stranger, path))
+                .to.include('Starter for Another one')
+                .and.include('$49 a month');
+            const { status, to } = await upgrade(stranger, 'starter', other);
+            expect(status).to.equal(303);
+            stripe.bank.pay(sessionIn(to));
+            await stripe.deliver();
+            expect(await planOf(other)).to.equal('starter');
+            expect(await planOf(person.workspaceId)).to.equal('free');
+        });
+
+        it('by a button alone: the link begins nothing, whatever program opens it ahead of its reader', async () => {
+            const person = await owner();
+            const asked = stripe.asked.length;
+            const path = `/upgrade?plan=starter&workspace=${person.workspaceId}`;
+            for (let count = 0; count < 3; count++) expect((await person.get(path)).status).to.equal(200);
+            const { rows } = await world.app.db.raw('select count(*) from checkouts where workspace_id = ?', [person.workspaceId]);
+            expect([stripe.asked.length - asked, rows[0].count]).to.deep.equal([0, 0]);
+            expect((await person.post('/upgrade', 'plan=starter')).status).to.equal(403);
+            expect(stripe.asked.length).to.equal(asked);
+        });
+
+        it('in the workspace that the page named, whatever another tab switched to meanwhile', async () => {
+            const person = await owner();
+            const other = (await addWorkspace(world.app.db, person.userId, 'Another one')) ?? '';
+            const { to } = await upgrade(person, 'pro', other);
+            stripe.bank.pay(sessionIn(to));
+            await person.get(`/dashboard/billing?checkout=${sessionIn(to)}`);
+            expect([await planOf(other), await planOf(person.workspaceId)]).to.deep.equal(['pro', 'free']);
+            expect(await words(person, '/dashboard/billing')).to.include('What Another one pays');
+        });
+
+        it('over a page in between where Stripe shows checkouts under another name', async () => {
+            const named = { ...stripe.settings, apiBase: stripe.url.replace('127.0.0.1', 'localhost') };
+            const elsewhere = await openWorld({ workers: 0, config: { trustProxy: 1, stripe: named } });
+            try {
+                const page = await upgrade(await owner(elsewhere), 'starter');
+                expect(page.status).to.equal(200);
+                expect(page.html).to.match(/<a class="button" href="http:\/\/127\.0\.0\.1:\d+\/c\/pay\/cs_\w+"/);
+            } finally {
+                await elsewhere.close();
+            }
+        });
+
+        it('and back: plan, limits and allowance hold at once', async () => {
+            const person = await owner();
+            const { back } = await subscribe(person, 'starter');
+            expect(back).to.include({ status: 303, to: '/dashboard/billing' });
+            const page = await words(person, '/dashboard/billing');
+            expect(page).to.include('The plan holds from now on').and.include('15,000 of 15,000').and.include('60 a minute');
+            expect(page)
+                .to.include('$49 a month')
+                .and.include('Next billing date')
+                .and.match(/RB-\d+ .* Starter, .* \$49\.00/);
+        });
+
+        it('and back before it is paid, which is said', async () => {
+            const person = await owner();
+            const { to } = await upgrade(person, 'starter');
+            const back = await person.get(`/dashboard/billing?checkout=${sessionIn(to)}`);
+            expect(back).to.include({ status: 303, to: '/dashboard/billing' });
+            expect(await words(person, '/dashboard/billing')).to.include('As soon as Stripe tells us that it is paid');
+            expect(await planOf(person.workspaceId)).to.equal('free');
+        });
+
+        it('of nobody else’s workspace: it looks as if it were not there', async () => {
+            const [person, other] = [await owner(), await owner()];
+            const [foreign, absent] = await Promise.all([
+                person.get(`/upgrade?plan=starter&workspace=${other.workspaceId}`),
+                person.get('/upgrade?plan=starter&workspace=wsp_0000000000000000000000'),
+            ]);
+            expect([foreign.status, absent.status]).to.deep.equal([404, 404]);
+        });
+
+        it('once there is a subscription no more: the button leads to what the change costs', async () => {
+            const person = await owner();
+            await subscribe(person, 'starter');
+            const { html } = await person.get('/upgrade?plan=pro');
+            expect(wordsOf(html)).to.include('There is a subscription already').and.include('Change to Pro');
+            expect(html).to.include('action="/dashboard/billing/plan"');
+            expect(await words(person, '/upgrade?plan=starter')).to.include('is on Starter already.');
+            expect(await upgrade(person, 'pro')).to.include({ status: 303, to: '/dashboard/billing#plans' });
+        });
+
+        it('not while Stripe does not answer, which is said', async () => {
+            const person = await owner();
+            stripe.fail(500);
+            const page = await upgrade(person, 'starter');
+            expect(page.status).to.equal(503);
+            expect(wordsOf(page.html)).to.include('The payment service does not answer');
+            stripe.fail(undefined);
+            expect(sessionIn((await upgrade(person, 'starter')).to)).to.match(/^cs_/);
+        });
+
+        it('not before the address is confirmed, where mails go out', async () => {
+            const mailing = await openWorld({
+                workers: 0,
+                config: { trustProxy: 1, stripe: stripe.settings, mail: { smtpUrl: 'smtp://127.0.0.1:1', from: undefined } },
+            });
+            try {
+                const person = await owner(mailing);
+                expect(wordsOf((await person.get('/upgrade?plan=starter')).html)).to.include('Confirm your address first');
+                expect(wordsOf((await person.send('/upgrade', { plan: 'starter' })).html)).to.include('Confirm your address first');
+                await mailing.app.db.raw('update users set verified_at = app_now() where id = ?', [person.userId]);
+                expect(sessionIn((await upgrade(person, 'starter')).to)).to.match(/^cs_/);
+            } finally {
+                await mailing.close();
+            }
+        });
+
+        it('not of Enterprise, which is a matter of talking', async () => {
+            const person = await owner();
+            const page = await person.get('/upgrade?plan=enterprise');
+            expect(page.status).to.equal(200);
+            expect(page.html).to.include('mailto:ops@routebook.example');
+        });
+
+        it('not of a smaller plan than the operator gave', async () => {
+            const person = await owner();
+            await setPlan(world.app.db, person.workspaceId, 'pro', {});
+            expect(await words(person, '/upgrade?plan=starter')).to.include('set by the operator');
+            expect(wordsOf((await person.send('/upgrade', { plan: 'starter' })).html)).to.include('set by the operator');
+        });
+    });
+
+    describe('know roles:', () => {
+        it('an admin sees and changes nothing', async () => {
+            const boss = await owner();
+            await subscribe(boss, 'starter');
+            const admin = await member(boss, 'admin');
+            const page = await admin.get('/dashboard/billing');
+            expect(page.status).to.equal(200);
+            expect(wordsOf(page.html)).to.include('Owners, and members with the role billing, change the plan');
+            expect(page.html).not.to.include('/dashboard/billing/plan"').and.not.include('hosted_invoice');
+            expect((await admin.send('/dashboard/billing/plan/confirm', { plan: 'free' })).status).to.equal(403);
+            expect((await admin.get('/dashboard/billing/portal')).status).to.equal(403);
+            expect(await words(admin, `/upgrade?plan=pro&workspace=${boss.workspaceId}`)).to.include('Ask an owner');
+            expect((await admin.send('/upgrade', { plan: 'pro' })).status).to.equal(403);
+        });
+
+        it('a member sees nothing of it', async () => {
+            const boss = await owner();
+            const worker = await member(boss, 'member');
+            expect((await worker.get('/dashboard/billing')).status).to.equal(403);
+            expect((await worker.get('/dashboard')).html).not.to.include('href="/dashboard/billing"');
+        });
+
+        it('whoever has the role billing buys and changes plans', async () => {
+            const boss = await owner();
+            const payer = await member(boss, 'billing');
+            const { to } = await upgrade(payer, 'starter', boss.workspaceId);
+            stripe.bank.pay(sessionIn(to));
+            await stripe.deliver();
+            expect(await planOf(boss.workspaceId)).to.equal('starter');
+            expect((await payer.send('/dashboard/billing/plan/confirm', { plan: 'free' }, { from: '/dashboard/billing' })).to).to.equal(
+                '/dashboard/billing',
+            );
+            expect(await words(boss, '/dashboard/billing')).to.match(/Ends .* then Free/);
+        });
+    });
+
+    describe('change a subscription', () => {
+        const change = (person: Visitor, plan: string) => person.send('/dashboard/billing/plan', { plan }, { from: '/dashboard/billing' });
+        const confirm = (person: Visitor, plan: string) =>
+            person.send('/dashboard/billing/plan/confirm', { plan }, { from: '/dashboard/billing' });
+
+        it('up, after saying what it costs today', async () => {
+            const person = await owner();
+            await subscribe(person, 'starter');
+            await stripe.deliver();
+            const asked = wordsOf((await change(person, 'pro')).html);
+            expect(asked)
+                .to.match(/\$100\.\d\d today, then \$149 a month/)
+                .and.include('60,000 credits');
+            expect(await planOf(person.workspaceId)).to.equal('starter');
+            expect((await confirm(person, 'pro')).to).to.equal('/dashboard/billing');
+            expect(await words(person, '/dashboard/billing')).to.include('60,000 of 60,000');
+        });
+
+        it('down, which is said to happen when the month ends, and can be taken back', async () => {
+            const person = await owner();
+            await subscribe(person, 'pro');
+            expect(wordsOf((await change(person, 'starter')).html)).to.include('Nothing is charged now, and nothing is paid back.');
+            await confirm(person, 'starter');
+            const page = await words(person, '/dashboard/billing');
+            expect(page).to.include('From then on Starter').and.include('Keep Pro');
+            await confirm(person, 'pro');
+            expect(await words(person, '/dashboard/billing')).not.to.include('From then on');
+        });
+
+        it('not where the bank says no, and shows where to pay', async () => {
+            const person = await owner();
+            const { subscription } = await subscribe(person, 'starter');
+            stripe.bank.get(stripe.bank.customers, subscription.customer, 'customer').card = 'declined';
+            const page = await confirm(person, 'pro');
+            expect(page.status).to.equal(200);
+            expect(page.html).to.match(/href="http:\/\/127\.0\.0\.1:\d+\/i\/in_/);
+            expect(wordsOf(page.html)).to.include('Nothing has changed yet: you are on Starter');
+        });
+
+        it('in Stripe’s portal, as far as card and invoices go', async () => {
+            const person = await owner();
+            expect(await words(person, '/dashboard/billing/portal')).to.include('There is no card here yet');
+            await subscribe(person, 'starter');
+            const { to } = await person.get('/dashboard/billing/portal');
+            expect(to).to.match(/\/p\/session\/cus_/);
+            expect(to).to.include(encodeURIComponent(`${world.base.replace('127.0.0.1', 'localhost')}/dashboard/billing`));
+        });
+
+        it('and say when its payment failed', async () => {
+            const person = await owner();
+            const { subscription } = await subscribe(person, 'starter');
+            stripe.bank.get(stripe.bank.customers, subscription.customer, 'customer').card = 'declined';
+            await world.clock.advance({ days: 31 });
+            stripe.bank.turn();
+            await stripe.deliver();
+            const again = visitor(world);
+            await again.send('/login', { email: person.email, password: PASSWORD }, { from: '/login' });
+            expect(await words(again, '/dashboard/billing')).to.include('The last payment did not go through.');
+        });
+
+        it('with every form only from a page of ours', async () => {
+            const person = await owner();
+            const forged = await person.post('/dashboard/billing/plan/confirm', 'plan=free');
+            expect(forged.status).to.equal(403);
+        });
+    });
+
+    describe('set caps:', () => {
+        const setCap = (person: Visitor, cap: string) => person.send('/dashboard/billing/cap', { cap }, { from: '/dashboard/billing' });
+
+        it('of the account, by whoever pays', async () => {
+            const boss = await owner();
+            const admin = await member(boss, 'admin');
+            expect((await setCap(boss, '2,500')).to).to.equal('/dashboard/billing');
+            expect(await accountCap(world.app.db, boss.userId)).to.deep.equal({ cap: 2_500, spent: 0 });
+            expect(await words(boss, '/dashboard/billing')).to.include('0 of 2,500 spent today');
+            expect((await admin.send('/dashboard/billing/cap', { cap: '1' })).status).to.equal(403);
+            await setCap(boss, '');
+            expect(await accountCap(world.app.db, boss.userId)).to.include({ cap: null });
+        });
+
+        for (const cap of ['-1', '1.5', 'many', '1000001', '99999999999999']) {
+            it(`and say what is wrong with ${cap}`, async () => {
+                const person = await owner();
+                const page = await setCap(person, cap);
+                expect(page.status).to.equal(422);
+                expect(wordsOf(page.html)).to.include('Use a whole number up to 1,000,000');
+                expect(page.html).to.include(`value="${cap}"`);
+                expect(await accountCap(world.app.db, person.userId)).to.include({ cap: null });
+            });
+        }
+
+        it('of a key, by whoever may see it', async () => {
+            const person = await owner();
+            await person.send('/dashboard/keys', { name: 'laptop', expires: 'never' }, { from: '/dashboard/keys' });
+            const path = /\/dashboard\/keys\/key_\w+/.exec((await person.get('/dashboard/keys')).html)?.[0] ?? '';
+            expect((await person.send(`${path}/cap`, { cap: '40' }, { from: path })).to).to.equal(path);
+            expect(await words(person, path)).to.include('0 of 40 spent today');
+            expect((await person.send(`${path}/cap`, { cap: 'x' }, { from: path })).status).to.equal(422);
+            const rotated = await person.send(`${path}/rotate`, { overlap: 'now' }, { from: path });
+            expect(rotated.status).to.equal(200);
+            const next = [...(await person.get('/dashboard/keys')).html.matchAll(/\/dashboard\/keys\/key_\w+/g)]
+                .map(([found]) => found)
+                .find((found) => found !== path);
+            expect(await words(person, next ?? '')).to.include('of 40 spent today');
+        });
+    });
+
+    describe('show notices', () => {
+        async function noticed(): Promise<{ person: Owner; id: string }> {
+            const person = await owner();
+            await giveNotice(world.app.db, {
+                kind: 'plan_ended',
+                accountId: person.userId,
+                workspaceId: person.workspaceId,
+                subject: 'sub_1',
+                facts: { why: 'refund' },
+            });
+            const id = /ntc_\w+/.exec((await person.get('/dashboard')).html)?.[0] ?? '';
+            return { person, id };
+        }
+
+        it('on the overview and here, until they are taken away', async () => {
+            const { person, id } = await noticed();
+            for (const path of ['/dashboard', '/dashboard/billing']) {
+                expect(await words(person, path)).to.include('the workspace is on Free. Its payment was paid back.');
+            }
+            expect((await person.send('/dashboard/notices/dismiss', { notice: id })).to).to.equal('/dashboard');
+            expect(await words(person, '/dashboard')).not.to.include('paid back');
+        });
+
+        it('to nobody else, who cannot take them away either', async () => {
+            const { person, id } = await noticed();
+            const other = await owner();
+            const [foreign, absent] = [
+                await other.send('/dashboard/notices/dismiss', { notice: id }),
+                await other.send('/dashboard/notices/dismiss', { notice: 'ntc_0000000000000000000000' }),
+            ];
+            expect([foreign.status, absent.status]).to.deep.equal([404, 404]);
+            expect(await words(person, '/dashboard')).to.include('paid back');
+        });
+    });
+
+    it('end what is paid for when the account is deleted', async () => {
+        const person = await owner();
+        const { subscription } = await subscribe(person, 'starter');
+        const gone = await person.send('/dashboard/settings/delete', { password: PASSWORD }, { from: '/dashboard/settings' });
+        expect(gone.status).to.equal(303);
+        expect(stripe.bank.subscriptions.get(subscription.id)?.status).to.equal('canceled');
+    });
+
+    it('keep an account whose subscription cannot be ended', async () => {
+        const person = await owner();
+        const { subscription } = await subscribe(person, 'starter');
+        stripe.fail('close');
+        const refused = await person.send('/dashboard/settings/delete', { password: PASSWORD }, { from: '/dashboard/settings' });
+        expect(refused.status).to.equal(503);
+        stripe.fail(undefined);
+        expect(stripe.bank.subscriptions.get(subscription.id)?.status).to.equal('active');
+        expect((await person.get('/dashboard/settings')).status).to.equal(200);
+    });
+
+    it('show an API key the new limits within a second', async () => {
+        const person = await owner();
+        const made = await person.send('/dashboard/keys', { name: 'laptop', expires: 'never' }, { from: '/dashboard/keys' });
+        const apiKey = /rb_live_\w+/.exec(made.html)?.[0] ?? '';
+        const account = async () => {
+            const answer = await fetch(`${world.base}/v1/account`, { headers: { authorization: `Bearer ${apiKey}` } });
+            return ((await answer.json()) as { data: { plan: string; limits: { limit: number }[]; credits: { balance: number } } }).data;
+        };
+        expect(await account()).to.include({ plan: 'free' });
+        await subscribe(person, 'starter');
+        await eventually(
+            account,
+            ({ plan, limits, credits }) => plan === 'starter' && limits[0]?.limit === 60 && credits.balance === 15_000,
+        );
+    });
+
+    it('say how to ask the operator where payment is not set up, and show the plan that the operator sets', async () => {
+        const plain = await openWorld({ workers: 0, config: { trustProxy: 1, operatorEmails: ['ops@routebook.example'] } });
+        try {
+            const person = await owner(plain);
+            const page = await person.get('/dashboard/billing');
+            expect(wordsOf(page.html)).to.include('Payment online is not set up').and.include(`plan set ${person.workspaceId} starter`);
+            expect(page.html).to.include('mailto:ops@routebook.example');
+            expect(await words(person, '/upgrade?plan=starter')).to.include('Payment online is not set up');
+            expect((await person.send('/upgrade', { plan: 'starter' })).status).to.equal(200);
+            await setPlan(plain.app.db, person.workspaceId, 'starter', {});
+            expect(wordsOf((await person.get('/dashboard/billing')).html)).to.include('15,000 of 15,000');
+        } finally {
+            await plain.close();
+        }
+    });
+});

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { letIn } from '../../api/dashboard/let-in.ts';
+import { operatorPage, type Visit } from '../../api/dashboard/page.ts';
+import { PAGES } from '../../api/dashboard/pages.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { stranger } from '../support/people.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { absentValues, pathOf, SHOWN } from './support/places.ts';
+import { settle } from './support/settled.ts';
+import { signUp, visitor, wordsOf } from './support/visitor.ts';
+
+const VIEWS = fileURLToPath(new URL('../../api/dashboard/views', import.meta.url));
+
+const PAGE_RULES = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+];
+const FILE_RULES = ["default-src 'none'", 'sandbox'];
+
+describe('every page', function () {
+    this.timeout(60_000);
+    let world: World;
+    const operatorEmails: string[] = [];
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1, operatorEmails } });
+    });
+    after(() => world.close());
+
+    it('forbids the browser to run, load, frame or send anything that is not ours', async () => {
+        const person = await signUp(world);
+        for (const page of SHOWN) {
+            const { headers, html } = await person.get(pathOf(page, absentValues()));
+            if (headers.location !== undefined) continue;
+            const policy = String(headers['content-security-policy']);
+            // A file to keep is nothing to run or show at all.
+            const isFile = String(headers['content-disposition'] ?? '').startsWith('attachment');
+            for (const rule of isFile ? FILE_RULES : PAGE_RULES) expect(policy.split('; '), page.path).to.include(rule);
+            expect(policy).not.to.match(/unsafe|https?:/);
+            expect(headers, page.path).to.include({
+                'x-content-type-options': 'nosniff',
+                'x-frame-options': 'DENY',
+                'referrer-policy': 'same-origin',
+                'cache-control': 'no-store',
+            });
+            expect(headers, page.path).not.to.have.any.keys('access-control-allow-origin', 'strict-transport-security');
+            expect(html, page.path).not.to.match(/ style=|<style|<script>| on[a-z]+=|hx-on/);
+        }
+    });
+
+    it('is bound to https where PUBLIC_URL is: cookies, and browsers for a year', async () => {
+        const secure = await openWorld({ workers: 0, config: { publicUrl: 'https://routebook.example' } });
+        try {
+            const person = visitor(secure);
+            const { headers } = await person.get('/login');
+            expect(headers['strict-transport-security']).to.equal('max-age=31536000');
+            const [cookie] = headers['set-cookie'] ?? [];
+            expect(cookie).to.match(/^__Host-routebook_visit=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Lax; Secure$/);
+        } finally {
+            await secure.close();
+        }
+    });
+
+    it('and all it loads come to less than 100 KiB, unpacked', async () => {
+        const person = await settle(world);
+        operatorEmails.push(person.email);
+        for (const page of SHOWN) {
+            const { html } = await person.get(pathOf(page, person.values));
+            const files = [...html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
+            const bodies = await Promise.all(files.map((path) => person.get(path)));
+            for (const { status, headers } of bodies) {
+                expect(status).to.equal(200);
+                expect(headers['cache-control']).to.equal('public, max-age=31536000, immutable');
+            }
+            const bytes = [html, ...bodies.map((body) => body.html)].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+            expect(bytes, page.path).to.be.lessThan(100 * 1024);
+        }
+    });
+
+    it("that is signed-in people's alone sends others to sign in, and back", async () => {
+        for (const page of PAGES.filter(({ audience }) => audience !== 'anyone' && audience !== 'operator')) {
+            const path = pathOf(page, absentValues());
+            const person = visitor(world);
+            const { status, to } = page.method === 'GET' ? await person.get(path) : await person.send(path);
+            expect(status, path).to.equal(303);
+            expect(to, path).to.equal(page.method === 'GET' ? `/login?next=${encodeURIComponent(path)}` : '/login');
+        }
+    });
+
+    it('for operators does not exist for anybody else, whoever asks', async () => {
+        const page = operatorPage({ method: 'GET', path: '/dashboard/operator', respond: async () => ({ to: '/' }) });
+        const me = await findSignedIn(world.app.db, (await signUp(world)).cookies.get('routebook_session') ?? '');
+        const visitBy = (visit: { me: typeof me; isOperator: boolean }) => letIn(page, visit as unknown as Visit);
+        for (const visit of [
+            { me: undefined, isOperator: false },
+            { me, isOperator: false },
+        ]) {
+            expect(() => visitBy(visit))
+                .to.throw(Refusal)
+                .with.property('code', 'NOT_FOUND');
+        }
+        expect(visitBy({ me, isOperator: true })).to.equal(undefined);
+    });
+
+    it('answers HEAD and OPTIONS like any route, and other methods with 405', async () => {
+        const ask = (method: string, accept: string) => fetch(`${world.base}/signup`, { method, headers: { accept } });
+        expect((await ask('HEAD', 'text/html')).status).to.equal(200);
+        const options = await ask('OPTIONS', '*/*');
+        expect([options.status, options.headers.get('allow')]).to.deep.equal([204, 'GET, HEAD, POST, OPTIONS']);
+        expect(options.headers.get('access-control-allow-origin')).to.equal(null);
+        const refused = await ask('DELETE', 'text/html');
+        expect(refused.status).to.equal(405);
+        expect(wordsOf(await refused.text())).to.include('The path exists, but not with this method');
+    });
+
+    it('that does not exist is a page for people and the envelope for machines', async () => {
+        const person = await visitor(world).get('/no/such/page');
+        expect([person.status, person.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
+        expect(wordsOf(person.html)).to.include('There is nothing here');
+        const machine = await stranger(world).call('GET', '/no/such/page');
+        expect(machine.body).to.have.nested.property('error.code', 'NOT_FOUND');
+        const api = await visitor(world).get('/v1/schemas/nobody.example');
+        expect(JSON.parse(api.html)).to.have.nested.property('error.code', 'SITE_NOT_FOUND');
+    });
+
+    it('shows its notice once', async () => {
+        const person = await signUp(world);
+        expect(wordsOf((await person.get('/dashboard')).html)).to.include('Your account is ready.');
+        expect(wordsOf((await person.get('/dashboard')).html)).to.not.include('Your account is ready.');
+        person.cookies.set('routebook_notice', 'somebody-elses-words');
+        expect((await person.get('/dashboard')).status).to.equal(200);
+    });
+
+    it('escapes whatever it shows: only layouts, includes and our own hidden fields go in as they are', () => {
+        const files = readdirSync(VIEWS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.eta'));
+        expect(files.length).to.be.greaterThan(15);
+        for (const file of files) {
+            const raw = [...readFileSync(join(VIEWS, file), 'utf8').matchAll(/<%~\s*([^%]*?)\s*%>/g)].map(([, code]) => code ?? '');
+            for (const code of raw) expect(code, file).to.match(/^(include\(|it\.body$|(it\.)?page\.secrets\(\)$)/);
+        }
+    });
+});

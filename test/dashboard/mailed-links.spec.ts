@@ -1,0 +1,226 @@
+import { expect } from 'chai';
+import { isOperator } from '../../api/dashboard/operators.ts';
+import { createKey } from '../../shared/store/keys.ts';
+import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { eventually } from '../support/eventually.ts';
+import { withKey } from '../support/people.ts';
+import { codeOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type MailServer, openMailServer } from './support/mail-server.ts';
+import { userOf } from './support/settled.ts';
+import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+
+const OTHER_PASSWORD = 'another long sentence';
+
+describe('an account', function () {
+    this.timeout(60_000);
+    let world: World;
+    let mail: MailServer;
+
+    before(async () => {
+        mail = await openMailServer();
+        world = await openWorld({
+            workers: 0,
+            config: {
+                trustProxy: 1,
+                mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' },
+                operatorEmails: ['ops@pages.example'],
+            },
+        });
+    });
+    after(async () => {
+        await world.close();
+        await mail.close();
+    });
+
+    const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
+    const signIn = (person: Visitor, email: string, password: string) => person.send('/login', { email, password });
+
+    describe('whose address is not confirmed', () => {
+        it('may look around, and is told so; fetch, publish and invite are refused, with a key too', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            expect(wordsOf((await person.get('/dashboard')).html)).to.include('Confirm your address.');
+            const userId = await userOf(world, email);
+            const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [userId]);
+            const { apiKey } = await createKey(world.app.db, { workspaceId: rows[0].workspace_id, userId, name: 'early' });
+            const caller = withKey(world, apiKey);
+            expect(codeOf(await caller.fetch('shop.test', 'product'))).to.equal('EMAIL_NOT_VERIFIED');
+            expect(codeOf(await caller.publish(aPackage('early.test')))).to.equal('EMAIL_NOT_VERIFIED');
+            expect((await caller.call('GET', '/v1/account')).status).to.equal(200);
+            const invited = await person.send('/dashboard/invite', { email: freshAddress() });
+            expect(invited.status).to.equal(403);
+            const asked = await person.send('/dashboard/workspace/invitations', { email: freshAddress(), role: 'member' });
+            expect(asked.status).to.equal(422);
+
+            expect((await person.get((await mail.letterTo(email)).link ?? '')).to).to.equal('/dashboard');
+            await eventually(
+                async () => codeOf(await caller.fetch('shop.test', 'product')),
+                (code) => code === 'SITE_NOT_FOUND',
+            );
+        });
+
+        it('is confirmed by its mailed link, once; by a button where somebody else may have opened it', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            const { link = '', from, text } = await mail.letterTo(email);
+            expect(from).to.equal('Routebook <hello@routebook.example>');
+            expect(text).to.include('If you did not sign up, do nothing');
+            const scanner = visitor(world);
+            expect(wordsOf((await scanner.get(link)).html)).to.include('Is this your address?');
+            const { rows } = await world.app.db.raw('select verified_at from users where email = ?', [email]);
+            expect(rows[0].verified_at).to.equal(null);
+            const token = new URL(link, world.base).searchParams.get('token') ?? '';
+            expect((await scanner.send('/verify', { token }, { from: link })).to).to.equal('/login');
+            expect((await scanner.get(link)).status).to.equal(410);
+        });
+
+        it('gets the link again on request, a few times an hour', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            const first = await mail.letterTo(email);
+            for (let time = 0; time < 4; time++) expect((await person.send('/verify/send')).to).to.equal('/dashboard');
+            expect((await person.send('/verify/send')).status).to.equal(429);
+            expect((await person.get(first.link ?? '')).status).to.equal(410);
+            // Letters may overtake each other on their way.
+            const opened: (string | undefined)[] = [];
+            for (let letter = 1; letter <= 4; letter++) opened.push((await person.get((await mail.letterTo(email)).link ?? '')).to);
+            expect(opened.filter((to) => to === '/dashboard')).to.have.length(1);
+        });
+
+        it('takes nothing from whoever the address belongs to, who signs up later', async () => {
+            const [email, inviter] = [freshAddress(), freshAddress()];
+            await signUp(world, inviter);
+            const inviterId = await userOf(world, inviter);
+            await world.app.db.raw('update users set invite_code = ? where id = ?', ['friendscode', inviterId]);
+            const squatter = await signUp(world, email);
+            const elsewhere = freshAddress();
+            await squatter.send('/dashboard/settings/address', { email: elsewhere, password: PASSWORD });
+            expect((await squatter.get((await mail.letterTo(elsewhere)).link ?? '')).to).to.equal('/dashboard');
+            const owner = visitor(world);
+            const made = await owner.send('/signup', { email, password: OTHER_PASSWORD, invite: 'friendscode' }, { from: '/signup' });
+            expect(made.to).to.equal('/dashboard');
+            const userId = await userOf(world, email);
+            expect((await world.app.credits.balance(userId))?.available).to.equal(1000);
+            const { rows } = await world.app.db.raw('select invited_by from users where id = ?', [userId]);
+            expect(rows[0].invited_by).to.equal(inviterId);
+        });
+
+        it('is no operator, even where OPERATOR_EMAILS has it, before the link was opened', async () => {
+            const person = await signUp(world, 'ops@pages.example');
+            const look = async () => isOperator(world.app, await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? ''));
+            expect(await look()).to.equal(false);
+            await person.get((await mail.letterTo('ops@pages.example')).link ?? '');
+            expect(await look()).to.equal(true);
+        });
+    });
+
+    describe('whose password is forgotten', () => {
+        const ask = (person: Visitor, email: string) => person.send('/forgot', { email }, { from: '/forgot' });
+
+        it('gets a link that sets a new one once, ends every session, and tells nobody whether there is an account', async () => {
+            const email = freshAddress();
+            const before = await signUp(world, email);
+            await mail.letterTo(email);
+            const person = visitor(world);
+            const [known, unknown] = [await ask(person, email), await ask(person, 'nobody@pages.example')];
+            expect(known.status).to.equal(unknown.status);
+            expect(wordsOf(known.html).replaceAll(email, 'X')).to.equal(wordsOf(unknown.html).replaceAll('nobody@pages.example', 'X'));
+            const { link = '' } = await mail.letterTo(email);
+            const token = new URL(link, world.base).searchParams.get('token') ?? '';
+            expect((await person.send('/reset', { token, password: 'short' }, { from: link })).status).to.equal(422);
+            expect((await person.send('/reset', { token, password: OTHER_PASSWORD }, { from: link })).to).to.equal('/dashboard');
+            expect(await mayEnter(person)).to.equal(true);
+            expect(await mayEnter(before)).to.equal(false);
+            expect((await visitor(world).get(link)).status).to.equal(410);
+            expect((await signIn(visitor(world), email, PASSWORD)).status).to.equal(422);
+            expect((await signIn(visitor(world), email, OTHER_PASSWORD)).status).to.equal(303);
+            expect((await mail.letterTo(email)).subject).to.equal('Your password was changed');
+        });
+
+        it('gets a link that is too old after an hour', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            await mail.letterTo(email);
+            await ask(visitor(world), email);
+            const { link = '' } = await mail.letterTo(email);
+            await world.clock.advance({ hours: 1, seconds: 1 });
+            expect((await visitor(world).get(link)).status).to.equal(410);
+        });
+
+        it('belongs to whoever reads the address: who signed up with it before loses the keys', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            await mail.letterTo(email);
+            const userId = await userOf(world, email);
+            const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [userId]);
+            const { apiKey } = await createKey(world.app.db, { workspaceId: rows[0].workspace_id, userId, name: 'of the squatter' });
+            await ask(visitor(world), email);
+            const { link = '' } = await mail.letterTo(email);
+            const token = new URL(link, world.base).searchParams.get('token') ?? '';
+            await visitor(world).send('/reset', { token, password: OTHER_PASSWORD }, { from: link });
+            await eventually(
+                async () => (await withKey(world, apiKey).call('GET', '/v1/account')).status,
+                (status) => status === 401,
+                1000,
+            );
+        });
+
+        it('leaves no other way in: an address that somebody else asked to change to before does not hold any more', async () => {
+            const email = freshAddress();
+            const squatter = await signUp(world, email);
+            await mail.letterTo(email);
+            const elsewhere = freshAddress();
+            const asked = await squatter.send('/dashboard/settings/address', { email: elsewhere, password: PASSWORD });
+            expect(asked.to).to.equal('/dashboard/settings');
+            const { link: change = '' } = await mail.letterTo(elsewhere);
+            await ask(visitor(world), email);
+            const { link = '' } = await mail.letterTo(email);
+            const token = new URL(link, world.base).searchParams.get('token') ?? '';
+            const owner = visitor(world);
+            expect((await owner.send('/reset', { token, password: OTHER_PASSWORD }, { from: link })).to).to.equal('/dashboard');
+            expect((await squatter.get(change)).status).to.equal(410);
+            const changeToken = new URL(change, world.base).searchParams.get('token') ?? '';
+            expect((await squatter.send('/verify', { token: changeToken }, { from: '/login' })).status).to.equal(410);
+            expect((await signIn(visitor(world), email, OTHER_PASSWORD)).status).to.equal(303);
+        });
+
+        it('is not mailed about more than four times an hour, and says the same', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            await mail.letterTo(email);
+            for (let time = 0; time < 6; time++) expect((await ask(visitor(world), email)).status).to.equal(200);
+            const sentinel = freshAddress();
+            await signUp(world, sentinel);
+            await mail.letterTo(sentinel);
+            expect(mail.letters.filter(({ to, subject }) => to === email && subject === 'Choose a new password')).to.have.length(4);
+        });
+    });
+
+    describe('where no mail server is set', () => {
+        it('works at once, and its address is confirmed by the link in the log', async () => {
+            const quiet = await openWorld({ workers: 0 });
+            try {
+                const email = freshAddress();
+                const person = await signUp(quiet, email);
+                const userId = await userOf(quiet, email);
+                const { rows } = await quiet.app.db.raw('select workspace_id from memberships where user_id = ?', [userId]);
+                const { apiKey } = await createKey(quiet.app.db, { workspaceId: rows[0].workspace_id, userId, name: 'early' });
+                expect(codeOf(await withKey(quiet, apiKey).fetch('shop.test', 'product'))).to.equal('SITE_NOT_FOUND');
+                expect(wordsOf((await person.get('/dashboard')).html)).to.not.include('Confirm your address');
+                const written = () => quiet.logged.find(({ mail_to }) => mail_to === email);
+                await eventually(
+                    async () => written(),
+                    (line) => line !== undefined,
+                    10_000,
+                );
+                const link = /\/verify\?token=[\w-]{43}/.exec(String(written()?.['mail_text']))?.[0] ?? '';
+                expect((await visitor(quiet).get(link)).to).to.equal('/login');
+                expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Address confirmed');
+            } finally {
+                await quiet.close();
+            }
+        });
+    });
+});

@@ -1,0 +1,96 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Page } from '../../api/dashboard/page.ts';
+import { PAGES } from '../../api/dashboard/pages.ts';
+import { buildServer } from '../../api/server.ts';
+import { CONTRACTS } from '../../shared/contracts/index.ts';
+import { everyRoute } from '../support/routes.ts';
+import { openWorld } from '../support/world.ts';
+import { MEANINGS, namesOfPages } from './support/names.ts';
+import { absentValues, pathOf } from './support/places.ts';
+
+/** Routes that belong to no tenant, and why. */
+const OF_NOBODY: Readonly<Record<string, string>> = {
+    'get /livez': 'says only that the process lives',
+    'get /readyz': 'says only whether it takes calls',
+    'get /metrics': 'figures of the process, without ids; test/api/markers.spec.ts looks for them',
+    'get /robots.txt': 'the same for everybody',
+    'get /llms.txt': 'the same for everybody',
+    'get /sitemap.xml': 'the same for everybody',
+    'get /sitemaps/pages.xml': 'the same for everybody',
+    'get /sitemaps/sites.xml': 'names of sites, which are published',
+    'get /favicon.ico': 'a file of ours',
+    'get /assets/{version}/{name}': 'files of ours',
+    'post /mcp': 'calls routes of the API with the caller’s own key; test/agents has its tenants',
+    'post /webhooks/stripe': 'takes nothing but signed ids; test/billing/webhook.spec.ts has whose they are',
+};
+
+/** Every kind of id that is made, and where the matrices ask for another tenant's. */
+const KINDS: Readonly<Record<string, RegExp>> = {
+    usr: /what: 'user'/,
+    wsp: /what: 'workspace'/,
+    key: /what: 'key'/,
+    ses: /what: 'session'/,
+    req: /what: 'request'/,
+    srq: /what: 'schema_request'/,
+    op: /operation: newId\('op'\)/,
+    inv: /invitation_id: newId\('inv'\)/,
+    ntc: /notice: newId\('ntc'\)/,
+    // Never leaves the database: Stripe's session stands for it.
+    chk: /checkout: `cs_/,
+};
+
+describe('what one tenant may see of another is asked of everything:', function () {
+    this.timeout(60_000);
+
+    it('each route that the server has is in the table of contracts or of pages, or stands here with its reason', async () => {
+        const world = await openWorld({ workers: 0 });
+        try {
+            const served = buildServer(world.app)
+                .table()
+                .filter(({ method }) => method !== '*')
+                .map(({ method, path }) => `${method} ${path}`);
+            const tabled = [...CONTRACTS, ...PAGES].map(({ method, path }) => `${method.toLowerCase()} ${path}`);
+            expect(served.filter((route) => !tabled.includes(route) && !(route in OF_NOBODY))).to.deep.equal([]);
+            expect(tabled.filter((route) => !served.includes(route))).to.deep.equal([]);
+        } finally {
+            await world.close();
+        }
+    });
+
+    it('a new page whose path names what nobody has a value for fails', () => {
+        const page: Page = {
+            method: 'GET',
+            path: '/dashboard/crates/{crate_id}',
+            audience: 'signed-in',
+            respond: async () => ({ to: '/' }),
+        };
+        expect(() => pathOf(page, absentValues())).to.throw('no value for crate_id');
+        for (const one of PAGES) expect(pathOf(one, absentValues())).not.to.include('{');
+    });
+
+    it('a new route of the API whose path or body nobody has a value for fails', () => {
+        const [get, post] = [CONTRACTS.find(({ name }) => name === 'getVersions'), CONTRACTS.find(({ name }) => name === 'postFetch')];
+        if (get === undefined || post === undefined) throw new Error('these routes are there');
+        expect(() => everyRoute('shop.test', {}, [{ ...get, path: '/v1/crates/{crate_id}' }])).to.throw('no value for /v1/crates');
+        expect(() => everyRoute('shop.test', {}, [{ ...post, name: 'postCrate' }])).to.throw('no body for postCrate');
+    });
+
+    it('a name in an address or a form that nobody gave a meaning fails', () => {
+        const names = namesOfPages();
+        expect(names).to.include.members(['workspace', 'notice', 'key', 'call', 'checkout']);
+        expect(
+            names.filter((name) => !(name in MEANINGS)),
+            'say in test/dashboard/support/names.ts whose they are',
+        ).to.deep.equal([]);
+    });
+
+    it('a new kind of id that the matrices do not ask for fails', () => {
+        const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
+        const [, union = ''] = /export type IdPrefix = ([^;]+);/.exec(read('../../shared/domain/ids.ts')) ?? [];
+        const kinds = [...union.matchAll(/'(\w+)'/g)].map(([, kind = '']) => kind);
+        expect(kinds).to.have.members(Object.keys(KINDS));
+        const matrices = ['../api/tenants.spec.ts', './tenants.spec.ts', './support/places.ts'].map(read).join('\n');
+        for (const [kind, place] of Object.entries(KINDS)) expect(matrices, kind).to.match(place);
+    });
+});

@@ -1,0 +1,228 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import type { Page } from '../../api/dashboard/page.ts';
+import { join as joinWorld } from '../support/people.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { DESKTOP, openBrowser, openTab, PHONE, type Scheme, type Tab } from './support/browser.ts';
+import { pathOf, SHOWN } from './support/places.ts';
+import { type Settled, settle } from './support/settled.ts';
+import { freshAddress, PASSWORD } from './support/visitor.ts';
+
+const SCREENS = { phone: PHONE, desktop: DESKTOP } as const;
+const SCHEMES: readonly Scheme[] = ['light', 'dark'];
+/** All but what goes into another page, and files to keep. */
+const PICTURED = SHOWN.filter(({ isPart }) => isPart !== true);
+
+describe('every page of the table', function () {
+    this.timeout(300_000);
+    let world: World;
+    let browser: Browser;
+    let somebody: Settled;
+    let operator: Settled;
+    const operatorEmails: string[] = [];
+    const kept = process.env['SCREENSHOTS'];
+    const folder = kept ?? mkdtempSync(join(tmpdir(), 'routebook-screens-'));
+
+    before(async function () {
+        browser = await openBrowser(this);
+        mkdirSync(folder, { recursive: true });
+        const mail = { smtpUrl: 'smtp://127.0.0.1:1', from: undefined };
+        world = await openWorld({ workers: 0, config: { trustProxy: 1, mail, operatorEmails } });
+        const contributor = await joinWorld(world);
+        await contributor.publish(
+            aPackage('books.example', { title: 'Example Books', description: 'Every book, with its price and where it stands.' }),
+        );
+        somebody = await settle(world);
+        operator = await settle(world);
+        operatorEmails.push(operator.email);
+    });
+    after(async () => {
+        await browser?.close();
+        await world?.close();
+        if (kept === undefined) rmSync(folder, { recursive: true, force: true });
+    });
+
+    for (const [screen, viewport] of Object.entries(SCREENS)) {
+        for (const scheme of SCHEMES) {
+            it(`is whole, readable and quiet on a ${screen} in ${scheme}`, async () => {
+                const tabFor = async (person?: Settled): Promise<Tab> => {
+                    const tab = await openTab(browser, world.base, { viewport, scheme });
+                    const cookies = [...(person?.cookies ?? [])].map(([name, value]) => ({ name, value, url: world.base }));
+                    if (cookies.length > 0) await tab.context.addCookies(cookies);
+                    return tab;
+                };
+                const [stranger, member, operating] = [await tabFor(), await tabFor(somebody), await tabFor(operator)];
+                for (const page of PICTURED) {
+                    const tab = page.audience === 'anyone' ? stranger : page.audience === 'operator' ? operating : member;
+                    const status = await tab.visit(pathWithQuery(pathOf(page, somebody.values)));
+                    expect([status, new URL(tab.page.url()).pathname]).to.deep.equal([200, pathOf(page, somebody.values)]);
+                    await tab.page.screenshot({ path: fileOf(page, screen, scheme), fullPage: true, animations: 'disabled' });
+                }
+                for (const tab of [stranger, member, operating]) await tab.close();
+            });
+        }
+    }
+
+    it('has its four pictures, each of its own', () => {
+        const files = PICTURED.flatMap((page) =>
+            Object.keys(SCREENS).flatMap((screen) => SCHEMES.map((scheme) => fileOf(page, screen, scheme))),
+        );
+        expect(files).to.have.length(PICTURED.length * 4);
+        expect(new Set(files).size).to.equal(files.length);
+        for (const file of files) expect(statSync(file).size, file).to.be.greaterThan(5_000);
+    });
+
+    function fileOf(page: Page, screen: string, scheme: Scheme): string {
+        return join(folder, `${nameOf(page.path)}.${screen}.${scheme}.png`);
+    }
+
+    /** What the table does not show by itself: how a page looks after something was done on it. */
+    const SCENES: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
+        'scene.not-found': (tab) => tab.visit('/no/such/page'),
+        'scene.sign-up-problems': async ({ page }) => {
+            await page.goto('/signup?invite=abc');
+            await page.getByLabel('Email').fill('ada@people.example');
+            await page.getByLabel('Password').fill('short');
+            await page.getByRole('button', { name: 'Create account' }).click();
+            await page.getByText('Use at least 10 characters').waitFor();
+        },
+        'scene.first-day': async ({ page }) => {
+            await page.goto('/signup');
+            await page.getByLabel('Email').fill(freshAddress());
+            await page.getByLabel('Password').fill(PASSWORD);
+            await page.getByRole('button', { name: 'Create account' }).click();
+            await page.getByText('Confirm your address.').waitFor();
+        },
+        'scene.no-keys': (tab) => tab.visit('/dashboard/keys'),
+        'scene.new-key': async ({ page }) => {
+            await page.getByLabel('Name').fill('laptop');
+            await page.getByRole('button', { name: 'Make the key' }).click();
+            await page.getByRole('heading', { name: 'Your new key' }).waitFor();
+        },
+        'scene.revoke': async ({ page }) => {
+            await page.goto('/dashboard/keys');
+            await page.getByRole('link', { name: 'Manage laptop' }).click();
+            await page.getByText('Revoke …').click();
+        },
+        'scene.menu': async ({ page }) => {
+            await page.goto('/dashboard');
+            await page.locator('.workspace-menu summary').click();
+        },
+        'scene.workspace': async ({ page, context }) => {
+            await context.addCookies([...somebody.cookies].map(([name, value]) => ({ name, value, url: world.base })));
+            await page.goto('/dashboard/workspace');
+            await page.getByRole('button', { name: 'Make the invitation' }).click();
+            await page.getByText('The invitation is made.').waitFor();
+            await page.locator('summary', { hasText: 'Manage' }).first().click();
+        },
+        'scene.versions-compared': (tab) => tab.visit(`/registry/${somebody.values.site}/versions?from=1&to=2`),
+        'scene.site-absent': (tab) => tab.visit('/registry/nobody-wrote-it.example'),
+        'scene.nothing-found': (tab) => tab.visit('/registry?q=zzzzzz&verified=true'),
+        'scene.try-a-write': async ({ page }) => {
+            await page.goto(`/registry/${somebody.values.site}/try/book_berth`);
+            await page.getByRole('button', { name: 'Show what it costs' }).click();
+            await page.getByText('cannot be taken back').waitFor();
+        },
+        'scene.publish-problems': async ({ page }) => {
+            await page.goto(`/dashboard/schemas/new?site=${somebody.values.site}`);
+            await page.getByLabel('JSON of the format').fill('{"format":"routebook/1","site":"localhost","endpoints":[{"name":"A"}]}');
+            await page.getByRole('button', { name: 'Check it' }).click();
+            await page.locator('.lint').waitFor();
+        },
+        'scene.publish-report': async ({ page }) => {
+            await page.goto(`/dashboard/schemas/new?site=${somebody.values.site}`);
+            const text = await page.getByLabel('JSON of the format').inputValue();
+            await page.getByLabel('JSON of the format').fill(text.replace('find_berth', 'look_for_berth'));
+            await page.getByRole('button', { name: 'Check it' }).click();
+            await page.getByText('It keeps the rules').waitFor();
+        },
+        'scene.yank': async ({ page }) => {
+            await page.goto(`/dashboard/schemas/${somebody.values.site}`);
+            await page.getByText('Yank … version 1').click();
+        },
+        'scene.request-problems': async ({ page }) => {
+            await page.goto('/requests/new?domain=ferries.example');
+            await page.getByLabel('What you want to do there').fill('short');
+            await page.getByRole('button', { name: 'Ask for it' }).click();
+            await page.locator('.problem').first().waitFor();
+        },
+        'scene.settings-problems': async ({ page }) => {
+            await page.goto('/dashboard/settings');
+            await page.getByText('Delete …').click();
+            await page.locator('#password-old').fill('not the password');
+            await page.locator('#password-new').fill('short');
+            await page.getByRole('button', { name: 'Change password' }).click();
+            await page.locator('#password .problem').first().waitFor();
+        },
+    };
+
+    it('holds the longest names that people can choose, on a phone', async () => {
+        const tab = await openTab(browser, world.base, { viewport: PHONE });
+        const { page } = tab;
+        const email = `${'m'.repeat(60)}@${'w'.repeat(60)}.${'w'.repeat(60)}.example`;
+        const name = 'W'.repeat(60);
+        await tab.visit('/signup');
+        await page.getByLabel('Email').fill(email);
+        await page.getByLabel('Password').fill(PASSWORD);
+        await page.getByRole('button', { name: 'Create account' }).click();
+        await page.getByText('Confirm your address.').waitFor();
+        await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
+        await world.app.db.raw(
+            'update workspaces set name = ? where id in (select workspace_id from memberships m join users u on u.id = m.user_id where u.email = ?)',
+            [name, email],
+        );
+        await tab.visit('/dashboard/keys');
+        await page.getByLabel('Name').fill(name);
+        await page.getByRole('button', { name: 'Make the key' }).click();
+        await page.getByRole('heading', { name: 'Your new key' }).waitFor();
+        await tab.look();
+        await tab.visit('/dashboard/keys');
+        await page.getByRole('link', { name: `Manage ${name}` }).click();
+        await page.getByText('Revoke …').click();
+        await tab.look();
+        await tab.visit('/dashboard/workspace');
+        await page.getByRole('button', { name: 'Make the invitation' }).click();
+        const link = (await page.locator('#invitation-link').textContent()) ?? '';
+        await tab.look();
+        for (const path of ['/dashboard', '/dashboard/settings', '/dashboard/invite', new URL(link).pathname]) await tab.visit(path);
+        await tab.visit('/dashboard');
+        await page.locator('.workspace-menu summary').click();
+        await tab.look();
+        await page.locator('.person-menu summary').click();
+        await tab.look();
+        await tab.close();
+    });
+
+    for (const [screen, scheme] of [
+        ['phone', 'light'],
+        ['desktop', 'dark'],
+    ] as const) {
+        it(`is sound after something was done on it, on a ${screen} in ${scheme}`, async () => {
+            const tab = await openTab(browser, world.base, { viewport: SCREENS[screen], scheme });
+            for (const [name, play] of Object.entries(SCENES)) {
+                await play(tab);
+                await tab.look();
+                await tab.page.screenshot({
+                    path: join(folder, `${name}.${screen}.${scheme}.png`),
+                    fullPage: true,
+                    animations: 'disabled',
+                });
+            }
+            await tab.close();
+        });
+    }
+
+    function pathWithQuery(path: string): string {
+        const links: Readonly<Record<string, keyof Settled['links']>> = { '/verify': 'verify', '/reset': 'reset' };
+        const link = links[path];
+        return link === undefined ? path : `${path}?token=${somebody.links[link]}`;
+    }
+});
+
+function nameOf(path: string): string {
+    return path === '/' ? 'home' : path.slice(1).replaceAll(/[{}]/g, '').replaceAll('/', '.');
+}

@@ -1,0 +1,249 @@
+import { expect } from 'chai';
+import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
+import { join, type Person } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { visitor, wordsOf } from './support/visitor.ts';
+
+const MARKUP = '<img src=x onerror=alert(1)><script>alert(2)</script>';
+
+describe('the registry on the web', function () {
+    this.timeout(60_000);
+    let world: World;
+    let ada: Person;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        ada = await join(world, { credits: 100 });
+        const lens = anEndpoint('lens-shop.example', {
+            name: 'find_lenses',
+            kind: 'search',
+            url: 'https://lens-shop.example/search',
+            params: [
+                { name: 'q', source: 'query', required: true, schema: { type: 'string', maxLength: 40 }, example: 'wide' },
+                { name: 'sort', source: 'query', required: false, schema: { enum: ['price', 'name'] }, default: 'name' },
+            ],
+            billing: { unit: 'result', max_results: 20 },
+        });
+        const order = anEndpoint('lens-shop.example', { name: 'order_lens', method: 'POST', effect: 'write' });
+        for (const document of [
+            aPackage('lens-shop.example', { title: 'Lens Shop', endpoints: [lens] }),
+            aPackage('lens-shop.example', { title: 'Lens Shop', endpoints: [{ ...lens, description: 'Every lens there is.' }, order] }),
+            aPackage('weather.example', {
+                title: 'Weather',
+                intent_category: 'weather/current',
+                endpoints: [anEndpoint('weather.example')],
+            }),
+            aPackage('evil.example', {
+                title: MARKUP,
+                description: MARKUP,
+                endpoints: [anEndpoint('evil.example', { description: MARKUP })],
+            }),
+        ]) {
+            const { status, body } = await ada.publish(document);
+            expect(status, JSON.stringify(body)).to.equal(201);
+        }
+    });
+    after(() => world.close());
+
+    const show = async (path: string) => {
+        const { status, html } = await visitor(world).get(path);
+        expect(status, path).to.equal(200);
+        return { html, words: wordsOf(html) };
+    };
+
+    it('finds a site by its name, mistyped too, and leads to its page', async () => {
+        for (const q of ['lens', 'lens-shop.example', 'lnes shop']) {
+            const { html } = await show(`/registry?q=${encodeURIComponent(q)}`);
+            expect(html, q).to.include('href="/registry/lens-shop.example"').and.not.include('weather.example');
+        }
+    });
+
+    it('filters by category and by what is verified, and keeps what was chosen in the form', async () => {
+        const { html } = await show('/registry?category=weather&sort=name');
+        expect(html).to.include('/registry/weather.example').and.not.include('/registry/lens-shop.example');
+        expect(html).to.match(/<option value="weather" selected>/);
+        expect(html).to.match(/<option value="name" selected>/);
+        expect((await show('/registry?verified=true')).words).to.include('Nothing found');
+    });
+
+    it('takes what makes no sense as not said', async () => {
+        for (const query of ['category=no/such', 'sort=up', 'from=gone', 'verified=perhaps', `q=${'x'.repeat(300)}`, 'q=%00', 'q=a&q=b']) {
+            expect((await visitor(world).get(`/registry?${query}`)).status, query).to.equal(200);
+        }
+    });
+
+    it('shows many sites page by page, each of them once', async () => {
+        for (let number = 10; number < 40; number++) {
+            await publishAsStarter(world.app, aPackage(`many${number}.example`, { title: `Crowd ${number}` }));
+        }
+        const seen: string[] = [];
+        let path: string | undefined = '/registry?q=crowd&sort=name';
+        while (path !== undefined) {
+            const { html } = await show(path);
+            seen.push(...[...html.matchAll(/<h3><a href="\/registry\/(many\d+\.example)">/g)].map(([, site = '']) => site));
+            path = /href="([^"]*)" rel="next"/.exec(html)?.[1]?.replaceAll('&amp;', '&');
+        }
+        expect(seen).to.deep.equal(Array.from({ length: 30 }, (_, index) => `many${index + 10}.example`));
+    });
+
+    it('says where to ask for a site that nobody wrote down', async () => {
+        const { status, html } = await visitor(world).get('/registry/nobody-wrote-it.example');
+        expect(status).to.equal(404);
+        expect(html).to.include('href="/requests/new?domain=nobody-wrote-it.example"');
+        expect((await visitor(world).get('/registry/not_a_name')).status).to.equal(404);
+        expect((await visitor(world).get('/registry/LENS-shop.example')).to).to.equal('/registry/lens-shop.example');
+    });
+
+    describe('on the page of a site', () => {
+        it('has what each endpoint takes, answers and costs, and how well it works', async () => {
+            const { words } = await show('/registry/lens-shop.example');
+            for (const text of [
+                'find_lenses',
+                'GET https://lens-shop.example/search',
+                'q required string, at most 40 characters query',
+                'one of "price", "name", otherwise "name"',
+                '1 credit a result, at most 20 credits; failures are free',
+                'Results stand in items.',
+                'no call yet',
+                'not verified',
+                'order_lens',
+                'POST',
+            ]) {
+                expect(words).to.include(text);
+            }
+            const { name } = dataOf<{ name: string }[]>(await ada.call('GET', '/v1/schemas/lens-shop.example/maintainers'))[0] ?? {
+                name: '?',
+            };
+            expect(words).to.include(`Maintainer ${name}`);
+        });
+
+        it('tells search engines what it is, without a script in it', async () => {
+            const { html } = await show('/registry/lens-shop.example');
+            expect(html).to.include('<title>Lens Shop (lens-shop.example): endpoints · Routebook</title>');
+            expect(html).to.match(/<meta name="description" content="A shop for tests\.">/);
+            expect(html).to.match(/<link rel="canonical" href="http[^"]*\/registry\/lens-shop\.example">/);
+            expect(html).not.to.match(/<script(?![^>]* src=)/);
+        });
+
+        it('names the address by which a search engine lists it, with what selects its content and nothing else', async () => {
+            const canonicalOf = async (path: string) => /<link rel="canonical" href="([^"]*)">/.exec((await show(path)).html)?.[1];
+            for (const [path, kept] of [
+                ['/registry?utm_source=mail', '/registry'],
+                ['/registry?verified=true&q=lens&sort=name&from=x&x=1', '/registry?q=lens&amp;verified=true&amp;sort=name'],
+                ['/registry?category=commerce&sort=nonsense', '/registry?category=commerce'],
+                ['/registry/lens-shop.example?page=9', '/registry/lens-shop.example'],
+                ['/registry/lens-shop.example/versions?to=2&from=1&x=1', '/registry/lens-shop.example/versions?from=1&amp;to=2'],
+                ['/registry/lens-shop.example/versions?to=2', '/registry/lens-shop.example/versions'],
+            ] as const) {
+                expect(await canonicalOf(path), path).to.equal(world.app.publicUrl() + kept);
+            }
+        });
+
+        it('has a curl line for its own endpoint and links to every download', async () => {
+            const { html, words } = await show('/registry/lens-shop.example');
+            expect(words).to.include('"endpoint":"find_lenses","params":{"q":"wide"}').and.include('/v1/catalog/lens-shop.example');
+            for (const format of ['', '?format=openapi', '?format=tools']) {
+                const path = `/v1/schemas/lens-shop.example/package${format}`;
+                expect(html).to.include(`href="${path}"`);
+                expect((await ada.call('GET', path)).status).to.equal(200);
+            }
+        });
+
+        it('shows whatever a stranger published as text', async () => {
+            for (const path of ['/registry/evil.example', '/registry/evil.example/versions', '/registry?q=evil']) {
+                const { html, words } = await show(path);
+                expect(html, path).not.to.match(/<img|<script>/);
+                expect(words, path).to.include(MARKUP);
+            }
+        });
+
+        it('warns of versions taken out of use, of drift, of blocks, and of a name that was made to be mistaken', async () => {
+            await publishAsStarter(world.app, aPackage('wikipedia.org', { title: 'Wikipedia' }));
+            const other = await join(world);
+            for (const title of ['Wlkipedia', 'Wlkipedia two', 'Wlkipedia three']) {
+                await other.publish(aPackage('wlkipedia.org', { title }));
+            }
+            await other.call('POST', '/v1/schemas/wlkipedia.org/versions/3/yank', { body: { reason: 'security' } });
+            await world.app.db.raw("update versions set drifted_at = app_now() where site = 'wlkipedia.org' and version = 2");
+            const { words } = await show('/registry/wlkipedia.org');
+            expect(words).to.include('Look twice.').and.include('wikipedia.org , which was here before it');
+            expect(words)
+                .to.include('Version 3 was taken out of use: for security. Calls run version 2.')
+                .and.include('no longer verified');
+            expect((await show('/registry/wikipedia.org')).words).not.to.include('Look twice');
+
+            await world.app.db.raw("update domains set blocked_at = app_now(), block_reason = 'abuse' where registrable = 'wlkipedia.org'");
+            expect((await show('/registry/wlkipedia.org')).words).to.include('stopped by the operator');
+            for (const version of [1, 2]) {
+                await other.call('POST', `/v1/schemas/wlkipedia.org/versions/${version}/yank`, { body: { reason: 'broken' } });
+            }
+            const gone = await visitor(world).get('/registry/wlkipedia.org');
+            expect(gone.status).to.equal(404);
+            expect(wordsOf(gone.html)).to.include('Every version');
+        });
+
+        it('stays under 100 KiB with the largest package there may be, page after page', async () => {
+            const param = (index: number) => ({
+                name: `p${index}`,
+                source: 'query' as const,
+                required: false,
+                description: 'd'.repeat(200),
+            });
+            const endpoints = Array.from({ length: 500 }, (_, index) =>
+                anEndpoint('large.example', {
+                    name: `endpoint_${index}`,
+                    description: 'A long tale. '.repeat(60),
+                    url: 'https://large.example/all',
+                    params: [0, 1, 2].map(param),
+                }),
+            );
+            expect((await ada.publish(aPackage('large.example', { endpoints }))).status).to.equal(201);
+            const { html } = await show('/registry/large.example');
+            expect(Buffer.byteLength(html)).to.be.lessThan(100 * 1024);
+            expect(html).to.include('id="endpoint_19"').and.not.include('id="endpoint_20"');
+            const last = await show('/registry/large.example?page=25');
+            expect(last.html)
+                .to.include('id="endpoint_499"')
+                .and.match(/<link rel="canonical" href="[^"]*large\.example\?page=25">/);
+        });
+    });
+
+    describe('on the page of its versions', () => {
+        it('shows what changed from one to the next, and between any two', async () => {
+            const { words, html } = await show('/registry/lens-shop.example/versions?from=1&to=2');
+            expect(words).to.include('From version 1 to 2 minor').and.include('order_lens added').and.include('find_lenses changed');
+            expect(html).to.match(/<del>- +&quot;description&quot;: &quot;One product with its price\.&quot;,<\/del>/);
+            expect(html).to.match(/<ins>\+ +&quot;description&quot;: &quot;Every lens there is\.&quot;,<\/ins>/);
+            expect((await show('/registry/lens-shop.example/versions?from=2&to=1')).words).to.include('order_lens removed');
+        });
+
+        it('reads and compares two versions once for twenty who ask at the same time', async () => {
+            let reads = 0;
+            const count = ({ sql }: { sql: string }) => {
+                if (sql.startsWith('select document')) reads += 1;
+            };
+            for (const title of ['One', 'Two']) await ada.publish(aPackage('compared.example', { title }));
+            world.app.browse.on('query', count);
+            const path = '/registry/compared.example/versions?from=1&to=2';
+            const pages = await Promise.all(Array.from({ length: 20 }, () => show(path)));
+            world.app.browse.off('query', count);
+            for (const { words } of pages) expect(words).to.include('From version 1 to 2 patch');
+            expect(reads).to.equal(2);
+        });
+
+        it('says so where a version cannot be read, as those yanked for legal reasons', async () => {
+            const sued = await join(world);
+            for (const title of ['Sued', 'Sued no more'])
+                await sued.publish(aPackage('sued.example', { title, description: `${title}: a secret recipe` }));
+            await sued.call('POST', '/v1/schemas/sued.example/versions/1/yank', { body: { reason: 'legal' } });
+            for (const query of ['from=1&to=2', 'from=2&to=77']) {
+                const { words } = await show(`/registry/sued.example/versions?${query}`);
+                expect(words).to.include('not there to be read').and.not.include('Sued: a secret');
+            }
+            for (const query of ['from=0&to=2', 'from=x', 'before=99999999999', 'from=1&from=2&to=2'])
+                await show(`/registry/sued.example/versions?${query}`);
+        });
+    });
+});

@@ -1,0 +1,140 @@
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import type { Context } from 'mocha';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+
+const axe: { source: string } = createRequire(import.meta.url)('axe-core');
+
+export const PHONE = { width: 360, height: 740 } as const;
+export const DESKTOP = { width: 1280, height: 800 } as const;
+export type Scheme = 'light' | 'dark';
+
+export interface TabOptions {
+    viewport?: { width: number; height: number };
+    scheme?: Scheme;
+    /** Faults that this test provokes on purpose. */
+    expects?: RegExp;
+}
+
+/** A window of its own: cookies, storage and permissions are nobody else's. */
+export interface Tab {
+    page: Page;
+    context: BrowserContext;
+    /** Goes to a path of ours, and looks at what comes; resolves with its status. */
+    visit(path: string): Promise<number>;
+    /** Fails on horizontal overflow and on what axe finds serious. */
+    look(): Promise<void>;
+    /** Fails on whatever went wrong since it was opened: errors in the console, requests to other hosts, answers of 5xx. */
+    close(): Promise<void>;
+}
+
+/**
+ * The system's Chromium. In CI it has to be there; elsewhere the tests that need it are skipped, and say why.
+ * Call it in `before`, with mocha's `this`.
+ */
+export async function openBrowser(test: Context): Promise<Browser> {
+    // The shell is Chromium without the windows that nobody sees, and takes half of the CPU.
+    const executablePath = findProgram(['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']);
+    if (executablePath === undefined) {
+        const advice = 'Chromium is not on the PATH: install it (Debian: apt-get install chromium)';
+        if (!['', '0', 'false', undefined].includes(process.env['CI'])) throw new Error(advice);
+        console.error(`The pages are NOT tested: ${advice}`);
+        test.skip();
+    }
+    // Containers give it neither a sandbox of its own nor much shared memory.
+    const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-gpu'];
+    return chromium.launch({ executablePath, args, timeout: 60_000 });
+}
+
+/** Opens a window on the service at `base`. */
+export async function openTab(browser: Browser, base: string, options: TabOptions = {}): Promise<Tab> {
+    const { viewport = DESKTOP, scheme = 'light', expects } = options;
+    const context = await browser.newContext({ baseURL: base, viewport, colorScheme: scheme, locale: 'en-US', timezoneId: 'UTC' });
+    const page = await context.newPage();
+    page.setDefaultTimeout(20_000);
+    const faults = watch(context, page, base);
+
+    async function look(): Promise<void> {
+        const place = new URL(page.url()).pathname;
+        const { wide, shown } = await measure(page);
+        if (wide > shown) faults.push(`${place} is ${wide} px wide on a screen of ${shown} px`);
+        faults.push(...(await accessibilityFaults(page)).map((fault) => `${place}: ${fault}`));
+        report(faults, expects);
+    }
+
+    return {
+        page,
+        context,
+        look,
+        async visit(path) {
+            const answer = await page.goto(path, { waitUntil: 'load' });
+            await look();
+            return answer?.status() ?? 0;
+        },
+        async close() {
+            await context.close();
+            report(faults, expects);
+        },
+    };
+}
+
+function report(faults: readonly string[], expects: RegExp | undefined): void {
+    const unexpected = faults.filter((fault) => expects === undefined || !expects.test(fault));
+    if (unexpected.length > 0) throw new Error(unexpected.join('\n'));
+}
+
+/** Fills as the browser tells of errors. A page that is refused on purpose (4xx) is no error of its own. */
+function watch(context: BrowserContext, page: Page, base: string): string[] {
+    const faults: string[] = [];
+    const { host } = new URL(base);
+    page.on('pageerror', (error) => faults.push(`script error on ${page.url()}: ${error.message}`));
+    page.on('console', (message) => {
+        const isOwnRefusal = message.text().startsWith('Failed to load resource') && pathOf(message.location().url) === pathOf(page.url());
+        if (message.type() === 'error' && !isOwnRefusal) faults.push(`console error on ${page.url()}: ${message.text()}`);
+    });
+    context.on('request', (request) => {
+        const url = new URL(request.url());
+        if (url.protocol !== 'data:' && url.host !== host) faults.push(`a request to ${url.host} from ${page.url()}`);
+    });
+    context.on('response', (response) => {
+        if (response.status() >= 500) faults.push(`${response.status()} from ${response.url()}`);
+    });
+    return faults;
+}
+
+function pathOf(url: string): string {
+    return URL.canParse(url) ? new URL(url).pathname : url;
+}
+
+// Written as text: this project's types know no DOM.
+async function measure(page: Page): Promise<{ wide: number; shown: number }> {
+    return page.evaluate('({ wide: document.documentElement.scrollWidth, shown: document.documentElement.clientWidth })');
+}
+
+interface AxeResults {
+    violations: { id: string; impact: string | null; help: string; nodes: { html: string; failureSummary?: string }[] }[];
+}
+
+async function accessibilityFaults(page: Page): Promise<string[]> {
+    // As a debugger would, so that the page's own policy stays in force.
+    await page.evaluate(axe.source);
+    const results = await page.evaluate<AxeResults>("axe.run(document, { resultTypes: ['violations'] })");
+    return results.violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id} (${help}): ${html} ${failureSummary ?? ''}`));
+}
+
+function findProgram(names: readonly string[]): string | undefined {
+    const folders = (process.env['PATH'] ?? '').split(delimiter);
+    return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+    try {
+        accessSync(path, constants.X_OK);
+        return true;
+    } catch {
+        return false;
+    }
+}

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PAGES = fileURLToPath(new URL('../../../api/dashboard', import.meta.url));
+
+/** How the sources of the pages name what they read of an address or a form, and what their forms and links send. */
+const MENTIONS = [
+    /query\('(\w+)'\)/g,
+    /filterOf\(visit, '(\w+)'\)/g,
+    /fields\.get\('(\w+)'\)/g,
+    /name="(\w+)"/g,
+    /name: '([a-z]\w*)'/g,
+    /[?&](?:amp;)?(\w+)=/g,
+];
+
+/** The names of queries and fields that pages know. */
+export function namesOfPages(): string[] {
+    const sources = readdirSync(PAGES, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(ts|eta)$/.test(file));
+    const texts = sources.map((file) => readFileSync(join(PAGES, file), 'utf8'));
+    return [...new Set(texts.flatMap((text) => MENTIONS.flatMap((mention) => [...text.matchAll(mention)].map(([, name = '']) => name))))];
+}
+
+/** What only its owners know, and pages are asked for by name. */
+export interface Private {
+    key_id: string;
+    token: string;
+    workspace: string;
+    notice: string;
+    operation: string;
+    checkout: string;
+    cursor: string;
+}
+
+/** What a name stands for; `undefined` where it is nobody's: words, numbers, days, what is published, and whatever acts for one visitor alone. */
+export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
+    key: 'key_id',
+    token: 'token',
+    invite: 'token',
+    once: 'token',
+    workspace: 'workspace',
+    maintainer: 'workspace',
+    notice: 'notice',
+    call: 'operation',
+    checkout: 'checkout',
+    cursor: 'cursor',
+    ...none('domain', 'site', 'endpoint', 'version', 'package', 'category', 'source_url', 'q', 'sort', 'verified'),
+    ...none('from', 'to', 'before', 'after', 'page', 'range', 'by', 'outcome', 'max_results', 'cap', 'plan', 'role', 'expires', 'overlap'),
+    ...none('email', 'name', 'password', 'new_password', 'next', 'step', 'sure', 'checked', 'follows', 'reason'),
+    ...none('task', 'read_or_write', 'auth_shape', 'output_shape', 'failure_mode', 'intent_category', 'frequency', 'requester_contact'),
+    // Of links into the API, and of the head of a page.
+    ...none('dry_run', 'format', 'intent', 'viewport', 'description'),
+    // The forms' own: the tests of forms send each of them.
+    ...none('_form', '_workspace'),
+};
+
+function none(...names: string[]): Record<string, undefined> {
+    return Object.fromEntries(names.map((name) => [name, undefined]));
+}
+
+/** What pages are asked for by name, as far as it is somebody's. */
+export function privateNames(): [name: string, kind: keyof Private][] {
+    return Object.entries(MEANINGS).filter((entry): entry is [string, keyof Private] => entry[1] !== undefined);
+}

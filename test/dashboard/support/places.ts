@@ -1,0 +1,45 @@
+import type { Page } from '../../../api/dashboard/page.ts';
+import { PAGES } from '../../../api/dashboard/pages.ts';
+import { newId } from '../../../shared/domain/ids.ts';
+import { newWebToken } from '../../../shared/domain/web-token.ts';
+
+/** What a placeholder of a path, or a field of a form, may stand for. */
+export interface Values {
+    key_id: string;
+    user_id: string;
+    invitation_id: string;
+    token: string;
+    workspace: string;
+    /** A site that the person's workspace maintains, with this endpoint and version, and a request of theirs. */
+    site: string;
+    endpoint: string;
+    version: string;
+    request_id: string;
+}
+
+/** Ids that nobody has. */
+export function absentValues(): Values {
+    const site = `${newId('wsp').slice(-8).toLowerCase()}-absent.example`;
+    const schema = { site, endpoint: 'no_such_endpoint', version: '999999999', request_id: newId('srq') };
+    return {
+        key_id: newId('key'),
+        user_id: newId('usr'),
+        invitation_id: newId('inv'),
+        token: newWebToken(),
+        workspace: newId('wsp'),
+        ...schema,
+    };
+}
+
+/** The path of a page with its placeholders filled; a placeholder that this does not know fails, so that no page is forgotten. */
+export function pathOf({ path }: Page, values: Values): string {
+    return path.replaceAll(/\{([a-z_]+)\}/g, (_whole, name: string) => {
+        const value = (values as unknown as Record<string, string | undefined>)[name];
+        if (value === undefined) throw new Error(`test/dashboard/support/places.ts has no value for ${name} of ${path}`);
+        return encodeURIComponent(value);
+    });
+}
+
+/** Rows of the table of pages, by method. */
+export const SHOWN = PAGES.filter(({ method }) => method === 'GET');
+export const FORMS = PAGES.filter(({ method }) => method === 'POST');

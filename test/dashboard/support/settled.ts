@@ -1,0 +1,142 @@
+import { readEmail } from '../../../shared/domain/email.ts';
+import { newId } from '../../../shared/domain/ids.ts';
+import { registrableDomain } from '../../../shared/domain/site-name.ts';
+import { versionHash } from '../../../shared/domain/version-hash.ts';
+import { inviteToWorkspace, listInvitations } from '../../../shared/store/invitations.ts';
+import { createKey, revokeKey } from '../../../shared/store/keys.ts';
+import { makeLink } from '../../../shared/store/mail-links.ts';
+import { publish } from '../../../shared/store/publish.ts';
+import { create as createRequest } from '../../../shared/store/schema-requests.ts';
+import { findSignedIn } from '../../../shared/store/web-sessions.ts';
+import { addWorkspace, join, renameWorkspace } from '../../../shared/store/workspaces.ts';
+import { anEndpoint, aPackage } from '../../support/schemas.ts';
+import type { World } from '../../support/world.ts';
+import type { Values } from './places.ts';
+import { freshAddress, signUp, type Visitor } from './visitor.ts';
+
+/** Somebody who has been here for a while: every page has something to show, and every placeholder a value. */
+export interface Settled extends Visitor {
+    email: string;
+    userId: string;
+    workspaceId: string;
+    apiKey: string;
+    values: Values;
+    /** Tokens of mailed links of a person who is not confirmed yet. */
+    links: { verify: string; reset: string };
+    /** What must be seen by nobody else. */
+    secrets: string[];
+}
+
+/** A confirmed owner of two workspaces with a colleague, keys of every state, open invitations and calls. */
+export async function settle(world: World): Promise<Settled> {
+    const { db } = world.app;
+    const email = freshAddress();
+    const owner = await signUp(world, email);
+    const me = await findSignedIn(db, owner.cookies.get('routebook_session') ?? '');
+    if (me?.current === undefined) throw new Error('whoever signed up is signed in, in a workspace');
+    const { userId } = me;
+    const { workspaceId } = me.current;
+    await db.raw('update users set verified_at = app_now() where id = ?', [userId]);
+    const name = `Harbour ${userId.slice(-6)}`;
+    await renameWorkspace(db, workspaceId, name);
+    const workspace = (await addWorkspace(db, userId, `Side project ${userId.slice(-4)}`)) ?? '';
+
+    const colleagueEmail = freshAddress();
+    await signUp(world, colleagueEmail);
+    const colleague = await userOf(world, colleagueEmail);
+    await join(db, { workspaceId, userId: colleague, role: 'member' });
+
+    const laptop = await createKey(db, { workspaceId, userId, name: 'laptop' });
+    await createKey(db, { workspaceId, userId, name: 'nightly run', expiresIn: 40 * 86_400 });
+    await createKey(db, { workspaceId, userId: colleague, name: 'shared notebook' });
+    const old = await createKey(db, { workspaceId, userId, name: 'old phone' });
+    await revokeKey(db, old.keyId);
+
+    const guest = readEmail(freshAddress());
+    if (!guest.ok) throw new Error(guest.message);
+    const token = (await inviteToWorkspace(db, { workspaceId, role: 'admin', email: guest, by: userId })) ?? '';
+    await inviteToWorkspace(db, { workspaceId, role: 'member', email: undefined, by: userId });
+    const [invitation] = (await listInvitations(db, workspaceId)).filter(({ address }) => address !== null);
+
+    for (const [endpoint, outcome, credits] of [
+        ['search', 'success', 1],
+        ['product', 'UPSTREAM_TIMEOUT', 0],
+        [undefined, 'success', 0],
+    ] as const) {
+        world.app.usage.record({
+            kind: endpoint === undefined ? 'catalog' : 'fetch',
+            operation: `op_${userId.slice(4)}`,
+            accountId: userId,
+            workspaceId,
+            userId,
+            keyId: laptop.keyId,
+            site: 'books.example',
+            registrable: 'books.example',
+            endpoint,
+            outcome,
+            credits,
+            durationMs: 143,
+        });
+    }
+    await world.app.usage.flush();
+
+    const waiting = freshAddress();
+    await signUp(world, waiting);
+    const waitingId = await userOf(world, waiting);
+    const links = {
+        verify: await makeLink(db, { purpose: 'verify', userId: waitingId, address: waiting }),
+        reset: await makeLink(db, { purpose: 'reset', userId: waitingId, address: waiting }),
+    };
+    return {
+        ...owner,
+        email,
+        userId,
+        workspaceId,
+        apiKey: laptop.apiKey,
+        values: {
+            key_id: laptop.keyId,
+            user_id: colleague,
+            invitation_id: invitation?.invitationId ?? '',
+            token,
+            workspace,
+            ...(await contribute(world, { workspaceId, userId })),
+        },
+        links,
+        secrets: [
+            email,
+            userId,
+            workspaceId,
+            name,
+            laptop.keyId,
+            laptop.apiKey.slice(0, 12),
+            colleague,
+            colleagueEmail,
+            guest.address,
+            workspace,
+        ],
+    };
+}
+
+/** A site with two versions that a workspace maintains, and a request for a schema of another one. */
+async function contribute(world: World, by: { workspaceId: string; userId: string }) {
+    const { db } = world.app;
+    const site = `${by.userId.slice(-8).toLowerCase()}-harbour.example`;
+    const endpoints = [anEndpoint(site, { name: 'find_berth' }), anEndpoint(site, { name: 'book_berth', method: 'POST', effect: 'write' })];
+    for (const document of [aPackage(site, { endpoints: endpoints.slice(0, 1) }), aPackage(site, { endpoints })]) {
+        const publisher = { ...by, accountId: by.userId, isGuarded: false };
+        const registrable = registrableDomain(site) ?? '';
+        const published = await publish(db, { document, versionHash: versionHash(document), registrable, publisher });
+        if (!published.ok) throw new Error(`publishing ${site} was refused: ${published.code}`);
+    }
+    const request_id = newId('srq');
+    const nothing = { readOrWrite: null, authShape: null, outputShape: null, failureMode: null, intentCategory: null };
+    const wish = { domain: 'ferries.example', registrable: 'ferries.example', task: 'Read the departures of one harbour every morning.' };
+    const request = { ...wish, ...nothing, sourceUrl: null, frequency: 'daily' as const, requesterContact: null };
+    await createRequest(db, request, { id: request_id, workspaceId: by.workspaceId });
+    return { site, endpoint: 'find_berth', version: '1', request_id };
+}
+
+export async function userOf(world: World, email: string): Promise<string> {
+    const { rows } = await world.app.db.raw<{ rows: { id: string }[] }>('select id from users where email = ?', [email]);
+    return rows[0]?.id ?? '';
+}

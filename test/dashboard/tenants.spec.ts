@@ -1,0 +1,259 @@
+import { expect } from 'chai';
+import type { Page } from '../../api/dashboard/page.ts';
+import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { newWebToken } from '../../shared/domain/web-token.ts';
+import { giveNotice } from '../../shared/store/notices.ts';
+import { endSessions } from '../../shared/store/web-sessions.ts';
+import { aPackage } from '../support/schemas.ts';
+import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type Private, privateNames } from './support/names.ts';
+import { absentValues, FORMS, pathOf, SHOWN, type Values } from './support/places.ts';
+import { type Settled, settle, userOf } from './support/settled.ts';
+import { freshAddress, hiddenOf, type PageAnswer, signUp, type Visitor, visitor } from './support/visitor.ts';
+
+/** Fields that let every form get as far as its own work. */
+const FIELDS: Readonly<Record<string, string>> = { name: 'A name', role: 'member', overlap: 'day', expires: 'never', email: '' };
+/** An invitation's link is meant for others: who holds its token may see what it offers. */
+const FOR_HOLDERS = ['/invite/{token}'];
+/** What is published is for everybody, and so is a request for it. */
+const FOR_EVERYBODY = /^\/(registry|requests)\//;
+
+describe('another tenant', function () {
+    this.timeout(120_000);
+    let world: World;
+    let stripe: LocalStripe;
+    let other: Settled;
+    let owned: Private;
+    let asking: Record<string, () => Promise<Visitor>>;
+
+    before(async () => {
+        stripe = await openStripe();
+        world = await openWorld({ workers: 0, config: { trustProxy: 1, egressHosts: new Map(), stripe: stripe.settings } });
+        await publishAsStarter(world.app, aPackage('books.example'));
+        other = await settle(world);
+        owned = await ownedBy(other);
+        const mine = await settle(world);
+        const ended = await signUp(world);
+        const endedEmail = freshAddress();
+        const gone = await signUp(world, endedEmail);
+        await endSessions(world.app.db, await userOf(world, endedEmail));
+        await ended.send('/logout');
+        asking = {
+            'somebody else': async () => mine,
+            nobody: async () => visitor(world),
+            'a wrong session': async () => withSession(visitor(world), newWebToken()),
+            'a session that ended': async () => gone,
+        };
+    });
+    after(async () => {
+        await world.close();
+        await stripe.close();
+    });
+
+    /** One thing of each kind that pages are asked for by name. */
+    async function ownedBy(person: Settled): Promise<Private> {
+        const { db, cursors } = world.app;
+        const { workspaceId, userId, values } = person;
+        await giveNotice(db, { kind: 'plan_ended', accountId: userId, workspaceId, subject: 'sub_1', facts: { why: 'refund' } });
+        const { rows } = await db.raw<{ rows: [{ id: string }] }>('select id from notices where workspace_id = ?', [workspaceId]);
+        const begun = await person.send('/upgrade', { plan: 'starter' });
+        const operation = await callBy(person);
+        return {
+            key_id: values.key_id,
+            token: values.token,
+            workspace: values.workspace,
+            notice: rows[0].id,
+            operation,
+            checkout: /cs_\w+/.exec(begun.to ?? '')?.[0] ?? 'no checkout began',
+            cursor: await cursors.seal(['statement', userId], [1, 1]),
+        };
+    }
+
+    /** A call that is in the log, and in the statement. */
+    async function callBy({ userId, workspaceId, values }: Settled): Promise<string> {
+        const { credits, usage } = world.app;
+        const call = { operation: newId('op'), accountId: userId, workspaceId, userId, keyId: values.key_id, site: 'books.example' };
+        await credits.hold({ ...call, endpoint: 'search', versionId: 1, effect: 'read', unit: 1, maxUnits: 1, expiresInMs: 30_000 });
+        await credits.charge({ operation: call.operation, amount: 1 });
+        usage.record({
+            ...call,
+            kind: 'fetch',
+            registrable: 'books.example',
+            endpoint: 'search',
+            outcome: 'success',
+            credits: 1,
+            durationMs: 9,
+        });
+        await usage.flush();
+        return call.operation;
+    }
+
+    /** Without the line that an answer before put onto the next page. */
+    function afresh(person: Visitor): Visitor {
+        person.cookies.delete('routebook_notice');
+        return person;
+    }
+
+    const absentPrivate = (): Private => ({
+        key_id: newId('key'),
+        token: newWebToken(),
+        workspace: newId('wsp'),
+        notice: newId('ntc'),
+        operation: newId('op'),
+        checkout: `cs_${newId('op').slice(3)}`,
+        cursor: 'bm90aGluZw',
+    });
+
+    function withSession(person: Visitor, token: string): Visitor {
+        person.cookies.set('routebook_session', token);
+        return person;
+    }
+
+    const showsIds = ({ path }: Page) => /\{/.test(path) && !FOR_HOLDERS.includes(path) && !FOR_EVERYBODY.test(path);
+
+    /** What an answer says, without what differs from one to the next. */
+    function saying({ status, html, to = '' }: PageAnswer, values: Values): string {
+        // The number of a version says nothing of whose it is.
+        const { version: _version, ...ids } = values;
+        const known = Object.values<string>(ids).reduce(
+            (text, value) => text.replaceAll(value, 'ID').replaceAll(encodeURIComponent(value), 'ID'),
+            `${to} ${html}`,
+        );
+        return `${status} ${known
+            .replaceAll(/name="(_form|once)" value="[^"]*"/g, '')
+            .replaceAll(/\b(req|inv|rb_live|cs)_\w+/g, '$1')
+            .replaceAll(/\/invite\/[\w-]{43}/g, '/invite/TOKEN')}`;
+    }
+
+    async function sendTo(person: Visitor, page: Page, values: Values, more: Record<string, string> = {}): Promise<PageAnswer> {
+        return person.send(pathOf(page, values), { ...FIELDS, ...more });
+    }
+
+    it('is nowhere to be seen on any page that others open', async () => {
+        for (const [who, find] of Object.entries(asking)) {
+            const person = await find();
+            for (const page of SHOWN) {
+                const { html, headers } = await person.get(pathOf(page, absentValues()));
+                for (const secret of other.secrets) {
+                    expect(html + JSON.stringify(headers), `${page.path} for ${who}`).not.to.include(secret);
+                }
+            }
+        }
+    });
+
+    it('looks the same as one that does not exist, wherever its ids stand in the path of a page', async () => {
+        for (const [who, find] of Object.entries(asking)) {
+            const person = await find();
+            for (const page of SHOWN.filter(showsIds)) {
+                const absent = absentValues();
+                const [given, missing] = [await person.get(pathOf(page, other.values)), await person.get(pathOf(page, absent))];
+                expect(saying(given, other.values), `${page.path} for ${who}`).to.equal(saying(missing, absent));
+                expect(given.status, `${page.path} for ${who}`).to.be.oneOf([303, 404]);
+            }
+        }
+    });
+
+    it('looks the same as one that does not exist, wherever its ids stand in the path of a form', async () => {
+        for (const [who, find] of Object.entries(asking)) {
+            const person = await find();
+            for (const page of FORMS.filter(showsIds)) {
+                const absent = absentValues();
+                const [given, missing] = [await sendTo(person, page, other.values), await sendTo(person, page, absent)];
+                expect(saying(given, other.values), `${page.path} for ${who}`).to.equal(saying(missing, absent));
+                expect(given.status, `${page.path} for ${who}`).to.be.oneOf([303, 404]);
+            }
+        }
+    });
+
+    it('looks the same as one that does not exist, wherever its workspace stands in a form', async () => {
+        const signingOut = ['/logout', '/dashboard/settings/sessions'];
+        for (const [who, find] of Object.entries(asking)) {
+            const person = await find();
+            for (const page of FORMS.filter(({ path }) => !signingOut.includes(path))) {
+                const absent = absentValues();
+                const ask = (field: string, workspaceId: string) => sendTo(person, page, absent, { [field]: workspaceId });
+                const values = { ...other.values, workspace: other.workspaceId };
+                const [given, missing] = [await ask('_workspace', other.workspaceId), await ask('_workspace', absent.workspace)];
+                expect(saying(given, values), `${page.path} for ${who}`).to.equal(saying(missing, absent));
+                // Forms that know no such field do their work twice, and show both results.
+                const [named, unnamed] = [await ask('workspace', other.workspaceId), await ask('workspace', absent.workspace)];
+                expect([named.status, named.to], `${page.path} for ${who}`).to.deep.equal([unnamed.status, unnamed.to]);
+                for (const secret of other.secrets) expect(named.html.replaceAll(other.workspaceId, ''), page.path).not.to.include(secret);
+            }
+        }
+    });
+
+    it('looks the same as one that does not exist, wherever what is its own is named in the address of a page', async () => {
+        for (const who of ['somebody else', 'nobody']) {
+            const person = (await asking[who]?.()) ?? visitor(world);
+            for (const page of SHOWN.filter(({ audience }) => who !== 'nobody' || audience === 'anyone')) {
+                for (const [name, kind] of privateNames()) {
+                    const places = absentValues();
+                    const absent = absentPrivate();
+                    const ask = (value: string) =>
+                        afresh(person).get(`${pathOf(page, places)}?plan=starter&${name}=${encodeURIComponent(value)}`);
+                    const [given, missing] = [await ask(owned[kind]), await ask(absent[kind])];
+                    const said = saying(given, { ...places, token: owned[kind] });
+                    expect(said, `${page.path}?${name} for ${who}`).to.equal(saying(missing, { ...places, token: absent[kind] }));
+                    for (const secret of other.secrets) {
+                        expect(given.html.replaceAll(owned[kind], ''), `${page.path}?${name}`).not.to.include(secret);
+                    }
+                }
+            }
+        }
+    });
+
+    it('looks the same as one that does not exist, wherever what is its own is named in a form', async () => {
+        const mine = await settle(world);
+        const hidden = { _form: hiddenOf((await mine.get('/dashboard/settings')).html, '_form') ?? '', _workspace: mine.workspaceId };
+        for (const page of FORMS.filter(({ path }) => !['/logout', '/dashboard/settings/sessions'].includes(path))) {
+            // What is published is there for everybody: such a form gets as far as its fields.
+            const places = FOR_EVERYBODY.test(page.path) ? mine.values : absentValues();
+            const ask = (values: Private) => {
+                const named = Object.fromEntries(privateNames().map(([name, kind]) => [name, values[kind]]));
+                // No invitation is made, of which the next answer would show one more.
+                const fields = { ...FIELDS, email: 'no address', plan: 'starter', ...named, ...hidden };
+                return afresh(mine).post(pathOf(page, places), new URLSearchParams(fields).toString());
+            };
+            const absent = absentPrivate();
+            const [given, missing] = [await ask(owned), await ask(absent)];
+            const said = (answer: PageAnswer, values: Private) => saying(answer, { ...places, ...values, key_id: values.key_id });
+            expect(said(given, owned), page.path).to.equal(said(missing, absent));
+            expect(given.status, page.path).not.to.equal(403);
+        }
+    });
+
+    it('takes no form that was made for somebody else, or by another site', async () => {
+        const mine = await asking['somebody else']?.();
+        const theirs = hiddenOf((await other.get('/dashboard/settings')).html, '_form') ?? '';
+        for (const page of FORMS) {
+            for (const token of [theirs, '', 'AAAA', newWebToken(), undefined]) {
+                const fields = new URLSearchParams({ ...FIELDS, ...(token === undefined ? {} : { _form: token }) }).toString();
+                const { status } = (await mine?.post(pathOf(page, absentValues()), fields)) ?? { status: 0 };
+                expect(status, `${page.path} with ${token}`).to.equal(403);
+            }
+            const own = hiddenOf((await mine?.get('/dashboard/settings'))?.html ?? '', '_form') ?? '';
+            for (const site of ['cross-site', 'same-site']) {
+                const fields = new URLSearchParams({ ...FIELDS, _form: own }).toString();
+                const answer = await mine?.post(pathOf(page, absentValues()), fields, { 'sec-fetch-site': site });
+                expect(answer?.status, `${page.path} from ${site}`).to.equal(403);
+            }
+        }
+    });
+
+    it('gets nothing of the API by a cookie', async () => {
+        for (const path of ['/v1/account', '/v1/catalog/books.example']) {
+            const { status } = await other.get(path);
+            expect(status, path).to.be.oneOf([400, 401]);
+        }
+        expect((await other.get('/v1/account')).status).to.equal(401);
+    });
+
+    it('has its keys, members, invitations and name whatever others tried', async () => {
+        const { html } = await other.get('/dashboard/workspace');
+        for (const secret of [other.email, other.values.user_id, other.values.invitation_id]) expect(html).to.include(secret);
+        expect((await other.get(`/dashboard/keys/${other.values.key_id}`)).html).to.include('active');
+    });
+});

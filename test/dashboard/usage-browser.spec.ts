@@ -1,0 +1,98 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Browser } from 'playwright-core';
+import { newId } from '../../shared/domain/ids.ts';
+import type { UsageRow } from '../../shared/store/usage.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { DESKTOP, openBrowser, openTab, PHONE, type Scheme, type Tab } from './support/browser.ts';
+import { type Settled, settle } from './support/settled.ts';
+
+const SCREENS = { phone: PHONE, desktop: DESKTOP } as const;
+const SCHEMES: readonly Scheme[] = ['light', 'dark'];
+
+describe('usage, as people see it', function () {
+    this.timeout(300_000);
+    let world: World;
+    let browser: Browser;
+    let somebody: Settled;
+    const kept = process.env['SCREENSHOTS'];
+    const folder = kept ?? mkdtempSync(join(tmpdir(), 'routebook-usage-'));
+
+    before(async function () {
+        browser = await openBrowser(this);
+        mkdirSync(folder, { recursive: true });
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        somebody = await settle(world);
+        for (const row of aBusyDay(somebody)) world.app.usage.record(row);
+        await world.app.usage.flush();
+        // Spread over the last day, as if they had come one by one.
+        await world.app.db.raw(
+            `update usage_hours set hour = hour - (calls * 7 + bucket) % 20 * interval '1 hour' where workspace_id = ? and bucket <> 28`,
+            [somebody.workspaceId],
+        );
+    });
+    after(async () => {
+        await browser?.close();
+        await world?.close();
+        if (kept === undefined) rmSync(folder, { recursive: true, force: true });
+    });
+
+    async function tabOf(person: Settled, screen: keyof typeof SCREENS, scheme: Scheme): Promise<Tab> {
+        const tab = await openTab(browser, world.base, { viewport: SCREENS[screen], scheme });
+        await tab.context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: world.base })));
+        return tab;
+    }
+
+    for (const screen of ['phone', 'desktop'] as const) {
+        for (const scheme of SCHEMES) {
+            it(`is whole, readable and quiet on a ${screen} in ${scheme}`, async () => {
+                const tab = await tabOf(somebody, screen, scheme);
+                for (const path of ['/dashboard/usage', '/dashboard/usage/calls', '/dashboard/statement']) {
+                    await tab.visit(path);
+                    const file = join(folder, `${path.slice(1).replaceAll('/', '.')}.${screen}.${scheme}.png`);
+                    await tab.page.screenshot({ path: file, fullPage: true, animations: 'disabled' });
+                }
+                await tab.close();
+            });
+        }
+    }
+
+    it('opens the charts as a table, and leads from what is called most to its own charts', async () => {
+        const tab = await tabOf(somebody, 'desktop', 'light');
+        const { page } = tab;
+        await tab.visit('/dashboard/usage');
+        await page.getByText('The charts as a table').click();
+        await page.getByRole('table', { name: 'Calls over time' }).waitFor();
+        await page.getByRole('link', { name: 'shop.example search' }).click();
+        await page.getByLabel('Endpoint').waitFor();
+        expect(await page.getByLabel('Endpoint').inputValue()).to.equal('search');
+        expect(await page.getByLabel('Site').inputValue()).to.equal('shop.example');
+        expect(await page.locator('.figures').innerText()).to.include('120');
+        await tab.look();
+        await tab.close();
+    });
+});
+
+/** Calls of one account to a few endpoints, of which some fail. */
+function aBusyDay({ userId, workspaceId, values }: Settled): UsageRow[] {
+    return Array.from({ length: 360 }, (_, index): UsageRow => {
+        const isFailed = index % 11 === 0;
+        return {
+            kind: 'fetch',
+            operation: newId('op'),
+            accountId: userId,
+            workspaceId,
+            userId,
+            keyId: values.key_id,
+            site: index % 3 === 0 ? 'shop.example' : 'a-rather-long-name.of-some-market.example',
+            registrable: 'shop.example',
+            endpoint: index % 3 === 0 ? 'search' : `list_${index % 5}`,
+            version: 1,
+            outcome: isFailed ? (index % 2 === 0 ? 'UPSTREAM_TIMEOUT' : 'INSUFFICIENT_CREDITS') : 'success',
+            credits: isFailed ? 0 : 1,
+            durationMs: 20 + ((index * 37) % 900),
+        };
+    });
+}

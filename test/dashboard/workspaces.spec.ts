@@ -1,0 +1,279 @@
+import { expect } from 'chai';
+import { inviteToWorkspace, MOST_INVITATIONS } from '../../shared/store/invitations.ts';
+import { createKey } from '../../shared/store/keys.ts';
+import { findSignedIn, type SignedIn } from '../../shared/store/web-sessions.ts';
+import { addWorkspace, type Role } from '../../shared/store/workspaces.ts';
+import { eventually } from '../support/eventually.ts';
+import { withKey } from '../support/people.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+
+describe('workspaces on the dashboard', function () {
+    this.timeout(60_000);
+    let world: World;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+    });
+    after(() => world.close());
+
+    async function me(person: Visitor): Promise<SignedIn> {
+        const found = await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? '');
+        if (found === undefined) throw new Error('not signed in');
+        return found;
+    }
+
+    /** Somebody with a confirmed address. */
+    async function confirmed(email = freshAddress()): Promise<Visitor> {
+        const person = await signUp(world, email);
+        await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
+        return person;
+    }
+
+    /** A link of an invitation, as the owner's page shows it. */
+    async function invitation(owner: Visitor, role: Role, email = ''): Promise<string> {
+        const { status, html } = await owner.send('/dashboard/workspace/invitations', { email, role });
+        expect(status, wordsOf(html)).to.equal(200);
+        return new URL(wordsOf(/<pre[^>]*id="invitation-link"[^>]*>([\s\S]*?)<\/pre>/.exec(html)?.[1] ?? '')).pathname;
+    }
+
+    async function team(role: Role): Promise<{ owner: Visitor; member: Visitor; workspaceId: string; memberId: string }> {
+        const owner = await confirmed();
+        const member = await confirmed();
+        const workspaceId = (await me(owner)).current?.workspaceId ?? '';
+        const link = await invitation(owner, role);
+        expect((await member.send(link, {}, { from: link })).to).to.equal('/dashboard');
+        return { owner, member, workspaceId, memberId: (await me(member)).userId };
+    }
+
+    it('let in whoever holds the link of an invitation, once', async () => {
+        const owner = await confirmed();
+        await owner.send('/dashboard/workspace/rename', { name: 'The Harbour' });
+        const link = await invitation(owner, 'admin');
+        expect(wordsOf((await visitor(world).get(link)).html))
+            .to.include('Join The Harbour')
+            .and.include('Sign in first');
+        const [first, second] = [await confirmed(), await confirmed()];
+        const answers = await Promise.all([first.send(link, {}, { from: link }), second.send(link, {}, { from: link })]);
+        expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([303, 404]);
+        const winner = answers[0]?.status === 303 ? first : second;
+        expect((await me(winner)).current).to.include({ name: 'The Harbour', role: 'admin' });
+        expect((await visitor(world).get(link)).status).to.equal(404);
+    });
+
+    it('let in only the address that an invitation was mailed to, and only once it is confirmed', async () => {
+        const owner = await confirmed();
+        const email = freshAddress();
+        const link = await invitation(owner, 'member', email);
+        const other = await confirmed();
+        const refused = await other.send(link);
+        expect(refused.status).to.equal(403);
+        expect(wordsOf(refused.html)).to.include('This invitation is for another address');
+        const guest = await signUp(world, email);
+        const early = await guest.send(link);
+        expect(wordsOf(early.html)).to.include('Confirm your address before you join');
+        expect((await me(guest)).workspaces).to.have.length(1);
+        await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
+        expect((await guest.send(link, {}, { from: link })).to).to.equal('/dashboard');
+        expect((await me(guest)).workspaces).to.have.length(2);
+    });
+
+    it('let nobody in by the invitations of somebody who may invite no longer', async () => {
+        const { owner, member: admin, memberId } = await team('admin');
+        const [first, second] = [await invitation(admin, 'admin'), await invitation(admin, 'member')];
+        const own = await invitation(owner, 'member');
+        expect((await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'member' })).status).to.equal(303);
+        expect((await admin.get(first)).status).to.equal(404);
+        expect((await visitor(world).get(second)).status).to.equal(404);
+        await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'owner' });
+        const [high, low] = [await invitation(admin, 'owner'), await invitation(admin, 'admin')];
+        await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'admin' });
+        expect((await visitor(world).get(high)).status).to.equal(404);
+        expect((await visitor(world).get(low)).status).to.equal(200);
+        expect((await owner.send(`/dashboard/workspace/members/${memberId}/remove`)).status).to.equal(303);
+        expect((await admin.send(low, {}, { from: '/dashboard' })).status).to.equal(404);
+        expect((await visitor(world).get(own)).status).to.equal(200);
+    });
+
+    it('show the role that each member has, whatever was chosen in another form of the page', async () => {
+        const owner = await confirmed();
+        const { html } = await owner.send('/dashboard/workspace/invitations', { email: '', role: 'billing' });
+        expect([...html.matchAll(/<option value="(\w+)" selected>/g)].map(([, role]) => role)).to.deep.equal(['owner', 'member']);
+    });
+
+    it('forget invitations that were taken back or are older than a week', async () => {
+        const owner = await confirmed();
+        const [taken, old] = [await invitation(owner, 'member'), await invitation(owner, 'member')];
+        const { html } = await owner.get('/dashboard/workspace');
+        const paths = [...html.matchAll(/action="(\/dashboard\/workspace\/invitations\/inv_[^"]+)"/g)].map(([, path]) => path ?? '');
+        expect((await owner.send(paths[1] ?? '')).to).to.equal('/dashboard/workspace');
+        expect((await visitor(world).get(taken)).status).to.equal(404);
+        expect((await visitor(world).get(old)).status).to.equal(200);
+        await world.clock.advance({ days: 7, seconds: 1 });
+        expect((await visitor(world).get(old)).status).to.equal(404);
+    });
+
+    it('can only be invited to by a confirmed address', async () => {
+        const person = await signUp(world);
+        expect(wordsOf((await person.get('/dashboard/workspace')).html)).to.include('Invitations need a confirmed address of yours.');
+        expect((await person.send('/dashboard/workspace/invitations', { email: '', role: 'member' })).status).to.equal(422);
+    });
+
+    it('take the keys of a member who leaves or is removed, within a second and for good', async () => {
+        for (const goes of ['leave', 'remove'] as const) {
+            const { owner, member, workspaceId, memberId } = await team('member');
+            const { apiKey } = await createKey(world.app.db, { workspaceId, userId: memberId, name: 'mine' });
+            const caller = withKey(world, apiKey);
+            expect((await caller.call('GET', '/v1/account')).status).to.equal(200);
+            if (goes === 'leave') await member.send('/dashboard/workspace/leave');
+            else await owner.send(`/dashboard/workspace/members/${memberId}/remove`);
+            await eventually(
+                async () => (await caller.call('GET', '/v1/account')).status,
+                (status) => status === 401,
+                1000,
+            );
+            expect((await me(member)).workspaces.map((seat) => seat.workspaceId)).to.not.include(workspaceId);
+            const link = await invitation(owner, 'member');
+            await member.send(link, {}, { from: link });
+            await world.app.keys.flush();
+            expect((await caller.call('GET', '/v1/account')).status).to.equal(401);
+        }
+    });
+
+    it('keep at least one owner, also where two leave at the same time', async () => {
+        const { owner, member, workspaceId } = await team('owner');
+        const both = [owner, member];
+        await Promise.all(both.map((person) => person.send('/dashboard/switch', { workspace: workspaceId })));
+        const answers = await Promise.all(both.map((person) => person.send('/dashboard/workspace/leave')));
+        expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([303, 422]);
+        const { rows } = await world.app.db.raw(`select count(*) from memberships where workspace_id = ? and role = 'owner'`, [
+            workspaceId,
+        ]);
+        expect(rows[0].count).to.equal(1);
+    });
+
+    it('do not let the only owner become anything less', async () => {
+        const owner = await confirmed();
+        const { userId } = await me(owner);
+        const { status, html } = await owner.send(`/dashboard/workspace/members/${userId}/role`, { role: 'member' });
+        expect(status).to.equal(422);
+        expect(wordsOf(html)).to.include('keeps at least one owner');
+        expect((await me(owner)).current?.role).to.equal('owner');
+    });
+
+    describe('know four roles:', () => {
+        const managing = (id: string): readonly (readonly [string, Record<string, string>])[] => [
+            ['/dashboard/workspace/rename', { name: 'Renamed' }],
+            ['/dashboard/workspace/invitations', { email: '', role: 'member' }],
+            [`/dashboard/workspace/members/${id}/role`, { role: 'admin' }],
+            [`/dashboard/workspace/members/${id}/remove`, {}],
+        ];
+
+        for (const role of ['member', 'billing'] as const) {
+            it(`${role} changes neither the name nor the members`, async () => {
+                const { owner, member } = await team(role);
+                const ownerId = (await me(owner)).userId;
+                for (const [path, fields] of managing(ownerId)) expect((await member.send(path, fields)).status, path).to.equal(403);
+                expect((await me(owner)).current?.role).to.equal('owner');
+            });
+        }
+
+        it('billing has no keys, and loses those it had', async () => {
+            const { owner, member, workspaceId, memberId } = await team('member');
+            const { apiKey } = await createKey(world.app.db, { workspaceId, userId: memberId, name: 'mine' });
+            expect((await owner.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'billing' })).to).to.equal(
+                '/dashboard/workspace',
+            );
+            await eventually(
+                async () => (await withKey(world, apiKey).call('GET', '/v1/account')).status,
+                (status) => status === 401,
+                1000,
+            );
+            expect((await member.get('/dashboard/keys')).status).to.equal(403);
+            expect((await member.send('/dashboard/keys', { name: 'new', expires: 'never' })).status).to.equal(403);
+            expect(wordsOf((await member.get('/dashboard')).html)).to.not.include('New key');
+        });
+
+        it('admin manages members, but makes and changes no owner', async () => {
+            const { owner, member, workspaceId, memberId } = await team('admin');
+            const ownerId = (await me(owner)).userId;
+            expect((await member.send(`/dashboard/workspace/members/${ownerId}/role`, { role: 'member' })).status).to.equal(422);
+            expect((await member.send(`/dashboard/workspace/members/${ownerId}/remove`)).status).to.equal(422);
+            expect((await member.send(`/dashboard/workspace/members/${memberId}/role`, { role: 'owner' })).status).to.equal(422);
+            expect((await member.send('/dashboard/workspace/invitations', { email: '', role: 'owner' })).status).to.equal(422);
+            const third = await confirmed();
+            const link = await invitation(member, 'member');
+            await third.send(link, {}, { from: link });
+            const thirdId = (await me(third)).userId;
+            expect((await member.send(`/dashboard/workspace/members/${thirdId}/role`, { role: 'admin' })).to).to.equal(
+                '/dashboard/workspace',
+            );
+            expect((await member.send(`/dashboard/workspace/members/${thirdId}/remove`)).to).to.equal('/dashboard/workspace');
+            const { rows } = await world.app.db.raw('select role from memberships where workspace_id = ? order by role', [workspaceId]);
+            expect(rows.map(({ role }: { role: string }) => role)).to.deep.equal(['admin', 'owner']);
+        });
+    });
+
+    it('are switched between, while a form acts on the one that its page showed', async () => {
+        const person = await confirmed();
+        const first = (await me(person)).current?.workspaceId ?? '';
+        expect((await person.send('/dashboard/workspaces', { name: 'Second' })).to).to.equal('/dashboard/workspace');
+        expect((await me(person)).current).to.include({ name: 'Second', role: 'owner' });
+        await person.send('/dashboard/switch', { workspace: first });
+        const { html } = await person.get('/dashboard/workspace');
+        expect(hiddenOf(html, '_workspace')).to.equal(first);
+        const second = (await me(person)).workspaces.find(({ name }) => name === 'Second')?.workspaceId ?? '';
+        await person.send('/dashboard/switch', { workspace: second });
+        await person.send('/dashboard/workspace/rename', { name: 'First', _workspace: first });
+        expect((await me(person)).workspaces.map(({ name }) => name)).to.have.members(['First', 'Second']);
+    });
+
+    it('are at most twenty for one person', async () => {
+        const person = await confirmed();
+        for (let count = 1; count < 20; count++) {
+            expect((await person.send('/dashboard/workspaces', { name: `Number ${count}` })).status).to.equal(303);
+        }
+        const { status, html } = await person.send('/dashboard/workspaces', { name: 'One too many' });
+        expect(status).to.equal(422);
+        expect(wordsOf(html)).to.include('You are in 20 workspaces already');
+    });
+
+    it('are at most twenty for one person, however many invitations are used at once', async () => {
+        const person = await confirmed();
+        const { userId } = await me(person);
+        for (let count = 1; count < 19; count++) await addWorkspace(world.app.db, userId, `Number ${count}`);
+        const owners = await Promise.all([confirmed(), confirmed(), confirmed()]);
+        const links = await Promise.all(owners.map((owner) => invitation(owner, 'member')));
+        const answers = await Promise.all(links.map((link) => person.send(link, {}, { from: link })));
+        expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([303, 403, 403]);
+        expect((await me(person)).workspaces).to.have.length(20);
+        const refused = answers.find(({ status }) => status === 403);
+        expect(wordsOf(refused?.html ?? '')).to.include('You are in too many workspaces');
+    });
+
+    it('have at most fifty open invitations, however many are made at once', async () => {
+        const owner = await confirmed();
+        const { userId, current } = await me(owner);
+        const order = { workspaceId: current?.workspaceId ?? '', role: 'member', email: undefined, by: userId } as const;
+        const made = await Promise.all(Array.from({ length: MOST_INVITATIONS + 8 }, () => inviteToWorkspace(world.app.db, order)));
+        expect(made.filter((token) => token !== undefined)).to.have.length(MOST_INVITATIONS);
+        const { status, html } = await owner.send('/dashboard/workspace/invitations', { email: '', role: 'member' });
+        expect(status).to.equal(422);
+        expect(wordsOf(html)).to.include('At most 50 invitations are open at a time.');
+    });
+
+    it('that somebody left all of are made anew', async () => {
+        const { member } = await team('member');
+        for (const seat of (await me(member)).workspaces)
+            await world.app.db.raw('delete from memberships where workspace_id = ? and user_id = ?', [
+                seat.workspaceId,
+                (await me(member)).userId,
+            ]);
+        expect((await member.get('/dashboard')).to).to.equal('/dashboard/workspace');
+        expect((await member.get('/dashboard/keys')).to).to.equal('/dashboard/workspace');
+        const page = await member.get('/dashboard/workspace');
+        expect(wordsOf(page.html)).to.include('You are in no workspace.');
+        expect((await member.send('/dashboard/workspaces', { name: 'Again' })).to).to.equal('/dashboard/workspace');
+        expect((await member.get('/dashboard')).status).to.equal(200);
+    });
+});

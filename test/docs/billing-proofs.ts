@@ -1,0 +1,214 @@
+const FETCH = 'test/api/fetch.spec.ts';
+const WALKS = 'test/api/fetch-pages.spec.ts';
+const PAGED = 'test/workers/pages.spec.ts';
+const CREDITS = 'test/store/credits.spec.ts';
+const EARNED = 'test/store/first-fetch.spec.ts';
+const PRICES = 'test/domain/pricing.spec.ts';
+const SITES = 'test/hostile/upstreams.spec.ts';
+const CALLS = 'test/workers/upstream.spec.ts';
+const PLANS = 'test/billing/plans.spec.ts';
+const EVENTS = 'test/billing/webhook.spec.ts';
+const PAGES = 'test/dashboard/billing.spec.ts';
+const DATES = 'test/billing/dates.spec.ts';
+const CAPS = 'test/store/spending.spec.ts';
+const NOTICES = 'test/billing/notices.spec.ts';
+
+/** A file, and what stands in titles of tests in it. */
+export type Proof = readonly [file: string, ...titles: string[]];
+
+/** What a sentence of docs/billing.md begins with, and the tests that prove it. */
+export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
+    // What is billed, and when.
+    'One rule: ': [
+        [FETCH, 'answers with the result and charges exactly one credit for one request'],
+        [FETCH, 'does not charge when the site refuses, breaks, lies or hangs'],
+        [CREDITS, 'never takes more than is held'],
+        [PRICES, 'never exceeds the hold when the worker keeps its limits'],
+    ],
+    'A success is a final 2xx answer': [
+        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+        ['test/workers/select.spec.ts', 'says where the shape broke', 'names the expression that does not fit'],
+    ],
+    'Anything else is free': [
+        [FETCH, 'does not charge when the site refuses, breaks, lies or hangs'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+    ],
+    'A fetch first **holds**': [
+        [CREDITS, 'takes as many units as are wanted'],
+        [PRICES, 'is a unit for each page of a walk, and pages are free where results are billed'],
+    ],
+    'When it ends, the exact cost': [
+        [CREDITS, 'takes the exact cost and gives back the rest'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+    ],
+    'A hold whose call never ended': [[CREDITS, 'releases holds whose time is over, and no others']],
+    "A request costs the site's credits": [
+        [FETCH, 'answers with the result and charges exactly one credit for one request'],
+        [WALKS, 'costs what the operator set for each of its pages'],
+        ['test/store/versions.spec.ts', 'take price, share and rate from the registrable domain'],
+    ],
+    'An endpoint that bills by the result': [[FETCH, 'bills per result where the schema says so, and nothing for no results']],
+    'An endpoint of kind `paginate`': [
+        [WALKS, 'is billed by the pages that had results, and joins them', 'costs nothing without results'],
+        [PAGED, 'passes over a page without results when the site names a next one, and does not bill it'],
+    ],
+    'On any other kind, following pages': [
+        [WALKS, 'is one request of any other kind, however many pages that takes'],
+        [WALKS, 'is billed by the result where the schema says so, and pages are free then'],
+    ],
+    'Pages are followed to the last one': [
+        [PAGED, 'follows cursors until there is none'],
+        [WALKS, 'ends at max_pages, at max_results and at max_credits, and says that there is more', 'ends where the balance ends'],
+    ],
+    'If the site has more, `meta.truncated`': [[PAGED, 'says that it is truncated wherever something was cut off or left unread']],
+    'Where pages are only counted': [[PAGED, 'says so too of a walk that ends at a full page, where nobody asked for another']],
+    'A page that fails fails the whole call': [[WALKS, 'is free as a whole when one of its pages fails']],
+    'Opening a page before a form': [['test/api/fetch-forms.spec.ts', 'fills in the form of the page and costs one request']],
+    '`max_credits` of a call caps the hold': [
+        [PRICES, 'stays within the caller’s cap, in whole units'],
+        [FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so'],
+    ],
+    'What goes past them is cut off': [[FETCH, 'cuts results at max_results, at max_credits and at the balance, and says so']],
+    '`meta.credits_used` is what': [[FETCH, 'answers with the result and charges exactly one credit for one request']],
+    'The monthly allowance is spent before': [[CREDITS, 'spends the allowance before the bonus']],
+    'It is reset, not added to': [
+        ['test/store/allowance.spec.ts', 'by the first hold of the new month', 'by the sweeper, once, where nobody looks'],
+    ],
+    'The first charged fetch of a person': [[EARNED, 'are in its own answer already', 'are not earned by a fetch that failed']],
+    'A person whom you invited': [
+        [EARNED, 'come with the first charged fetch of the invited, whatever the inviter did', 'end at 20 a month'],
+        ['test/dashboard/invitations.spec.ts', 'earns 100 with the first fetch of whoever came by the link, and says what came of it'],
+    ],
+    'The first schema of a domain': [
+        ['test/store/schemas.spec.ts', 'is paid once for a registrable domain, into the account that pays', 'is paid ten times a month'],
+    ],
+    'While a workspace is on Free': [
+        ['test/api/account.spec.ts', 'shares credits and limits over the free workspaces of one person, and names the key that asks'],
+        ['test/store/accounts.spec.ts', 'changes plan with its workspace, and bonus goes to whoever pays'],
+    ],
+    'Every movement is a row': [
+        ['test/store/ledger.spec.ts', 'cannot be rewritten', 'agrees with the rules as they are told, whatever happens to three accounts'],
+    ],
+    '`npm run admin -- ledger check` proves it': [
+        ['test/admin/commands.spec.ts', 'names the accounts whose ledger does not sum, and fails'],
+    ],
+    // Plans, dates and payment.
+    'Each sentence here is proved': [['test/docs/billing-sentences.spec.ts', 'has a test for each sentence, which is there']],
+    'Free costs nothing': [['test/domain/plans.spec.ts', 'cost and allow what the price list says']],
+    'Nothing is ever charged beyond': [
+        ['test/api/fetch.spec.ts', 'answers 402 with the way up when the balance is below one unit'],
+        [PAGES, 'straight from the link of a 402, after signing in, for the workspace that is out of credits'],
+    ],
+    'A plan is paid at Stripe': [[EVENTS, 'by invoice.paid, with the plan and its limits']],
+    'It holds from the moment': [
+        [EVENTS, 'by no other event, whatever it says'],
+        [PAGES, 'show an API key the new limits within a second'],
+    ],
+    'An allowance is granted once': [
+        [EVENTS, 'however often it comes', 'in whatever order events come', 'by two APIs at once, each event to both'],
+    ],
+    'An upgrade begins a new billing period': [
+        [PLANS, 'at once, with a new period in the middle of the month, the whole allowance and the owner’s bonus'],
+        [PLANS, 'up at once: a new period begins, and what was not used of the old month is credited'],
+    ],
+    'Where there is a subscription already': [
+        [PLANS, 'up at once: a new period begins, and what was not used of the old month is credited'],
+        [PAGES, 'up, after saying what it costs today'],
+    ],
+    'If it cannot be paid': [
+        [PLANS, 'not at all, where the card '],
+        [PAGES, 'not where the bank says no, and shows where to pay'],
+    ],
+    "The owner's bonus credits move": [
+        [PLANS, 'at once, with a new period in the middle of the month, the whole allowance and the owner’s bonus'],
+        [PLANS, 'to Free when the month that was paid for ends, and the bonus goes back to the owner'],
+    ],
+    'The billing date is the day': [[DATES, 'is the same day of each month']],
+    'From the 29th, 30th or 31st': [
+        [DATES, 'from the 31st is a short month’s last day, and the 31st again after it'],
+        [DATES, 'in February of a leap year is the 29th'],
+    ],
+    'Daylight saving moves nothing': [[DATES, 'keeps its hour when the clocks change, whatever zone the database is in']],
+    'On Free the allowance begins anew': [
+        ['test/store/allowance.spec.ts', 'ends on the same day', 'by the sweeper, once, where nobody looks'],
+    ],
+    'Under a subscription, what is left': [
+        [PLANS, 'with what is left of the old allowance for three days past the billing date, until the invoice is paid'],
+        [PLANS, 'without an allowance from the third day on, and held credits of the old one lapse'],
+    ],
+    'A smaller plan, and Free, begin': [
+        [PLANS, 'down when the month that was paid for ends'],
+        [PLANS, 'to Free when the month that was paid for ends, and the bonus goes back to the owner'],
+    ],
+    'Until then everything stays': [
+        [PLANS, 'down and back again before the month ends: nothing happened', 'not to Free, where that was taken back'],
+    ],
+    'If the payment of a new month fails': [[PLANS, 'stays for seven days, then Free, and nothing more is billed']],
+    'A refund of the whole': [
+        [PLANS, 'ends at once, and nothing more is billed', 'for a month that is over stays, by refund; and ends, by dispute'],
+    ],
+    'A refund in part': [[PLANS, 'in part stays', 'for a month that is over stays, by refund; and ends, by dispute']],
+    'Of several checkouts': [
+        [
+            PLANS,
+            'once, however many tabs begin a checkout: the last one can be paid',
+            'and is not sold a second time: another tab learns that it was paid',
+        ],
+    ],
+    'Deleting an account first': [
+        [
+            PLANS,
+            'ends at Stripe first, and what is open in another tab can no longer be paid',
+            'stays, account and all, where Stripe cannot be told',
+        ],
+        [PAGES, 'end what is paid for when the account is deleted', 'keep an account whose subscription cannot be ended'],
+    ],
+    'Where payment is not set up': [
+        [PAGES, 'say how to ask the operator where payment is not set up, and show the plan that the operator sets'],
+        ['test/store/allowance.spec.ts', 'begins a new period at once, and the owner’s bonus moves along'],
+    ],
+    'Owners, and members with the role billing, buy': [
+        [PAGES, 'an admin sees and changes nothing', 'a member sees nothing of it', 'whoever has the role billing buys and changes plans'],
+    ],
+    'A cap is what an account': [[CAPS, 'of a key holds for this key alone, and the account’s for all of them', 'resets at midnight, UTC']],
+    'Credits that calls in flight hold': [
+        [CAPS, 'counts what is held, and gives back what was not charged', 'counts what was spent today before it was set'],
+    ],
+    'A call for which a cap leaves less': [
+        [CAPS, 'lets calls spend up to it, and names cap, what is used and when it resets after that'],
+        [
+            'test/billing/spending.spec.ts',
+            'refuses what goes past it with SPENDING_LIMIT, which names cap, what is used and when it resets',
+        ],
+    ],
+    'Without credits, that is said first': [['test/billing/spending.spec.ts', 'is told after that the credits are gone: 402 comes first']],
+    'When four fifths of an allowance': [
+        [NOTICES, 'when four fifths are used, and when all of it is, each once a period: by mail and on the dashboard'],
+        [NOTICES, 'of a workspace: its owners and whoever pays'],
+    ],
+    'When the last 50 calls': [
+        [NOTICES, 'when a key’s last fifty calls of one endpoint failed, once', 'until a call succeeds; and again after fifty more'],
+    ],
+    'When a payment fails, and when': [[NOTICES, 'when it failed, once a billing date, and when the plan ended for that']],
+    // What a site does, and what that costs.
+    'Every row below is let happen': [
+        ['test/docs/billing-table.spec.ts', 'tells of every behaviour of a site what the tests let happen'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+    ],
+    'Where a write is told something else': [
+        ['test/docs/billing-table.spec.ts', 'tells of every behaviour of a site what the tests let happen'],
+    ],
+    "*At once*: as soon as the site's part": [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+    'A read whose connection failed or broke': [
+        [CALLS, 'tries a read again after ', 'waits as long as Retry-After says', 'does not wait for a Retry-After behind the deadline'],
+        [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
+    ],
+    'A write is sent once': [[CALLS, 'sends a write once, whatever comes back']],
+    "*At the deadline*: when the call's": [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+    'A connection that is not ready after 10 s': [
+        ['test/workers/connector.spec.ts', 'is closed also where the site never answers the TLS handshake'],
+        ['test/long/connections.spec.ts', 'is given up after ten seconds, as one that failed, long before the deadline'],
+    ],
+    '*At the cap*: within 200 ms': [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+    'The rest is not read': [[SITES, 'misbehaves does so in more than forty ways, each told once']],
+};

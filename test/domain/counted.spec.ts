@@ -1,0 +1,15 @@
+import { expect } from 'chai';
+import { counted } from '../../shared/domain/counted.ts';
+
+describe('a number in a message', () => {
+    it('is one of a thing, and otherwise so many of them', () => {
+        expect([0, 1, 2, 1000].map((count) => counted(count, 'credit'))).to.deep.equal([
+            '0 credits',
+            '1 credit',
+            '2 credits',
+            '1000 credits',
+        ]);
+        expect(counted(1, 'reply', 'replies')).to.equal('1 reply');
+        expect(counted(2, 'reply', 'replies')).to.equal('2 replies');
+    });
+});

@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { openCursor, sealCursor } from '../../shared/domain/cursor.ts';
+import type { Json } from '../../shared/domain/types.ts';
+
+const key = randomBytes(32);
+const query = ['getThings', { q: 'shoes', sort: 'name' }];
+
+describe('a cursor', () => {
+    it('brings back its place for the very query that it was issued for, however that is spelt', () => {
+        for (const place of [7, 'shop.test', [1.5, 'ß', null], { rank: 3 }]) {
+            const cursor = sealCursor(key, query, place);
+            expect(cursor).to.match(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{22}$/);
+            expect(openCursor(key, ['getThings', { sort: 'name', q: 'shoes' }], cursor)).to.deep.equal(place);
+        }
+    });
+
+    it('is nothing to another query, nor to another key', () => {
+        const cursor = sealCursor(key, query, 7);
+        const others: Json[] = [['getThings', { q: 'shoes' }], ['getOthers', { q: 'shoes', sort: 'name' }], null, 'getThings'];
+        for (const other of others) expect(openCursor(key, other, cursor), JSON.stringify(other)).to.equal(undefined);
+        expect(openCursor(randomBytes(32), query, cursor)).to.equal(undefined);
+    });
+
+    it('cannot be made up or changed', () => {
+        const cursor = sealCursor(key, query, 7);
+        fc.assert(
+            fc.property(fc.oneof(fc.string(), fc.string({ unit: 'binary' }), mutationsOf(cursor)), (text) => {
+                fc.pre(text !== cursor);
+                expect(openCursor(key, query, text)).to.equal(undefined);
+            }),
+            { numRuns: 2000 },
+        );
+    });
+});
+
+/** The cursor with one character replaced, removed or doubled. */
+function mutationsOf(cursor: string): fc.Arbitrary<string> {
+    return fc
+        .tuple(fc.nat(cursor.length - 1), fc.constantFrom('', '.', 'A', 'z', '=', ' ', '\u0000', 'ß'))
+        .map(([place, char]) => cursor.slice(0, place) + char + cursor.slice(place + 1));
+}

@@ -1,0 +1,75 @@
+import { domainToASCII } from 'node:url';
+import { expect } from 'chai';
+import { likeness, skeletonOf } from '../../shared/domain/look-alike.ts';
+
+const ascii = (name: string) => domainToASCII(name);
+const like = (name: string, other: string, isWellKnown = false) => likeness(ascii(name), ascii(other), isWellKnown);
+
+describe('a name that may be taken for another', () => {
+    it('has letters of other scripts, accents, digits or pairs that look like letters, or hyphens more', () => {
+        for (const [name, other] of [
+            ['gіthub.com', 'github.com'],
+            ['раураl.com', 'paypal.com'],
+            ['ωikipedia.org', 'wikipedia.org'],
+            ['gìthüb.com', 'github.com'],
+            ['g00gle.com', 'google.com'],
+            ['paypa1.com', 'paypal.com'],
+            ['exarnple.com', 'example.com'],
+            ['vvikipedia.org', 'wikipedia.org'],
+            ['stack-exchange.com', 'stackexchange.com'],
+            ['gіthub.net', 'github.com'],
+            ['githuЬ.com', 'github.com'],
+        ] as const)
+            expect(like(name, other), name).to.equal('letters that look alike');
+    });
+
+    it('is the same with another ending', () => {
+        for (const [name, other] of [
+            ['github.net', 'github.com'],
+            ['github.co.uk', 'github.com'],
+            ['wikipedia.com', 'wikipedia.org'],
+            ['bücher.example', 'bücher.test'],
+        ] as const)
+            expect(like(name, other), name).to.equal('another ending');
+    });
+
+    it('is one letter away from one that many know', () => {
+        for (const [name, other] of [
+            ['githib.com', 'github.com'],
+            ['gihtub.com', 'github.com'],
+            ['githubb.com', 'github.com'],
+            ['wikpedia.org', 'wikipedia.org'],
+            ['wikipedya.com', 'wikipedia.org'],
+        ] as const) {
+            expect(like(name, other, true), name).to.equal('one letter');
+            expect(like(name, other, false), name).to.equal(undefined);
+        }
+    });
+
+    it('is told from what people tell apart', () => {
+        for (const [name, other] of [
+            ['github.com', 'github.com'],
+            ['github.com', 'gitlab.com'],
+            ['shop.com', 'ship.com'],
+            ['nasa.gov', 'nbsa.gov'],
+            ['x.com', 'x.org'],
+            ['wikipedia.org', 'wiktionary.org'],
+            ['mybooks.com', 'books.com'],
+        ] as const)
+            expect(like(name, other, true), `${name} ${other}`).to.equal(undefined);
+    });
+
+    it('among those on private suffixes is one only beside a name that many know', () => {
+        expect(like('docs.github.io', 'docs.gitlab.io')).to.equal(undefined);
+        expect(like('docs.github.io', 'docs.com')).to.equal(undefined);
+        expect(like('paypal.github.io', 'paypal.com', true)).to.equal('another ending');
+        expect(like('раураl.github.io', 'paypal.com')).to.equal('letters that look alike');
+    });
+
+    it('has the same skeleton for every spelling of the same letters, and never none', () => {
+        expect(skeletonOf(ascii('gіthub.com'))).to.equal('github');
+        expect(skeletonOf('xn--bcher-kva.test')).to.equal('bucher');
+        for (const name of ['github.io', 'a.github.io', 'co.test', ascii('例え.テスト'), '1.test'])
+            expect(skeletonOf(name), name).not.to.equal('');
+    });
+});

@@ -1,0 +1,26 @@
+import type { JsonObject, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+
+/** For specs of what is made of packages: the smallest that say what they are about. */
+
+/** A package of these endpoints. */
+export const onePackage = (...endpoints: PackageEndpoint[]): PackageDocument => ({
+    format: 'routebook/1',
+    site: 'shop.example.com',
+    title: 'Shop',
+    intent_category: 'commerce',
+    endpoints,
+});
+/** A GET of a path on its site. */
+export const endpoint = (name: string, url: string, more: Partial<PackageEndpoint> = {}): PackageEndpoint => ({
+    name,
+    method: 'GET',
+    url: `https://shop.example.com${url}`,
+    ...more,
+});
+/** A param for a placeholder. */
+export const pathParam = (name: string, schema: JsonObject = { type: 'string' }): PackageParam => ({
+    name,
+    source: 'path',
+    required: true,
+    schema,
+});

@@ -1,0 +1,266 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { exportOpenApi } from '../../shared/domain/openapi-export.ts';
+import type { Json, JsonObject, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import { STARTERS } from '../starter/packages.ts';
+import { anyPackage } from '../support/any-package.ts';
+import { lintOpenApi } from '../support/lint-openapi.ts';
+import { goodPackage } from './good-package.ts';
+import { endpoint, onePackage, pathParam } from './one-package.ts';
+
+const STAMP = { version: 7, versionHash: 'a'.repeat(64), publishedAt: new Date('2026-01-02T03:04:05.678Z') };
+const GENERATED = 40;
+
+interface Parameter {
+    name: string;
+    in: 'path' | 'query' | 'header';
+    required: boolean;
+    description?: string;
+    schema: JsonObject;
+}
+
+interface Operation {
+    operationId: string;
+    servers?: { url: string }[];
+    parameters: Parameter[];
+    requestBody?: { content: Record<string, { schema: JsonObject }> };
+    responses: JsonObject;
+}
+
+interface OpenApi {
+    servers: [{ url: string }];
+    paths: Record<string, Record<string, Operation>>;
+}
+
+const openApiOf = (document: PackageDocument) => exportOpenApi(document, STAMP) as unknown as OpenApi;
+const operationsOf = (openApi: OpenApi) =>
+    Object.entries(openApi.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+    );
+describe('a package as an OpenAPI document', () => {
+    it('is valid, as an outside tool judges it: every package of the starter registry, and whatever else the rules let through', async () => {
+        const generated = fc.sample(anyPackage(), GENERATED).map((document, index) => [`generated ${index}`, document] as const);
+        const packages = [...STARTERS.map(({ document }) => [document.site, document] as const), ...generated];
+        const found = await lintOpenApi(Object.fromEntries(packages.map(([name, document]) => [name, exportOpenApi(document, STAMP)])));
+        const [first] = found;
+        const culprit = generated.find(([name]) => first?.startsWith(`${name}:`))?.[1];
+        expect(found, JSON.stringify(culprit)).to.deep.equal([]);
+    }).timeout(60_000);
+
+    it('would not be called valid where it is not', async () => {
+        const { paths } = openApiOf(onePackage(endpoint('get', '/{id}', { params: [pathParam('id')] })));
+        const broken = { openapi: '3.1.0', info: { title: 'Broken', version: '1' }, paths: { '/{other}?q=1': paths['/{id}'] ?? {} } };
+        expect(await lintOpenApi({ good: exportOpenApi(onePackage(endpoint('get', '/')), STAMP), broken })).not.to.deep.equal([]);
+    }).timeout(30_000);
+
+    it('has one operation for each endpoint, under its name, method and host, with each parameter once', () => {
+        fc.assert(
+            fc.property(anyPackage(), (document) => {
+                const openApi = openApiOf(document);
+                const operations = new Map(operationsOf(openApi).map((operation) => [operation.operationId, operation]));
+                expect([...operations.keys()]).to.have.members(document.endpoints.map(({ name }) => name));
+                for (const { name, method, url } of document.endpoints) {
+                    const operation = operations.get(name);
+                    if (operation === undefined) throw new Error(`no operation for ${name}`);
+                    expect(operation.method).to.equal(method.toLowerCase());
+                    expect((operation.servers ?? openApi.servers)[0]?.url).to.equal(new URL(url).origin);
+                    const keys = operation.parameters.map((parameter) => `${parameter.in} ${parameter.name}`);
+                    expect(new Set(keys).size, keys.join()).to.equal(keys.length);
+                    const placed = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, placeholder]) => placeholder);
+                    expect(
+                        operation.parameters.filter((parameter) => parameter.in === 'path').map((parameter) => parameter.name),
+                    ).to.deep.equal(placed);
+                    const shape = (text: string) => text.replaceAll(/\{\w+\}/g, '{}');
+                    const [path = ''] = url.slice(new URL(url).origin.length).split('?');
+                    expect(shape(operation.path.replace(`#${name}`, ''))).to.equal(shape(path));
+                }
+            }),
+            { numRuns: 50 },
+        );
+    }).timeout(60_000);
+
+    for (const { document, fixture } of STARTERS) {
+        it(`of ${document.site} makes the very requests that the site documents`, () => {
+            const openApi = openApiOf(document);
+            const operations = new Map(operationsOf(openApi).map((operation) => [operation.operationId, operation]));
+            for (const { endpoint: name, params, request } of fixture.answers) {
+                const operation = operations.get(name);
+                if (operation === undefined) throw new Error(`no operation for ${name}`);
+                const built = requestFor(operation, params);
+                expect(built.path, name).to.equal(request.path);
+                const asked = Object.entries(request.query).flatMap(([key, value]) => [value].flat().map((item) => `${key}=${item}`));
+                expect(built.query.toSorted(), name).to.deep.equal(asked.toSorted());
+            }
+        });
+    }
+
+    it('keeps apart what OpenAPI would take for one: a method and path twice, other names of placeholders, other hosts', () => {
+        const openApi = openApiOf(
+            onePackage(
+                endpoint('first', '/graphql', { method: 'POST', body: { query: 'a' } }),
+                endpoint('second', '/graphql', { method: 'POST', body: { query: 'b' } }),
+                endpoint('read', '/graphql'),
+                endpoint('by_id', '/things/{id}', { params: [pathParam('id')] }),
+                endpoint('by_name', '/things/{name}', { params: [pathParam('name')] }),
+                endpoint('elsewhere', '/graphql', { method: 'DELETE', url: 'https://api.shop.example.com/graphql' }),
+            ),
+        );
+        expect(Object.keys(openApi.paths)).to.deep.equal([
+            '/graphql',
+            '/graphql#second',
+            '/things/{id}',
+            '/things/{name}#by_name',
+            '/graphql#elsewhere',
+        ]);
+        expect(Object.keys(openApi.paths['/graphql'] ?? {})).to.deep.equal(['post', 'get']);
+        expect(openApi.paths['/graphql#elsewhere']?.['delete']?.servers).to.deep.equal([{ url: 'https://api.shop.example.com' }]);
+    });
+
+    it('tells of the query that stands in the template: fixed, repeated, filled, and params that come behind it', () => {
+        const [operation] = operationsOf(
+            openApiOf(
+                onePackage(
+                    endpoint('find', '/{id}/x/{id}?lang=en&tag=a&tag=b&q={term}&sort=by:{term}&page=1&a%26b=c+d', {
+                        params: [
+                            pathParam('id', { type: 'integer' }),
+                            { ...pathParam('term'), required: false, default: 'all' },
+                            { name: 'limit', source: 'query', required: false, description: 'How many.' },
+                        ],
+                        pagination: { param: 'page', start: 1 },
+                        headers: { Accept: 'application/json', 'x-app': 'web' },
+                    }),
+                ),
+            ),
+        );
+        expect(operation?.path).to.equal('/{id}/x/{id_2}');
+        const { parameters = [] } = operation ?? {};
+        expect(parameters).to.deep.equal([
+            { name: 'id', in: 'path', required: true, schema: { type: 'integer' } },
+            { name: 'id_2', in: 'path', required: true, schema: { type: 'integer' } },
+            { name: 'lang', in: 'query', required: true, schema: { type: 'string', enum: ['en'], default: 'en' } },
+            {
+                name: 'tag',
+                in: 'query',
+                required: true,
+                schema: { type: 'array', items: { type: 'string' }, enum: [['a', 'b']], default: ['a', 'b'] },
+            },
+            { name: 'q', in: 'query', required: false, schema: { type: 'string', default: 'all' } },
+            {
+                name: 'sort',
+                in: 'query',
+                required: true,
+                description: 'Stands in the URL as sort=by:{term}.',
+                schema: { type: 'string' },
+            },
+            { name: 'a&b', in: 'query', required: true, schema: { type: 'string', enum: ['c d'], default: 'c d' } },
+            { name: 'limit', in: 'query', required: false, description: 'How many.', schema: { type: ['string', 'number', 'boolean'] } },
+            {
+                name: 'page',
+                in: 'query',
+                required: false,
+                description: 'Tells the pages apart (page).',
+                schema: { type: 'integer', default: 1 },
+            },
+            { name: 'x-app', in: 'header', required: true, schema: { type: 'string', enum: ['web'], default: 'web' } },
+        ]);
+    });
+
+    it('tells of bodies: flat, by template, and as forms', () => {
+        const body = (name: string, required: boolean, schema?: JsonObject) => ({
+            name,
+            source: 'body' as const,
+            required,
+            ...(schema === undefined ? {} : { schema }),
+        });
+        const bodyOf = (more: Partial<PackageEndpoint>) =>
+            operationsOf(openApiOf(onePackage(endpoint('send', '/', { method: 'POST', ...more }))))[0]?.requestBody?.content;
+        const params = [body('sku', true, { type: 'string' }), body('note', false)];
+        expect(bodyOf({ params })).to.deep.equal({
+            'application/json': {
+                schema: {
+                    type: 'object',
+                    properties: { sku: { type: 'string' }, note: {} },
+                    required: ['sku'],
+                    additionalProperties: false,
+                },
+            },
+        });
+        expect(bodyOf({ params, body_format: 'form' })).to.have.nested.property(
+            'application/x-www-form-urlencoded.schema.properties.note.type',
+        );
+        expect(
+            bodyOf({ params, body: { op: 'Order', vars: { sku: '{sku}', note: '{note}' }, list: ['{sku}', 1], odd: ['{note}'] } }),
+        ).to.deep.equal({
+            'application/json': {
+                schema: {
+                    type: 'object',
+                    properties: {
+                        op: { const: 'Order' },
+                        vars: {
+                            type: 'object',
+                            properties: { sku: { type: 'string' }, note: {} },
+                            required: ['sku'],
+                            additionalProperties: false,
+                        },
+                        list: { type: 'array', prefixItems: [{ type: 'string' }, { const: 1 }], minItems: 2, maxItems: 2 },
+                        odd: { type: 'array', items: { anyOf: [{}] }, minItems: 0, maxItems: 1 },
+                    },
+                    required: ['op', 'vars', 'list', 'odd'],
+                    additionalProperties: false,
+                },
+            },
+        });
+        expect(bodyOf({})).to.equal(undefined);
+        expect(bodyOf({ params, headers: { 'Content-Type': 'application/vnd.shop+json' } })).to.have.keys('application/vnd.shop+json');
+    });
+
+    it('describes an answer only where it is what the site itself says', () => {
+        const schema = { type: 'object', required: ['id'] };
+        const answerOf = (more: Partial<PackageEndpoint>) =>
+            (operationsOf(openApiOf(onePackage(endpoint('get', '/', more))))[0]?.responses['2XX'] as JsonObject | undefined)?.['content'];
+        expect(answerOf({ response: { type: 'json', schema } })).to.deep.equal({ 'application/json': { schema } });
+        for (const selected of [
+            { response: { type: 'json' as const, schema, select: { id: 'a' } } },
+            { response: { type: 'json' as const, schema: { properties: { items: true } } } },
+            { response: { type: 'json' as const, schema }, pagination: { style: 'link' as const } },
+        ])
+            expect(answerOf(selected)).to.deep.equal({ 'application/json': { schema: {} } });
+        expect(answerOf({})).to.deep.equal({ '*/*': { schema: {} } });
+        expect(answerOf({ method: 'HEAD' })).to.equal(undefined);
+    });
+
+    it('of the package that uses most of the format is valid too', async () => {
+        const document = goodPackage() as unknown as PackageDocument;
+        expect(await lintOpenApi({ good: exportOpenApi(document, STAMP) })).to.deep.equal([]);
+        expect(exportOpenApi(document, STAMP)).to.deep.include({
+            openapi: '3.1.0',
+            info: { title: 'Example Shop', version: '7', description: 'Products and orders.\nTwo lines.' },
+            'x-routebook': {
+                site: 'shop.example.com',
+                intent_category: 'commerce/product-search',
+                version: 7,
+                version_hash: 'a'.repeat(64),
+                published_at: '2026-01-02T03:04:05.678Z',
+            },
+        });
+    }).timeout(30_000);
+});
+
+/** A call as a client makes it from the document alone: given params, and for what is always sent or has a default that default. */
+function requestFor({ path, parameters }: Operation & { path: string }, params: JsonObject): { path: string; query: string[] } {
+    let filled = path.replace(/#.*$/, '');
+    const query: string[] = [];
+    for (const { name, in: place, schema, description } of parameters) {
+        const value = params[name.replace(/_\d$/, '')] ?? params[name] ?? filledIn(description, params) ?? schema['default'];
+        if (value === undefined || place === 'header') continue;
+        if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(value)));
+        else for (const item of [value].flat() as Json[]) query.push(`${name}=${item}`);
+    }
+    return { path: new URL(filled, 'https://host.invalid').pathname, query };
+}
+
+/** What stands in the template as text around placeholders is told by the description. */
+function filledIn(description: string | undefined, params: JsonObject): string | undefined {
+    const [, template] = /^Stands in the URL as [^=]+=(.*)\.$/.exec(description ?? '') ?? [];
+    return template?.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => String(params[name]));
+}

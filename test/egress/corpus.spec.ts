@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { dataOf } from '../support/routes.ts';
+import { type Bench, encodePlace, openBench, SHOP } from './bench.ts';
+import { FORMS, packagesOf } from './forms.ts';
+import { NaiveConnector } from './naive-connector.ts';
+
+async function open(make?: Parameters<typeof openBench>[0]): Promise<Bench> {
+    const bench = await openBench(make);
+    for (const [site, endpoints] of Object.entries(packagesOf(bench))) {
+        const { status, body } = await bench.publish(site, endpoints);
+        if (status !== 201) await bench.close().finally(() => Promise.reject(new Error(JSON.stringify(body))));
+    }
+    return bench;
+}
+
+const balanceOf = async ({ person }: Bench) =>
+    dataOf<{ credits: { balance: number; held: number } }>(await person.call('GET', '/v1/account')).credits;
+
+describe('the egress corpus, from the API to the dial', function () {
+    this.timeout(60_000);
+    let bench: Bench;
+    let atFirst: { balance: number; held: number };
+
+    before(async () => {
+        bench = await open();
+        // A good redirect passes, so that refusing everything would not be enough; it earns the bonus of a first fetch, too.
+        dataOf(await bench.call(SHOP, 'go', { to: encodePlace('/fine') }));
+        atFirst = await balanceOf(bench);
+    });
+    after(() => bench?.close());
+
+    const values = (name: string) => name.startsWith('a value');
+    for (const form of FORMS.filter(({ name }) => !values(name))) {
+        it(`lets nobody through by ${form.name}`, async () => expect(await form.run(bench)).to.deep.equal([]));
+    }
+
+    it('costs nobody a credit', async () => expect(await balanceOf(bench)).to.deep.equal(atFirst));
+
+    for (const form of FORMS.filter(({ name }) => values(name))) {
+        it(`is not steered by ${form.name}`, async () => expect(await form.run(bench)).to.deep.equal([]));
+    }
+
+    it('never reaches the forbidden listener', () => {
+        expect(bench.forbidden.seen).to.have.length(0);
+        expect(bench.forbidden.connections()).to.equal(0);
+    });
+
+    it('holds at least two hundred forms, each told once', () => {
+        expect(new Set(FORMS.map(({ name }) => name)).size).to.equal(FORMS.length);
+        expect(FORMS.length).to.be.at.least(200);
+    });
+
+    it('breaks nothing: no bug is logged', () => {
+        expect(bench.world.logged.filter(({ level }) => level === 'error' || level === 'fatal')).to.deep.equal([]);
+    });
+});
+
+describe('the egress corpus, run against a worker with another connector', function () {
+    this.timeout(60_000);
+    let naive: Bench;
+    before(async () => {
+        naive = await open((rules, dialled) => new NaiveConnector(rules, dialled));
+    });
+    after(() => naive?.close());
+
+    it('notices that the guard is missing: at least half of it turns red', async () => {
+        let red = 0;
+        for (const form of FORMS) if ((await form.run(naive)).length > 0) red++;
+        expect(red).to.be.at.least(FORMS.length / 2);
+        expect(naive.forbidden.connections(), 'the listener was really reached').to.be.above(20);
+    });
+});

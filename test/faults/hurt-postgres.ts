@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { CALL_TIMEOUT_MS, type FaultBed, SITE } from '../support/fault-bed.ts';
+import type { Entry } from '../support/fault-caller.ts';
+import { expectCodes, FATES, untilGood } from './under-load.ts';
+
+/** What happens to PostgreSQL under load; each fails where a promise of the goals is broken. */
+
+/** What a busy machine adds. */
+const LATE_MS = 250;
+
+/** R8: restarts, fast and immediate in turn. */
+export async function restartPostgres(bed: FaultBed, { times }: { times: number }): Promise<void> {
+    const history = await bed.load({
+        perSecond: 40,
+        until: (async () => {
+            for (let time = 0; time < times; time++) {
+                await bed.postgres.stop(time % 2 === 0 ? 'fast' : 'immediate');
+                const away = await bed.call({ timeoutMs: 2000 });
+                expect(away).to.include({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+                expect(away.ms).to.be.below(500 + LATE_MS);
+                expect(away.retryAfter).to.match(/^\d+$/);
+                await bed.postgres.start();
+                expect(await untilGood(bed, time % 2)).to.be.below(2000);
+                await sleep(200);
+            }
+        })(),
+    });
+    expectCodes(history, FATES);
+    await bed.check();
+}
+
+/** R9: half a second for each question, with more people browsing than there are connections for them: they are refused, fetches are not. */
+export async function slowPostgres(bed: FaultBed, { ms }: { ms: number }): Promise<void> {
+    bed.databaseRelay.delay(500);
+    const browsing = browse(bed, { perSecond: 60, ms });
+    const history = await bed.load({ perSecond: 20, until: sleep(ms) });
+    const browsed = await browsing;
+    bed.databaseRelay.delay(0);
+    expectCodes(history, FATES);
+    expect(refusedOf(history), 'share of fetches refused, against that of browsers').to.be.below(refusedOf(browsed));
+    for (const { ms: took, code } of history) expect(took, code).to.be.below(CALL_TIMEOUT_MS + 250 + LATE_MS);
+    expect(browsed.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
+    // A second for a connection, after two questions at the most: whose key it is, and the first half of what was asked for.
+    expectRefused(browsed, { withinMs: 1000 + 2 * 500 });
+    await untilGood(bed, 0);
+    await bed.check();
+}
+
+/** R9: all connections wait for a lock that somebody holds; whoever comes meanwhile waits a second for one, and no longer. */
+export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<void> {
+    const asked: Promise<Entry>[] = [];
+    const fetched: Promise<Entry>[] = [];
+    await bed.db.transaction(async (transaction) => {
+        await transaction.raw('lock table credit_accounts in access exclusive mode');
+        const began = performance.now();
+        let refused = 0;
+        const ask = async () => {
+            const entry = await bed.look('/v1/account');
+            if (entry.code === 'SERVICE_UNAVAILABLE') refused++;
+            return entry;
+        };
+        for (let one = 0; one < 4 * POOL; one++) asked.push(ask());
+        // A busy machine needs longer until all connections wait.
+        while (performance.now() < began + (refused > 0 ? ms : LONGEST_MS)) {
+            asked.push(ask());
+            fetched.push(bed.call());
+            await sleep(50);
+        }
+    });
+    // Those that had the connections waited with them, and were served.
+    const told = await Promise.all(asked);
+    expect(told.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
+    expectRefused(told, { withinMs: 1000 });
+    // A hold is tried again for 300 ms.
+    expectRefused(await Promise.all(fetched), { withinMs: 1000 + 300 });
+    await untilGood(bed, 0);
+    await bed.check();
+}
+
+const LONGEST_MS = 15_000;
+/** Connections of each API; see shared/db.ts. */
+const POOL = 16;
+
+const refusedOf = (history: readonly Entry[]) => history.filter(({ status }) => status === 503).length / history.length;
+
+function expectRefused(history: readonly Entry[], { withinMs }: { withinMs: number }): void {
+    expectCodes(history, ['success', 'SERVICE_UNAVAILABLE']);
+    for (const { code, ms, retryAfter } of history) {
+        if (code === 'success') continue;
+        expect(ms).to.be.below(withinMs + LATE_MS);
+        expect(retryAfter).to.match(/^\d+$/);
+    }
+}
+
+async function browse(bed: FaultBed, { perSecond, ms }: { perSecond: number; ms: number }): Promise<Entry[]> {
+    const until = performance.now() + ms;
+    const asked: Promise<Entry>[] = [];
+    while (performance.now() < until) {
+        asked.push(bed.look(`/v1/schemas/${SITE}`));
+        await sleep(1000 / perSecond);
+    }
+    return Promise.all(asked);
+}

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { CALL_TIMEOUT_MS, type FaultBed } from '../support/fault-bed.ts';
+import { expectCodes, FATES } from './under-load.ts';
+
+/** What happens to processes under load, as often as it is said; each fails where a promise of the goals is broken. */
+
+/** R1, R2: kill -9 of a worker, in turn, at 50 calls/s. */
+export async function killWorkers(bed: FaultBed, { deaths }: { deaths: number }): Promise<void> {
+    const history = await bed.load({
+        perSecond: 50,
+        until: (async () => {
+            for (let death = 0; death < deaths; death++) {
+                await sleep(150);
+                await bed.workers[death % 2]?.end('SIGKILL');
+                await bed.startWorker(death % 2);
+            }
+            await sleep(300);
+        })(),
+    });
+    expectCodes(history, FATES);
+    expect(history.some(({ code }) => code === 'success')).to.equal(true);
+    await bed.check();
+}
+
+/** R3: SIGSTOP of a worker, in turn, and SIGCONT when whoever called it has gone. */
+export async function pauseWorkers(bed: FaultBed, { pauses, ms = CALL_TIMEOUT_MS + 1000 }: { pauses: number; ms?: number }): Promise<void> {
+    for (let pause = 0; pause < pauses; pause++) {
+        const history = await bed.load({
+            perSecond: 30,
+            until: (async () => {
+                await sleep(200);
+                bed.workers[pause % 2]?.signal('SIGSTOP');
+                await sleep(ms);
+                bed.workers[pause % 2]?.signal('SIGCONT');
+                await sleep(500);
+            })(),
+        });
+        expectCodes(history, FATES);
+        await bed.check();
+    }
+}
+
+/** R19: SIGTERM and a new start of APIs and workers, two of one kind and then two of the other. */
+export async function replaceAll(bed: FaultBed, { restarts }: { restarts: number }): Promise<void> {
+    const history = await bed.load({
+        perSecond: 40,
+        until: (async () => {
+            for (let restart = 0; restart < restarts; restart++) {
+                const index = restart % 2;
+                const isApi = restart % 4 < 2;
+                const began = performance.now();
+                expect(await (isApi ? bed.apis : bed.workers)[index]?.end('SIGTERM')).to.equal(0);
+                expect(performance.now() - began).to.be.below(CALL_TIMEOUT_MS + 2000);
+                await (isApi ? bed.startApi(index) : bed.startWorker(index));
+            }
+        })(),
+    });
+    expect(history.filter((entry) => entry.code !== 'success' && !bed.wasRefused(entry))).to.deep.equal([]);
+    await bed.check({ maySend: 1, mayBreak: true });
+}

@@ -1,0 +1,104 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import type { FaultBed } from '../support/fault-bed.ts';
+import type { Entry } from '../support/fault-caller.ts';
+import { expectCodes, FATES, untilGood } from './under-load.ts';
+
+/** What happens to Redis under load; each fails where a promise of the goals is broken. */
+
+/** What a busy machine adds to the 300 ms of a refusal. */
+const LATE_MS = 200;
+
+/** R4: kill -9, and a restart after so many seconds. */
+export async function killRedis(bed: FaultBed, { seconds }: { seconds: number }): Promise<void> {
+    await takeAway(bed, {
+        ms: seconds * 1000,
+        // The connection has to be seen to be gone.
+        unnoticedMs: 300,
+        hurt: () => bed.redis.kill(),
+        mend: () => bed.redis.start(),
+    });
+}
+
+/** R5: every byte is dropped, and no connection ends; noticed within 3 s. */
+export async function silenceRedis(bed: FaultBed, { seconds }: { seconds: number }): Promise<void> {
+    await takeAway(bed, {
+        ms: seconds * 1000,
+        unnoticedMs: 3000,
+        hurt: async () => bed.redisRelay.silence(),
+        mend: async () => bed.redisRelay.speak(),
+    });
+}
+
+/** R6: no memory left to write anything, for so long. */
+export async function fillRedis(bed: FaultBed, { ms }: { ms: number }): Promise<void> {
+    await command(bed, 'config', 'set', 'maxmemory', '1');
+    const history = await bed.load({ perSecond: 30, until: sleep(ms) });
+    await command(bed, 'config', 'set', 'maxmemory', '0');
+    expectCodes(history, FATES);
+    expect(history.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
+    for (const { code, retryAfter } of history) if (code === 'SERVICE_UNAVAILABLE') expect(retryAfter).to.match(/^\d+$/);
+    expect(await untilGood(bed, 1)).to.be.below(2000);
+    await bed.check();
+}
+
+/** R7: everything in it is deleted, again and again. */
+export async function emptyRedis(bed: FaultBed, { times }: { times: number }): Promise<void> {
+    const history = await bed.load({
+        perSecond: 40,
+        until: (async () => {
+            for (let time = 0; time < times; time++) {
+                await sleep(200);
+                await command(bed, 'flushall');
+            }
+            await sleep(300);
+        })(),
+    });
+    expectCodes(history, FATES);
+    expect(await untilGood(bed, 0)).to.be.below(2000);
+    await bed.check();
+}
+
+/** Calls in flight end inside their deadline, new ones are refused soon, and the first good answer comes within 2 s of its return. */
+async function takeAway(
+    bed: FaultBed,
+    { ms, unnoticedMs, hurt, mend }: { ms: number; unnoticedMs: number; hurt(): Promise<void>; mend(): Promise<void> },
+): Promise<void> {
+    const refused: Entry[] = [];
+    let goodAfter = 0;
+    const history = await bed.load({
+        perSecond: 40,
+        until: (async () => {
+            await sleep(500);
+            await hurt();
+            const back = performance.now() + ms;
+            await sleep(unnoticedMs);
+            while (performance.now() < back) {
+                refused.push(await bed.call({ timeoutMs: 2000 }));
+                await sleep(50);
+            }
+            await mend();
+            goodAfter = Math.max(...(await Promise.all([untilGood(bed, 0), untilGood(bed, 1)])));
+            await sleep(500);
+        })(),
+    });
+    expectCodes(history, FATES);
+    expect(refused).to.have.length.above(0);
+    expectSoon(refused.filter(({ code }) => code !== 'success'));
+    expect(goodAfter).to.be.below(2000);
+    await bed.check();
+}
+
+function expectSoon(refused: readonly Entry[]): void {
+    for (const { code, ms, retryAfter } of refused) {
+        expect(code).to.equal('SERVICE_UNAVAILABLE');
+        expect(ms).to.be.below(300 + LATE_MS);
+        expect(retryAfter).to.match(/^\d+$/);
+    }
+}
+
+async function command({ redis }: FaultBed, ...words: string[]): Promise<void> {
+    await promisify(execFile)('redis-cli', ['-p', String(redis.port), ...words]);
+}

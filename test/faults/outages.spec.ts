@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type FaultBed, openFaultBed } from '../support/fault-bed.ts';
+import { fillPool, restartPostgres, slowPostgres } from './hurt-postgres.ts';
+import { killWorkers, pauseWorkers, replaceAll } from './hurt-processes.ts';
+import { emptyRedis, fillRedis } from './hurt-redis.ts';
+
+/** Each behaviour once; `npm run test:long` has the full counts. */
+describe('two APIs and two workers under load', function () {
+    this.timeout(120_000);
+    let bed: FaultBed;
+
+    before(async () => {
+        bed = await openFaultBed();
+    });
+
+    after(() => bed?.close());
+
+    it('answer every caller when a worker is killed, and send no write twice (R1, R2)', () => killWorkers(bed, { deaths: 1 }));
+
+    it('neither charge nor deliver what a paused worker reports too late (R3)', () => pauseWorkers(bed, { pauses: 1 }));
+
+    it('refuse while PostgreSQL restarts, and are good again within 2 s (R8)', () => restartPostgres(bed, { times: 2 }));
+
+    it('let nobody wait for a PostgreSQL that answers slowly, beyond a second (R9)', () => slowPostgres(bed, { ms: 1500 }));
+
+    it('let nobody wait for a connection beyond a second (R9)', () => fillPool(bed, { ms: 2500 }));
+
+    it('hold nothing and refuse in words while Redis is full (R6)', () => fillRedis(bed, { ms: 800 }));
+
+    it('lose no credit when Redis is emptied (R7)', () => emptyRedis(bed, { times: 1 }));
+
+    it('tell within 15 s that no worker gets on, although all of them still run (L14)', async () => {
+        const health = async () => (await fetch(`${bed.bases[0]}/v1/health`)).status;
+        for (const worker of bed.workers) worker.signal('SIGSTOP');
+        const noticed = await eventually(health, (status) => status === 503, 20_000);
+        for (const worker of bed.workers) worker.signal('SIGCONT');
+        expect(noticed).to.be.below(15_000);
+        await eventually(health, (status) => status === 200, 5000);
+    });
+
+    it('lose no call when all of them are replaced one after the other (R19)', () => replaceAll(bed, { restarts: 4 }));
+});

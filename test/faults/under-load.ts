@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import type { FaultBed } from '../support/fault-bed.ts';
+import type { Entry } from '../support/fault-caller.ts';
+
+/** What may become of a call while a part is missing: too little may be left for all, and what a dead process held is free only later. */
+export const FATES = [
+    ...['success', 'DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN', 'UPSTREAM_TIMEOUT'],
+    ...['SERVICE_UNAVAILABLE', 'OVERLOADED', 'SITE_BUSY'],
+];
+
+/** Resolves with how long it took until a call to this API succeeded. */
+export const untilGood = (bed: FaultBed, api: number, withinMs = 5000): Promise<number> =>
+    eventually(
+        () => bed.call({ api, timeoutMs: 1000 }),
+        ({ code }) => code === 'success',
+        withinMs,
+    );
+
+/** Fails for codes that callers got and that are not among these, with how often each came. */
+export function expectCodes(history: readonly Entry[], known: readonly string[]): void {
+    const counts: Record<string, number> = {};
+    for (const { code } of history) counts[code] = (counts[code] ?? 0) + 1;
+    expect(known, JSON.stringify(counts)).to.include.members(Object.keys(counts));
+}

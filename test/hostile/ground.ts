@@ -1,0 +1,178 @@
+import type { Socket } from 'node:net';
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import { createConnector, createLookup } from '../../workers/egress.ts';
+import { createAuthority } from '../support/certificates.ts';
+import { join, type Person } from '../support/people.ts';
+import { loopbackRules } from '../support/sites.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { type Behaviour, OK, whole } from './behaviour.ts';
+import { type OpenPlace, openPlace, trust } from './places.ts';
+
+export type Effect = 'read' | 'write';
+
+/** What became of one call. */
+export interface Ran {
+    status: number;
+    code: string;
+    retryable: boolean | undefined;
+    creditsUsed: number;
+    creditsRemaining: number;
+    elapsedMs: number;
+    /** Requests that reached the site. */
+    requests: number;
+    /** From the byte that was too much to the answer, and where more would have come to the end of the connection. */
+    pastCap?: { answeredMs: number; closedMs?: number };
+}
+
+/** A world in which every behaviour has a site of its own, so that no circuit and no pace is shared. */
+export interface Ground {
+    world: World;
+    people: Person[];
+    /** Calls the site of a behaviour by the whole path: API, queue, worker, ledger. */
+    call(behaviour: Behaviour, effect: Effect, person: Person, timeoutMs: number): Promise<Ran>;
+    /** Calls a well-behaved page on the same host, where that is reached by plain HTTP; answers what came instead, if something did. */
+    callGood(behaviour: Behaviour, person: Person): Promise<string | undefined>;
+    close(): Promise<void>;
+}
+
+/** What one call did at its site. */
+interface Visit {
+    turns: number;
+    passedAt?: number;
+    isEndless?: boolean;
+    closed: PromiseWithResolvers<number>;
+}
+
+export async function openGround(behaviours: readonly Behaviour[], people: number): Promise<Ground> {
+    const visits = new Map<string, Visit>();
+    const closers: (() => unknown)[] = [];
+    const hostOf = (behaviour: Behaviour) => `b${behaviours.indexOf(behaviour)}.test`;
+
+    /** One request of a call; without a call of its own (bytes that are no request) it counts for nobody. */
+    function visit(behaviour: Behaviour, port: number, socket: Socket, call: string | undefined): void {
+        const here = { host: hostOf(behaviour), port };
+        const known = call === undefined ? undefined : visits.get(call);
+        const turn = known === undefined ? 1 : ++known.turns;
+        const passed = (rest?: 'endless') => {
+            if (known !== undefined) Object.assign(known, { passedAt: performance.now(), isEndless: rest === 'endless' });
+        };
+        socket.once('close', () => known?.closed.resolve(performance.now()));
+        behaviour.serve({ socket, here, turn, passed });
+    }
+
+    /** Serves every request that comes over a connection. */
+    function attend(socket: Socket, port: () => number, only?: Behaviour): void {
+        socket.on('error', () => {});
+        socket.on('data', (chunk) => {
+            const [, path = ''] = chunk.toString('latin1').split(' ', 2);
+            const [, first = '', call] = path.split(/[/?]/);
+            if (first === 'good') return void socket.write(whole(OK, `{"good":${call}}`));
+            const behaviour = only ?? behaviours[Number(first)];
+            if (behaviour !== undefined) visit(behaviour, port(), socket, call);
+        });
+    }
+
+    const authority = createAuthority();
+    closers.push(trust(authority));
+    const shared: OpenPlace = await openPlace({ kind: 'http' }, '', (socket) => attend(socket, () => shared.port));
+    closers.push(() => shared.close());
+    const places = new Map<Behaviour, OpenPlace>();
+    for (const behaviour of behaviours) {
+        const { kind } = behaviour.place;
+        if (kind === 'http' || kind === 'dns') {
+            places.set(behaviour, shared);
+            continue;
+        }
+        const serve = (socket: Socket) => attend(socket, () => places.get(behaviour)?.port ?? 0, behaviour);
+        const place = await openPlace(behaviour.place, hostOf(behaviour), serve, authority);
+        places.set(behaviour, place);
+        closers.push(() => place.close());
+    }
+
+    const named = new Map<string, Behaviour>(behaviours.map((behaviour) => [hostOf(behaviour), behaviour]));
+    const fixed = behaviours.filter(({ place }) => place.kind !== 'dns').map(hostOf);
+    const hosts = Object.fromEntries(
+        fixed.flatMap((host) => [
+            [host, '127.0.0.1'],
+            [`inside.${host}`, '10.0.0.1'],
+        ]),
+    );
+    const allow = [...new Set([...places.values()].map(({ port }) => `127.0.0.1:${port}`))].join(',');
+    const rules = loopbackRules(allow, { ...hosts, 'elsewhere.test': '127.0.0.1' });
+    const lookup = createLookup(async (host) => {
+        const place = named.get(host)?.place;
+        return place?.kind === 'dns' ? place.lookup() : [];
+    });
+    const world = await openWorld({
+        topology: TOPOLOGIES.at(-1) ?? 'postgres',
+        connector: createConnector(rules, { lookup }),
+        config: { egressAllow: rules.allow, egressHosts: rules.hosts },
+    });
+    closers.push(() => world.close());
+
+    const unbounded = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, concurrency: 1000 };
+    const callers: Person[] = [];
+    for (let index = 0; index < people; index++) callers.push(await join(world, { plan: 'enterprise', overrides: unbounded }));
+    const [maker] = callers;
+    for (const [index, behaviour] of behaviours.entries()) {
+        const { scheme = 'http', port = 0 } = places.get(behaviour) ?? {};
+        const site = hostOf(behaviour);
+        const answer = await maker?.publish(packageOf(site, `${scheme}://${site}:${port}`, index));
+        if (answer?.status !== 201) throw new Error(JSON.stringify(answer?.body));
+    }
+
+    let calls = 0;
+    return {
+        world,
+        people: callers,
+        async call(behaviour, effect, person, timeoutMs) {
+            const call = String(++calls);
+            const visited: Visit = { turns: 0, closed: Promise.withResolvers() };
+            visits.set(call, visited);
+            const began = performance.now();
+            const { status, body } = await person.fetch(hostOf(behaviour), effect, { call: calls }, { timeout_ms: timeoutMs });
+            const answeredAt = performance.now();
+            const { code = 'success', retryable } = (body['error'] ?? {}) as { code?: string; retryable?: boolean };
+            const { credits_used: creditsUsed, credits_remaining: creditsRemaining } = body['meta'] as Record<string, number>;
+            const { passedAt, isEndless } = visited;
+            const pastCap = async (at: number) => ({
+                answeredMs: answeredAt - at,
+                ...(isEndless ? { closedMs: (await visited.closed.promise) - at } : {}),
+            });
+            return {
+                status,
+                code,
+                retryable,
+                creditsUsed: creditsUsed ?? Number.NaN,
+                creditsRemaining: creditsRemaining ?? Number.NaN,
+                elapsedMs: answeredAt - began,
+                requests: visited.turns,
+                ...(passedAt === undefined ? {} : { pastCap: await pastCap(passedAt) }),
+            };
+        },
+        async callGood(behaviour, person) {
+            const call = ++calls;
+            const { body } = await person.fetch(hostOf(behaviour), 'good', { call });
+            return (body['data'] as { good?: number } | undefined)?.good === call ? undefined : JSON.stringify(body);
+        },
+        async close() {
+            for (const close of closers.toReversed()) await close();
+        },
+    };
+}
+
+/** A read and a write of one behaviour, and a good page on the same host. */
+function packageOf(site: string, base: string, index: number): PackageDocument {
+    const params = [{ name: 'call', source: 'path', required: true, schema: { type: 'integer' } }] as const;
+    return {
+        format: 'routebook/1',
+        site,
+        title: 'Hostile',
+        intent_category: 'commerce/product-search',
+        endpoints: [
+            { name: 'read', method: 'GET', url: `${base}/${index}/{call}`, params: [...params] },
+            { name: 'write', method: 'POST', url: `${base}/${index}/{call}`, params: [...params] },
+            { name: 'good', method: 'GET', url: `${base}/good/{call}`, params: [...params] },
+        ],
+    };
+}

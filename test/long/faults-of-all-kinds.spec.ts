@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import { fillPool, restartPostgres, slowPostgres } from '../faults/hurt-postgres.ts';
+import { killWorkers, pauseWorkers, replaceAll } from '../faults/hurt-processes.ts';
+import { emptyRedis, fillRedis, killRedis, silenceRedis } from '../faults/hurt-redis.ts';
+import { onBed } from '../support/fault-bed.ts';
+
+/** Full counts of what test/faults/outages.spec.ts does once; each ends with an audit of what callers, ledger and site say. */
+describe('two APIs and two workers, hurt in every way,', () => {
+    it(
+        'pass the audit after each of 30 faults of all kinds, and say so in their metrics (R17)',
+        onBed(async (bed) => {
+            const faults = [
+                () => killWorkers(bed, { deaths: 2 }),
+                () => pauseWorkers(bed, { pauses: 1 }),
+                () => killRedis(bed, { seconds: 1 }),
+                () => silenceRedis(bed, { seconds: 4 }),
+                () => fillRedis(bed, { ms: 1000 }),
+                () => emptyRedis(bed, { times: 2 }),
+                () => restartPostgres(bed, { times: 2 }),
+                () => slowPostgres(bed, { ms: 2000 }),
+                () => fillPool(bed, { ms: 2500 }),
+                () => replaceAll(bed, { restarts: 4 }),
+            ];
+            for (let round = 0; round < 3; round++) {
+                for (const fault of faults) await fault();
+                // Another order each time.
+                faults.push(...faults.splice(0, 3).reverse());
+            }
+            for (const base of bed.bases) {
+                expect(await (await fetch(`${base}/metrics`)).text()).to.match(/^routebook_ledger_drift_accounts 0$/m);
+            }
+        }),
+    );
+});

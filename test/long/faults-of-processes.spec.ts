@@ -1,0 +1,20 @@
+import { killWorkers, pauseWorkers, replaceAll } from '../faults/hurt-processes.ts';
+import { onBed } from '../support/fault-bed.ts';
+
+/** Full counts of what test/faults/outages.spec.ts does once; each ends with an audit of what callers, ledger and site say. */
+describe('two APIs and two workers, hurt again and again,', () => {
+    it(
+        'neither charge nor deliver what workers report too late that stood still for 10 s, six times (R3)',
+        onBed((bed) => pauseWorkers(bed, { pauses: 6, ms: 10_000 })),
+    );
+
+    it(
+        'answer everybody and charge nobody twice over 100 deaths of a worker at 50 calls/s (R1, R2)',
+        onBed((bed) => killWorkers(bed, { deaths: 100 })),
+    );
+
+    it(
+        'lose no call over 50 rolling restarts (R19)',
+        onBed((bed) => replaceAll(bed, { restarts: 50 })),
+    );
+});

@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { compilePattern } from '../../shared/domain/json-schema/patterns.ts';
+import { hostileTexts, productPatterns } from '../support/patterns.ts';
+
+const LIMIT_MS = 5;
+
+/** Milliseconds of this thread's CPU, the least of some tries: what other work the machine has does not count, nor what is compiled first. */
+function costOf(work: () => unknown): number {
+    let least = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < 5 && least > LIMIT_MS && (tries === 0 || least < 20 * LIMIT_MS); tries++) {
+        const before = process.threadCpuUsage();
+        work();
+        const { user, system } = process.threadCpuUsage(before);
+        least = Math.min(least, (user + system) / 1000);
+    }
+    return least;
+}
+
+describe('patterns, at length', () => {
+    it('each end within 5 ms on 100 KB that was made to be slow for it (I7)', async () => {
+        const patterns = await productPatterns();
+        expect(patterns.length).to.be.above(100);
+        const slow: string[] = [];
+        for (const { file, pattern } of patterns) {
+            for (const text of hostileTexts(pattern)) {
+                const ms = costOf(() => (pattern.global ? text.replaceAll(pattern, '') : pattern.test(text)));
+                pattern.lastIndex = 0;
+                if (ms <= LIMIT_MS) continue;
+                slow.push(`${file}: ${pattern} took ${Math.round(ms)} ms on ${JSON.stringify(text.slice(0, 30))}…`);
+                break;
+            }
+        }
+        expect(slow).to.deep.equal([]);
+    });
+
+    it('of packages take time that grows with the text alone: twice the text, about twice the time (I7)', () => {
+        const sources = [
+            '^(a+)+$',
+            '^(a|aa)+$',
+            '(.*)(.*)(.*)(.*)(.*)[^a]$',
+            '^(([a-z])+.)+[A-Z]([a-z])+$',
+            '(?:a?){500}[bc]$',
+            '(x+x+)+y',
+        ];
+        for (const source of sources) {
+            const compiled = compilePattern(source);
+            if (!compiled.ok) continue;
+            const timeOf = (length: number) => costOf(() => compiled.pattern.test(`${'a'.repeat(length)}!`));
+            timeOf(10_000);
+            expect(timeOf(100_000), source).to.be.below(20 * Math.max(1, timeOf(50_000)));
+        }
+    });
+});

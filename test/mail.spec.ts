@@ -1,0 +1,103 @@
+import { expect } from 'chai';
+import type { Db } from '../shared/db.ts';
+import { openLog } from '../shared/log.ts';
+import { openPostman, type Postman } from '../shared/mail.ts';
+import { queueMail } from '../shared/store/mails.ts';
+import { type MailServer, openMailServer } from './dashboard/support/mail-server.ts';
+import { type OpenedDatabase, openDatabase } from './store/registry.ts';
+
+describe('mail', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+    let server: MailServer;
+    let logged: Record<string, unknown>[];
+    let opened: Postman[];
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+        server = await openMailServer();
+    });
+    beforeEach(() => {
+        logged = [];
+        opened = [];
+    });
+    afterEach(async () => {
+        for (const postman of opened) await postman.close();
+        await db.raw('delete from mails');
+    });
+    after(async () => {
+        await server.close();
+        await database.close();
+    });
+
+    function postman(smtpUrl: string | undefined = server.url): Postman {
+        const log = openLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
+        const made = openPostman({ db, log, mail: { smtpUrl, from: undefined }, publicUrl: () => 'https://routebook.example' });
+        opened.push(made);
+        return made;
+    }
+
+    const letter = (to: string) => ({ to, subject: 'A subject', text: 'First line.\n\nhttps://routebook.example/verify?token=abc\n' });
+    const waiting = async () => (await db.raw('select count(*) from mails')).rows[0].count;
+
+    it('goes out as plain text, from an address of this service, and is then forgotten', async () => {
+        await queueMail(db, letter('ada@people.example'));
+        await postman().flush();
+        const { from, subject, text } = await server.letterTo('ada@people.example');
+        expect({ from, subject }).to.deep.equal({ from: 'Routebook <no-reply@routebook.example>', subject: 'A subject' });
+        expect(text).to.include('https://routebook.example/verify?token=abc');
+        expect(await waiting()).to.equal(0);
+    });
+
+    it('goes out once, whoever looks into the box at the same time', async () => {
+        for (let count = 0; count < 30; count++) await queueMail(db, letter('grace@people.example'));
+        await Promise.all([postman(), postman(), postman()].map((each) => each.flush()));
+        expect(server.letters.filter(({ to }) => to === 'grace@people.example')).to.have.length(30);
+    });
+
+    it('is not sent where what was the reason for it did not happen', async () => {
+        await db
+            .transaction(async (trx) => {
+                await queueMail(trx, letter('nobody@people.example'));
+                throw new Error('undone');
+            })
+            .catch(() => undefined);
+        await postman().flush();
+        expect(server.letters.filter(({ to }) => to === 'nobody@people.example')).to.deep.equal([]);
+    });
+
+    it('waits where the server says "later", and is given up where it says "never"', async () => {
+        server.refuseWith(451);
+        await queueMail(db, letter('later@people.example'));
+        await postman().flush();
+        expect(await waiting()).to.equal(1);
+        server.refuseWith(0);
+        await db.raw(`update app_clock set time_offset = time_offset + interval '3 minutes'`);
+        await postman().flush();
+        expect((await server.letterTo('later@people.example')).subject).to.equal('A subject');
+        server.refuseWith(550);
+        await queueMail(db, letter('never@people.example'));
+        await postman().flush();
+        expect(await waiting()).to.equal(0);
+        server.refuseWith(0);
+    });
+
+    it('waits while there is no server to be reached', async () => {
+        await queueMail(db, letter('away@people.example'));
+        await postman('smtp://127.0.0.1:1').flush();
+        expect(await waiting()).to.equal(1);
+        expect(logged.map(({ message }) => message)).to.include('a mail could not be sent');
+    });
+
+    it('stands in the log where no server is set, so that its link can be opened', async () => {
+        await queueMail(db, letter('log@people.example'));
+        const log = openLog('warn', { write: (line: string) => void logged.push(JSON.parse(line)) });
+        const made = openPostman({ db, log, mail: { smtpUrl: undefined, from: undefined }, publicUrl: () => 'http://localhost:8080' });
+        opened.push(made);
+        await made.flush();
+        expect(logged).to.have.length(1);
+        expect(JSON.stringify(logged)).to.include('https://routebook.example/verify?token=abc').and.include('log@people.example');
+        expect(await waiting()).to.equal(0);
+    });
+});

@@ -1,0 +1,116 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { freePort } from '../queue/redis-server.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** PostgreSQL as the operating system ships it: the oldest version that we support, with its own tools. */
+export interface DebianPostgres {
+    port: number;
+    user: string;
+    password: string;
+    /** URL of one of its databases. */
+    url(database: string): string;
+    /** Runs one of its client tools (`pg_dump`, `pg_restore`, `createdb`) against it. */
+    tool(name: string, args: readonly string[]): Promise<string>;
+    /** Ends it as `pg_ctl stop` does, `fast` or `immediate` (a crash, recovered from at the next start). */
+    stop(mode: 'fast' | 'immediate'): Promise<void>;
+    /** Starts it again, on the same port and data. */
+    start(): Promise<void>;
+    remove(): Promise<void>;
+}
+
+const USER = 'routebook';
+const PASSWORD = 'a password of the tests';
+/** PostgreSQL refuses to run as root; this user comes with Debian's package. */
+const SYSTEM_USER = 'postgres';
+
+export async function startDebianPostgres(): Promise<DebianPostgres> {
+    const programs = newestPrograms();
+    const folder = mkdtempSync(join(tmpdir(), 'routebook-debian-'));
+    const isRoot = process.getuid?.() === 0;
+    const run = promisify(execFile);
+    const asUser = (program: string, args: readonly string[]): [string, string[]] =>
+        isRoot
+            ? ['setpriv', [`--reuid=${SYSTEM_USER}`, `--regid=${SYSTEM_USER}`, '--clear-groups', program, ...args]]
+            : [program, [...args]];
+    const home = join(folder, 'home');
+    mkdirSync(home);
+    chmodSync(folder, 0o755);
+    if (isRoot) {
+        const { stdout } = await run('id', ['-u', SYSTEM_USER]);
+        chownSync(home, Number(stdout), -1);
+    }
+    const secret = join(folder, 'password');
+    writeFileSync(secret, PASSWORD);
+    await run(
+        ...asUser(join(programs, 'initdb'), [
+            ...['-D', join(home, 'cluster'), '-U', USER, '--pwfile', secret],
+            ...['-A', 'scram-sha-256', '-E', 'UTF8', '--locale', 'C.UTF-8'],
+        ]),
+    );
+    const port = await freePort();
+    const settings = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
+    const url = (database: string) => `postgresql://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+    let server: ChildProcess;
+    const start = async () => {
+        server = spawn(
+            ...asUser(join(programs, 'postgres'), [
+                ...['-D', join(home, 'cluster'), '-p', String(port)],
+                ...settings.flatMap((setting) => ['-c', setting]),
+            ]),
+            { stdio: 'ignore' },
+        );
+        await eventually(
+            () => isUp(url('postgres')),
+            (up) => up,
+            15_000,
+        );
+    };
+    const stop = async (signal: 'SIGINT' | 'SIGQUIT') => {
+        const gone = once(server, 'exit');
+        server.kill(signal);
+        await gone;
+    };
+    await start();
+    return {
+        port,
+        user: USER,
+        password: PASSWORD,
+        url,
+        async tool(name, args) {
+            const environment = { ...process.env, PGHOST: '127.0.0.1', PGPORT: String(port), PGUSER: USER, PGPASSWORD: PASSWORD };
+            return (await run(join(programs, name), [...args], { env: environment })).stdout;
+        },
+        stop: (mode) => stop(mode === 'fast' ? 'SIGINT' : 'SIGQUIT'),
+        start,
+        async remove() {
+            if (server.exitCode === null) await stop('SIGINT');
+            rmSync(folder, { recursive: true, force: true });
+        },
+    };
+}
+
+function newestPrograms(): string {
+    const root = '/usr/lib/postgresql';
+    const versions = existsSync(root) ? readdirSync(root).filter((version) => existsSync(join(root, version, 'bin/postgres'))) : [];
+    const newest = versions.toSorted((left, right) => Number(right) - Number(left))[0];
+    if (newest === undefined) throw new Error('PostgreSQL is not installed here (Debian: apt-get install postgresql)');
+    return join(root, newest, 'bin');
+}
+
+async function isUp(url: string): Promise<boolean> {
+    const client = new pg.Client({ connectionString: url });
+    try {
+        await client.connect();
+        return true;
+    } catch {
+        return false;
+    } finally {
+        await client.end().catch(() => {});
+    }
+}

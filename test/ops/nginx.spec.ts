@@ -1,0 +1,107 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { freePort } from '../queue/redis-server.ts';
+import { type Certificate, createAuthority, issueCertificate } from '../support/certificates.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person } from '../support/people.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const CONF = fileURLToPath(new URL('../../ops/nginx/routebook.conf', import.meta.url));
+const HOST = 'routebook.example';
+
+describe('nginx in front of the API, with the file that we ship', function () {
+    this.timeout(30_000);
+    const authority: Certificate = createAuthority();
+    let world: World;
+    let ada: Person;
+    let port = 0;
+    let close: () => Promise<void>;
+
+    before(async () => {
+        world = await openWorld({ topology: 'postgres', workers: 0, config: { trustProxy: 1 } });
+        ada = await join(world);
+        const folder = mkdtempSync(joinPath(tmpdir(), 'routebook-nginx-'));
+        chmodSync(folder, 0o755);
+        for (const name of ['logs', 'temporary']) mkdirSync(`${folder}/${name}`, { mode: 0o777 });
+        const { cert, key } = issueCertificate(authority, HOST);
+        writeFileSync(`${folder}/tls.crt`, cert);
+        writeFileSync(`${folder}/tls.key`, key);
+        port = await freePort();
+        const site = readFileSync(CONF, 'utf8')
+            .replaceAll('/etc/routebook/', `${folder}/`)
+            .replace('127.0.0.1:8080', new URL(world.base).host)
+            .replace('listen 443', `listen 127.0.0.1:${port}`);
+        const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${folder}/temporary/${name};`);
+        writeFileSync(
+            `${folder}/nginx.conf`,
+            `daemon off; pid ${folder}/nginx.pid; error_log ${folder}/logs/error.log; events {} http { access_log off; ${paths.join(' ')}\n${site}\n}`,
+        );
+        const nginx = spawn('nginx', ['-p', folder, '-c', `${folder}/nginx.conf`, '-e', `${folder}/logs/error.log`], { stdio: 'ignore' });
+        close = async () => {
+            const gone = once(nginx, 'exit');
+            nginx.kill('SIGTERM');
+            await gone;
+            rmSync(folder, { recursive: true, force: true });
+        };
+        await eventually(
+            () =>
+                ask('GET', '/livez').then(
+                    ({ status }) => status,
+                    () => 0,
+                ),
+            (status) => status === 200,
+            10_000,
+        );
+    });
+
+    after(async () => {
+        await close?.();
+        await world.close();
+    });
+
+    /** A call as from the outside: TLS that is checked, and whatever headers the caller likes. */
+    async function ask(method: string, path: string, { headers = {}, body }: { headers?: Record<string, string>; body?: string } = {}) {
+        const calling = request({
+            ...{ host: '127.0.0.1', port, method, path, ca: authority.cert, servername: HOST, agent: false },
+            headers: { host: HOST, ...headers },
+        });
+        calling.end(body);
+        const [response] = await once(calling, 'response');
+        let text = '';
+        for await (const chunk of response.setEncoding('utf8')) text += chunk;
+        return { status: response.statusCode as number, headers: response.headers as IncomingHttpHeaders, text };
+    }
+
+    it('serves callers over TLS', async () => {
+        const { status, headers, text } = await ask('GET', '/v1/account', { headers: { authorization: `Bearer ${ada.apiKey}` } });
+        expect(status, text).to.equal(200);
+        expect(headers['x-request-id']).to.match(/^req_/);
+    });
+
+    it('lets nobody choose the address that limits count by', async () => {
+        const path = `/v1/catalog/${HOST}?${new URLSearchParams({ intent: 'find the price of one product today' })}`;
+        const statuses: number[] = [];
+        for (let index = 0; index < 6; index++) {
+            statuses.push((await ask('GET', path, { headers: { 'x-forwarded-for': `203.0.113.${index}` } })).status);
+        }
+        expect(statuses).to.deep.equal([404, 404, 404, 404, 404, 429]);
+    });
+
+    it('keeps the numbers for the inside', async () => {
+        expect((await ask('GET', '/metrics')).status).to.equal(404);
+    });
+
+    it('leaves it to the API to refuse what is too large, in its own words', async () => {
+        const headers = { authorization: `Bearer ${ada.apiKey}`, 'content-type': 'application/json' };
+        const { status, text } = await ask('POST', '/v1/schemas', { headers, body: `"${'x'.repeat(4 * 2 ** 20 + 10)}"` });
+        expect(status).to.equal(413);
+        expect(JSON.parse(text).error.code).to.equal('PAYLOAD_TOO_LARGE');
+    });
+});

@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { freePort, type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { join } from '../support/people.ts';
+import { type Running, startProcess } from '../support/processes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type Prometheus, promtool, startPrometheus } from './prometheus-server.ts';
+
+const OPS = fileURLToPath(new URL('../../ops', import.meta.url));
+const DOCS = fileURLToPath(new URL('../../docs/operations.md', import.meta.url));
+
+interface Rules {
+    groups: { rules: { alert?: string; record?: string; annotations?: { runbook?: string } }[] }[];
+}
+
+const rules = (parse(readFileSync(`${OPS}/prometheus/rules.yml`, 'utf8')) as Rules).groups.flatMap((group) => group.rules);
+const alerts = rules.flatMap(({ alert, annotations }) => (alert === undefined ? [] : [{ alert, runbook: annotations?.runbook }]));
+
+/** Every query of every dashboard, by the panel that shows it. */
+const panels = readdirSync(`${OPS}/grafana`).flatMap((file) => {
+    const dashboard = JSON.parse(readFileSync(`${OPS}/grafana/${file}`, 'utf8')) as {
+        title: string;
+        panels: { title: string; targets: { expr: string }[] }[];
+    };
+    return dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => ({ panel: `${dashboard.title}: ${title}`, expr })));
+});
+
+describe('the alerting rules', function () {
+    this.timeout(20_000);
+
+    it('are sound, and fire when they should and only then', async () => {
+        expect(await promtool(['check', 'rules', `${OPS}/prometheus/rules.yml`])).to.include('SUCCESS');
+        expect(await promtool(['check', 'config', `${OPS}/prometheus/prometheus.yml`])).to.include('SUCCESS');
+        expect(await promtool(['test', 'rules', `${OPS}/prometheus/rules.test.yml`])).to.include('SUCCESS');
+    });
+
+    it('are each tested while they fire and while they do not', () => {
+        const tests = (
+            parse(readFileSync(`${OPS}/prometheus/rules.test.yml`, 'utf8')) as {
+                tests: { alert_rule_test: { alertname: string; exp_alerts: unknown[] }[] }[];
+            }
+        ).tests.flatMap((test) => test.alert_rule_test);
+        for (const { alert } of alerts) {
+            const own = tests.filter(({ alertname }) => alertname === alert);
+            expect(
+                own.some(({ exp_alerts }) => exp_alerts.length > 0),
+                `${alert} fires in no test`,
+            ).to.equal(true);
+            expect(
+                own.some(({ exp_alerts }) => exp_alerts.length === 0),
+                `${alert} is quiet in no test`,
+            ).to.equal(true);
+        }
+    });
+
+    it('each have a page that says what it means, what to look at and what to do', () => {
+        const pages = readFileSync(DOCS, 'utf8').split(/^### /m);
+        for (const { alert, runbook } of alerts) {
+            expect(runbook).to.equal(`docs/operations.md#${alert.toLowerCase()}`);
+            const page = pages.find((text) => text.startsWith(`${alert}\n`));
+            expect(page, `docs/operations.md has no page for ${alert}`).to.be.a('string');
+            for (const part of ['**Means**', '**Look at**', '**Do**']) expect(page, alert).to.include(part);
+        }
+    });
+});
+
+describe('Prometheus, scraping two APIs and two workers', function () {
+    this.timeout(120_000);
+    const PRICES = { COST_PER_REQUEST: '0.5', COST_PER_SECOND: '0', COST_PER_GB: '0' };
+    let world: World;
+    let shop: Shop;
+    let redis: OwnRedis;
+    let prometheus: Prometheus;
+    const running: Running[] = [];
+    const ports = { 'routebook-api': [] as number[], 'routebook-worker': [] as number[] };
+
+    before(async () => {
+        shop = await openShop();
+        redis = await startRedis();
+        const store = { redisUrl: redis.url, keyPrefix: '{routebook}' };
+        world = await openWorld({ topology: 'redis', workers: 0, config: { egressHosts: SHOP_HOSTS, ...store } });
+        const shared = {
+            DATABASE_URL: world.databaseUrl,
+            REDIS_URL: redis.url,
+            EGRESS_ALLOW: '127.0.0.0/8',
+            EGRESS_HOSTS: `${SHOP}=127.0.0.1`,
+            HOST: '127.0.0.1',
+            ...PRICES,
+        };
+        for (const name of ['api', 'api', 'worker', 'worker'] as const) {
+            const metricsPort = await freePort();
+            ports[`routebook-${name}`].push(metricsPort);
+            const one = startProcess(name, { ...shared, PORT: '0', METRICS_PORT: String(metricsPort) });
+            running.push(one);
+        }
+        for (const [index, one] of running.entries()) await one.said(index < 2 ? 'routebook ready on' : 'the worker takes jobs');
+        prometheus = await startPrometheus(ports);
+    });
+
+    after(async () => {
+        await prometheus?.close();
+        shop.letGo();
+        for (const one of running) await one.end('SIGTERM');
+        await world.close();
+        await shop.close();
+        await redis.remove();
+    });
+
+    it('finds counters of each site that equal what was sent, and every query of every dashboard has an answer', async () => {
+        const bases = await Promise.all(
+            running.slice(0, 2).map(async (api) => /http:\/\/[\w.:]+/.exec(await api.said('routebook ready on'))?.[0] ?? ''),
+        );
+        const ada = await join(world, { plan: 'pro' });
+        const poor = await join(world, { overrides: { perMinute: 1, allowance: 0 } });
+        expect((await ada.publish(shopPackage(shop.port))).status).to.equal(201);
+        const fetchAt = (person: typeof ada, index: number, endpoint: string, params = {}) =>
+            person.call('POST', '/v1/fetch', { base: bases[index % 2] ?? '', body: { site: SHOP, endpoint, params } });
+
+        // The series have to exist before they can be seen to grow.
+        const sent = { success: 0, status: 0 };
+        const round = async () => {
+            for (let index = 0; index < 6; index++) {
+                expect((await fetchAt(ada, index, 'product', { id: index + 1 })).status).to.equal(200);
+                expect((await fetchAt(ada, index, 'status', { code: 404 })).status).to.equal(502);
+                sent.success += 1;
+                sent.status += 1;
+            }
+            for (let index = 0; index < 2; index++) await fetchAt(poor, index, 'product', { id: 1 });
+        };
+        await round();
+        const scraped = async () => (await prometheus.query(`sum(routebook_fetches_total{site="${SHOP}",outcome="success"})`))[0]?.value;
+        await eventually(scraped, (value) => value === sent.success, 15_000);
+        await round();
+        await eventually(scraped, (value) => value === sent.success, 15_000);
+
+        const one = async (expression: string) => (await prometheus.query(expression))[0]?.value;
+        const of = (metric: string, labels = '') => one(`sum(${metric}{site="${SHOP}"${labels}})`);
+        expect(await of('routebook_fetches_total', ',outcome="UPSTREAM_STATUS"')).to.equal(sent.status);
+        expect(await of('routebook_credits_charged_total')).to.equal(sent.success);
+        expect(shop.seen).to.have.lengthOf(sent.success + sent.status);
+        await eventually(
+            () => of('routebook_upstream_requests_total'),
+            (value) => value === shop.seen.length,
+            15_000,
+        );
+        expect(await of('routebook_site_cost_usd_total')).to.equal(shop.seen.length * 0.5);
+
+        // A circuit shows once it was open: more than half of what ended has to fail.
+        await Promise.all(Array.from({ length: 40 }, (_, index) => fetchAt(ada, index, 'cut')));
+        for (const { panel, expr } of panels) {
+            await eventually(
+                () => prometheus.query(expr).then((series) => series.length),
+                (series) => series > 0,
+                20_000,
+            ).catch((error: Error) => expect.fail(`${panel}: ${expr}: ${error.message}`));
+        }
+        for (const { record } of rules) {
+            if (record !== undefined) expect(await prometheus.query(record), record).to.not.have.lengthOf(0);
+        }
+    });
+
+    it('finds metrics that promtool has nothing to say against', async () => {
+        for (const port of Object.values(ports).flat()) {
+            const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+            await promtool(['check', 'metrics'], text);
+        }
+    });
+});

@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { readConfig } from '../shared/config.ts';
+import { passwordProblem } from '../shared/domain/password-rules.ts';
+import { openPasswords } from '../shared/passwords.ts';
+import { Refusal } from '../shared/refusals.ts';
+
+describe('passwords', () => {
+    it('are kept as a salted hash that costs memory, and no two hashes of one password are equal', async () => {
+        const passwords = openPasswords({ cost: readConfig({}).passwordCost });
+        const [one, two] = [await passwords.hash('four words for ada'), await passwords.hash('four words for ada')];
+        expect(one)
+            .to.match(/^scrypt\$15\$8\$3\$[A-Za-z0-9_-]{22}\$[A-Za-z0-9_-]{43}$/)
+            .and.not.equal(two);
+        expect(await passwords.matches('four words for ada', one)).to.equal(true);
+        expect(await passwords.matches('four words for eve', one)).to.equal(false);
+    }).timeout(20_000);
+
+    it('fit whatever keyboard they are typed on, and are known after the cost was raised', async () => {
+        const hash = await openPasswords({ cost: 4 }).hash('cafe\u0301 au lait');
+        expect(await openPasswords({ cost: 5 }).matches('caf\u00e9 au lait', hash)).to.equal(true);
+    });
+
+    it('of nobody are as much work as of somebody, and never right', async () => {
+        const passwords = openPasswords({ cost: 4 });
+        for (const hash of [undefined, null]) expect(await passwords.matches('', hash)).to.equal(false);
+    });
+
+    it('wait for their turn, and are refused where too many wait', async () => {
+        const passwords = openPasswords({ cost: 12, atOnce: 1, maxWaiting: 3 });
+        const order: number[] = [];
+        const outcomes = await Promise.allSettled(
+            Array.from({ length: 6 }, async (_, index) => {
+                await passwords.hash('four words for ada');
+                order.push(index);
+            }),
+        );
+        expect(outcomes.map(({ status }) => status)).to.deep.equal([
+            'fulfilled',
+            'fulfilled',
+            'fulfilled',
+            'fulfilled',
+            'rejected',
+            'rejected',
+        ]);
+        expect(order).to.deep.equal([0, 1, 2, 3]);
+        const [refused] = outcomes.filter((outcome) => outcome.status === 'rejected');
+        expect(refused?.reason).to.be.instanceOf(Refusal);
+        await passwords.hash('four words for ada');
+    });
+
+    it('that anybody would try first are refused, and long ones of any signs are fine', () => {
+        for (const weak of [
+            'ada@x',
+            'adalovelace1',
+            'Password2026!',
+            'qwertyuiop',
+            'abcdefghijkl',
+            '987654321098',
+            'ababababab',
+            'x'.repeat(201),
+        ]) {
+            expect(passwordProblem(weak, 'adalovelace@people.example'), weak).to.be.a('string');
+        }
+        for (const good of [
+            'four words for ada',
+            'пароль из четырёх слов',
+            'correct horse battery',
+            '🦊🐢🦉🐙🐝🦋🐌🐬🦔🐿',
+            'Tr0ub4dor&3x',
+        ]) {
+            expect(passwordProblem(good, 'adalovelace@people.example'), good).to.equal(undefined);
+        }
+    });
+});

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import type { Db } from '../../shared/db.ts';
+import { ATTEMPTS, type Attempt, forgetAttempts, takeAttempts } from '../../shared/store/attempts.ts';
+import { forgetExpired } from '../../shared/store/web-sessions.ts';
+import { type OpenedDatabase, openDatabase } from './registry.ts';
+
+describe('attempts', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+    });
+    after(() => database.close());
+
+    const hourly = (of: string): Attempt => ['sign-up by client, hour', of];
+    const daily = (of: string): Attempt => ['sign-up by client, day', of];
+
+    it('are let through as often as the bound says, however many come at the same time', async () => {
+        const waits = await Promise.all(Array.from({ length: 40 }, () => takeAttempts(db, [hourly('crowd'), daily('crowd')])));
+        expect(waits.filter((wait) => wait === 0)).to.have.length(ATTEMPTS['sign-up by client, hour'].most);
+        for (const wait of waits) expect(wait).to.be.within(0, 3600);
+    });
+
+    it('that are refused count nowhere', async () => {
+        for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('one')]);
+        for (let time = 0; time < 30; time++) expect(await takeAttempts(db, [hourly('one'), daily('one')])).to.be.greaterThan(0);
+        expect(await takeAttempts(db, [daily('one')])).to.equal(0);
+        const { rows } = await db.raw(`select used from attempts where name = 'sign-up by client, day: one'`);
+        expect(rows[0].used).to.equal(1);
+    });
+
+    it('of one do not count for another', async () => {
+        for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('first')]);
+        expect(await takeAttempts(db, [hourly('second')])).to.equal(0);
+    });
+
+    it('are forgotten after success, and when their time is over', async () => {
+        for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('ada')]);
+        await forgetAttempts(db, [hourly('ada')]);
+        expect(await takeAttempts(db, [hourly('ada')])).to.equal(0);
+        await db.raw(`update app_clock set time_offset = time_offset + interval '25 hours'`);
+        expect(await takeAttempts(db, [hourly('crowd')])).to.equal(0);
+        await forgetExpired(db);
+        const { rows } = await db.raw('select name from attempts');
+        expect(rows.map(({ name }: { name: string }) => name)).to.deep.equal(['sign-up by client, hour: crowd']);
+    });
+});

@@ -1,0 +1,82 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import pg from 'pg';
+
+/** A link to the database that can lose an answer, or be down. */
+export interface Link {
+    url: string;
+    /**
+     * The next answer of the database is lost, and the connection with it: whatever was asked has been committed. Tells 1, or
+     * 0 where one was to be lost already.
+     */
+    loseNextAnswer(): number;
+    /** The next answer is lost, and the connection stays open: nothing says that it will not come. */
+    swallowNextAnswer(): void;
+    /** Cuts every connection and refuses new ones. */
+    cut(): void;
+    restore(): void;
+    close(): Promise<void>;
+}
+
+/** A link to the server of this URL, on loopback. */
+export async function openLink(databaseUrl: string): Promise<Link> {
+    // Read by the driver itself: the server may listen on a unix socket.
+    const { host, port, user, password, database } = new pg.Client({ connectionString: databaseUrl });
+    const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
+    const sockets = new Set<Socket>();
+    let isDown = false;
+    let isLosing = false;
+    let isSwallowing = false;
+    const server: Server = createServer((near) => {
+        if (isDown) return void near.destroy();
+        const far = connect(target);
+        for (const [one, other] of [
+            [near, far],
+            [far, near],
+        ] as const) {
+            sockets.add(one);
+            one.on('error', () => other.destroy());
+            one.on('close', () => {
+                sockets.delete(one);
+                other.destroy();
+            });
+        }
+        near.on('data', (bytes) => far.write(bytes));
+        far.on('data', (bytes) => {
+            // A last message of 'Z' says: the statement is over, and what it did is committed.
+            const isOver = bytes.at(-6) === 0x5a;
+            if ((!isLosing && !isSwallowing) || !isOver) return void near.write(bytes);
+            if (isLosing) near.destroy();
+            isLosing = false;
+            isSwallowing = false;
+        });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = new URL(`postgres://127.0.0.1:${(server.address() as AddressInfo).port}/${database}`);
+    url.username = user ?? '';
+    url.password = password ?? '';
+    return {
+        url: url.href,
+        loseNextAnswer() {
+            const isNew = !isLosing;
+            isLosing = true;
+            return Number(isNew);
+        },
+        swallowNextAnswer() {
+            isSwallowing = true;
+        },
+        cut() {
+            isDown = true;
+            for (const socket of sockets) socket.destroy();
+        },
+        restore() {
+            isDown = false;
+        },
+        async close() {
+            for (const socket of sockets) socket.destroy();
+            server.close();
+            await once(server, 'close');
+        },
+    };
+}

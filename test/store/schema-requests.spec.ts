@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import type { Db } from '../../shared/db.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import type { NewRequest } from '../../shared/domain/schema-request.ts';
+import * as schemaRequests from '../../shared/store/schema-requests.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { blockDomain } from '../../shared/store/sites.ts';
+import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+
+describe('requests for schemas', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+    });
+    after(() => database.close());
+
+    const request = async (domain: string, more: Partial<NewRequest> = {}) => {
+        const nothing = { readOrWrite: null, authShape: null, outputShape: null, failureMode: null, intentCategory: null };
+        const asked = { domain, registrable: registrableOf(domain), task: 'Read the prices of all shoes every day.', ...nothing };
+        const id = newId('srq');
+        const made = await schemaRequests.create(
+            db,
+            { ...asked, sourceUrl: null, frequency: null, requesterContact: null, ...more },
+            { id, workspaceId: undefined },
+        );
+        return { id, ...made };
+    };
+
+    it('count what is open for their domain', async () => {
+        expect((await request('wanted.example')).demand).to.equal(1);
+        const second = await request('wanted.example');
+        expect(second.demand).to.equal(2);
+        await schemaRequests.move(db, second.id, 'declined');
+        expect((await request('wanted.example')).demand).to.equal(2);
+        expect((await schemaRequests.find(db, second.id))?.demand).to.equal(2);
+    });
+
+    it('move forward only, and say when', async () => {
+        const { id, createdAt } = await request('moving.example');
+        expect(await schemaRequests.move(db, id, 'in_progress')).to.deep.equal({ outcome: 'moved', before: 'open' });
+        expect(await schemaRequests.move(db, id, 'in_progress')).to.deep.equal({ outcome: 'unchanged', before: 'in_progress' });
+        expect(await schemaRequests.move(db, id, 'open')).to.deep.equal({ outcome: 'refused', before: 'in_progress' });
+        expect(await schemaRequests.move(db, id, 'declined')).to.deep.equal({ outcome: 'moved', before: 'in_progress' });
+        for (const status of ['open', 'in_progress', 'fulfilled'] as const)
+            expect(await schemaRequests.move(db, id, status)).to.deep.equal({ outcome: 'refused', before: 'declined' });
+        expect(await schemaRequests.move(db, newId('srq'), 'declined')).to.deep.equal({ outcome: 'absent' });
+        const found = await schemaRequests.find(db, id);
+        expect(found?.history.map(({ status }) => status)).to.deep.equal(['open', 'in_progress', 'declined']);
+        expect(found?.history[0]?.at).to.deep.equal(createdAt);
+        expect(found?.history[2]?.at).to.deep.equal(found?.updatedAt);
+    });
+
+    it('are fulfilled by the version that is published for their domain, and by no other site', async () => {
+        const [open, begun, declined, elsewhere] = await Promise.all(
+            ['filled.example', 'filled.example', 'filled.example', 'shop.filled.example'].map((domain) => request(domain)),
+        );
+        if (!open || !begun || !declined || !elsewhere) throw new Error('four requests');
+        await schemaRequests.move(db, begun.id, 'in_progress');
+        await schemaRequests.move(db, declined.id, 'declined');
+        const publisher = await contributor(db);
+        const order = orderOf(packageOf('filled.example'), publisher);
+        accepted(await schemas.publish(db, { ...order, isDryRun: true }));
+        expect((await schemaRequests.find(db, open.id))?.status).to.equal('open');
+        accepted(await schemas.publish(db, order));
+        const find = async ({ id }: { id: string }) => {
+            const found = await schemaRequests.find(db, id);
+            return [found?.status, found?.fulfilledBy];
+        };
+        expect(await find(open)).to.deep.equal(['fulfilled', { site: 'filled.example', version: 1 }]);
+        expect(await find(begun)).to.deep.equal(['fulfilled', { site: 'filled.example', version: 1 }]);
+        expect(await find(declined)).to.deep.equal(['declined', null]);
+        expect(await find(elsewhere)).to.deep.equal(['open', null]);
+        accepted(await schemas.publish(db, orderOf(packageOf('filled.example', 'two'), publisher)));
+        expect(await find(open)).to.deep.equal(['fulfilled', { site: 'filled.example', version: 1 }]);
+    });
+
+    it('are not fulfilled by a publish that fails', async () => {
+        const { id } = await request('failed.example');
+        const publishing = db.transaction(async (trx) => {
+            accepted(await schemas.publish(trx, orderOf(packageOf('failed.example'), await contributor(db))));
+            throw new Error('the connection is lost');
+        });
+        await publishing.then(
+            () => expect.fail('it committed'),
+            () => undefined,
+        );
+        expect((await schemaRequests.find(db, id))?.status).to.equal('open');
+    });
+
+    it('that an operator calls fulfilled name the latest version, where there is one', async () => {
+        const { id: without } = await request('nobody.example');
+        await schemaRequests.move(db, without, 'fulfilled');
+        expect(await schemaRequests.find(db, without)).to.deep.include({ status: 'fulfilled', fulfilledBy: null });
+        accepted(await schemas.publish(db, orderOf(packageOf('somebody.example'), await contributor(db))));
+        const { id } = await request('somebody.example');
+        await schemaRequests.move(db, id, 'fulfilled');
+        expect((await schemaRequests.find(db, id))?.fulfilledBy).to.deep.equal({ site: 'somebody.example', version: 1 });
+    });
+
+    it('are ranked by how many are open, without those for blocked domains', async () => {
+        for (const [domain, count] of [
+            ['b.rank', 5],
+            ['a.rank', 5],
+            ['most.rank', 6],
+            ['blocked.rank', 7],
+        ] as const)
+            for (let number = 0; number < count; number++) await request(domain);
+        await db.transaction((trx) => blockDomain(trx, 'blocked.rank', 'asked to'));
+        expect(await schemaRequests.mostRequested(db, 3)).to.deep.equal([
+            { domain: 'most.rank', requests: 6 },
+            { domain: 'a.rank', requests: 5 },
+            { domain: 'b.rank', requests: 5 },
+        ]);
+    });
+});

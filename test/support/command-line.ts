@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
+
+export interface Ran {
+    code: number | null;
+    stdout: string;
+    stderr: string;
+    /** The last line of stdout, as JSON. */
+    json: Record<string, unknown>;
+    /** Its `error`, where there is one. */
+    error: Record<string, unknown>;
+}
+
+interface RunOptions {
+    /** What is piped in. */
+    input?: string;
+    env?: Record<string, string>;
+    /** Presses Ctrl-C when it resolves. */
+    interrupt?: Promise<unknown>;
+}
+
+/** Somebody at a terminal of their own: a folder to work in, another for their settings, and nothing else of this machine's environment. */
+export interface CommandLine {
+    folder: string;
+    /** Where keys are stored. */
+    credentials: string;
+    run(args: readonly string[], options?: RunOptions): Promise<Ran>;
+    close(): void;
+}
+
+export function openCommandLine(env: Record<string, string> = {}): CommandLine {
+    const home = mkdtempSync(join(tmpdir(), 'routebook-command-line-'));
+    const folder = mkdtempSync(join(home, 'work-'));
+    return {
+        folder,
+        credentials: join(home, 'config', 'routebook', 'credentials.json'),
+        async run(args, { input = '', env: more = {}, interrupt } = {}) {
+            const child = spawn(process.execPath, [PROGRAM, ...args], {
+                cwd: folder,
+                env: { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: join(home, 'config'), ...env, ...more },
+            });
+            void interrupt?.then(() => child.kill('SIGINT'));
+            const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
+            child.stdin.on('error', () => {}).end(input);
+            const [code] = (await once(child, 'close')) as [number | null];
+            return { code, stdout: stdout(), stderr: stderr(), ...lastLine(stdout()) };
+        },
+        close: () => rmSync(home, { recursive: true, force: true }),
+    };
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+    let text = '';
+    stream.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+    });
+    return () => text;
+}
+
+function lastLine(stdout: string): Pick<Ran, 'json' | 'error'> {
+    const json = parsed(stdout.trimEnd().split('\n').at(-1) ?? '');
+    return { json, error: (json['error'] ?? {}) as Record<string, unknown> };
+}
+
+function parsed(line: string): Record<string, unknown> {
+    try {
+        return JSON.parse(line) as Record<string, unknown>;
+    } catch {
+        return {};
+    }
+}

@@ -1,0 +1,258 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Db, openDb } from '../../shared/db.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import { migrateAll } from '../../shared/migrate.ts';
+import * as accounts from '../../shared/store/accounts.ts';
+import * as ledger from '../../shared/store/ledger.ts';
+import { type DebianPostgres, startDebianPostgres } from '../ops/debian-postgres.ts';
+import { freePort, type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { eventually } from './eventually.ts';
+import { type Entry, send } from './fault-caller.ts';
+import { type Running, startProcess } from './processes.ts';
+import { type Relay, startRelay } from './relay.ts';
+
+/** Two APIs and two workers as production starts them, over a Redis and a PostgreSQL that can be hurt, and a site that writes down who came. */
+export interface FaultBed {
+    readonly apis: Running[];
+    readonly workers: Running[];
+    readonly bases: string[];
+    readonly redis: OwnRedis;
+    readonly postgres: DebianPostgres;
+    /** Between our processes and PostgreSQL, and Redis. */
+    readonly databaseRelay: Relay;
+    readonly redisRelay: Relay;
+    readonly db: Db;
+    /** How often each call reached the site. */
+    readonly seen: ReadonlyMap<number, number>;
+    /** Sends calls at this rate, to the APIs in turn, until `until` resolves; resolves when every one of them is answered. */
+    load(options: { perSecond: number; until: Promise<unknown>; writes?: boolean }): Promise<Entry[]>;
+    /** One call, to one of the APIs. */
+    call(options?: { api?: number; isWrite?: boolean; timeoutMs?: number }): Promise<Entry>;
+    /** A call that moves no credits, to the APIs in turn; it is no part of what is checked. */
+    look(path: string): Promise<Entry>;
+    /**
+     * Whether the closing port of an API did not take the connection. A reset is one too, where nothing came of the call: the kernel had
+     * taken the connection already, and the process had closed its port before it could.
+     */
+    wasRefused(entry: Entry): boolean;
+    startApi(index: number): Promise<void>;
+    startWorker(index: number): Promise<void>;
+    /**
+     * Waits for the holds to end, 5 s after the last call's deadline at the latest, and compares what callers were told since the last
+     * check, the ledger and the site's own list.
+     * @param maySend how often a read may have reached the site
+     * @param mayBreak whether a caller may have lost the connection to an API
+     * @throws naming each promise that is broken
+     */
+    check(options?: { maySend?: number; mayBreak?: boolean }): Promise<void>;
+    close(): Promise<void>;
+}
+
+export const CALL_TIMEOUT_MS = 4000;
+/** A hold whose call was never ended is resolved so long after its deadline, at the latest (GOALS R1). */
+const RESOLVED_MS = 5000;
+export const SITE = 'good.test';
+
+/** @param slowMs how long the site takes for each answer */
+export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): Promise<FaultBed> {
+    const seen = new Map<number, number>();
+    const site = await openCountingSite(seen, slowMs);
+    const [redis, postgres] = await Promise.all([startRedis(), startDebianPostgres()]);
+    await postgres.tool('createdb', ['routebook']);
+    const direct = postgres.url('routebook');
+    await migrateAll(direct);
+    const [databaseRelay, redisRelay] = await Promise.all([startRelay(postgres.port), startRelay(redis.port)]);
+    const db = openDb({ url: direct, poolSize: 4, acquireTimeoutMs: 20_000 });
+    const caller = await accounts.createAccount(db, {
+        email: 'load@people.example',
+        plan: 'enterprise',
+        bonus: 10_000_000,
+        overrides: { perMinute: 10_000_000, perHour: 10_000_000, perDay: 10_000_000, concurrency: 5000, allowance: 0 },
+    });
+    const settings = {
+        DATABASE_URL: direct.replace(`:${postgres.port}/`, `:${databaseRelay.port}/`),
+        REDIS_URL: redis.url.replace(`:${redis.port}`, `:${redisRelay.port}`),
+        HOST: '127.0.0.1',
+        EGRESS_ALLOW: '127.0.0.0/8',
+        EGRESS_HOSTS: `${SITE}=127.0.0.1`,
+        SHUTDOWN_GRACE_MS: '6000',
+    };
+    const ports = [await freePort(), await freePort()];
+    const bases = ports.map((port) => `http://127.0.0.1:${port}`);
+    const apis: Running[] = [];
+    const workers: Running[] = [];
+    /** Every call of this bed, in the order of their answers: the ledger knows all of them. */
+    const history: Entry[] = [];
+    let checked = 0;
+    let id = 0;
+    let turn = 0;
+
+    const bed: FaultBed = {
+        apis,
+        workers,
+        bases,
+        redis,
+        postgres,
+        databaseRelay,
+        redisRelay,
+        db,
+        seen,
+        wasRefused: ({ code, id: call }) => code === 'ECONNREFUSED' || (code === 'ECONNRESET' && !seen.has(call)),
+        async startApi(index) {
+            apis[index] = startProcess('api', { ...settings, PORT: String(ports[index]) });
+            await eventually(
+                () => isReady(bases[index] ?? ''),
+                (ready) => ready,
+                60_000,
+            );
+        },
+        async startWorker(index) {
+            const worker = startProcess('worker', settings);
+            workers[index] = worker;
+            await worker.said('the worker takes jobs');
+        },
+        async call({ api, isWrite = false, timeoutMs = CALL_TIMEOUT_MS } = {}) {
+            id += 1;
+            turn = api ?? turn + 1;
+            const base = bases[turn % bases.length] ?? '';
+            const body = { site: SITE, endpoint: isWrite ? 'write' : 'read', params: { id }, timeout_ms: timeoutMs };
+            const entry = await send({ url: `${base}/v1/fetch`, apiKey: caller.apiKey, id, isWrite, body });
+            history.push(entry);
+            return entry;
+        },
+        look(path) {
+            turn += 1;
+            return send({ url: `${bases[turn % bases.length]}${path}`, apiKey: caller.apiKey, id: 0 });
+        },
+        async load({ perSecond, until, writes = true }) {
+            const calls: Promise<Entry>[] = [];
+            let isOver = false;
+            const over = until.finally(() => {
+                isOver = true;
+            });
+            while (!isOver) {
+                calls.push(bed.call({ isWrite: writes && calls.length % 4 === 3 }));
+                await sleep(1000 / perSecond);
+            }
+            await over;
+            return Promise.all(calls);
+        },
+        async check({ maySend = 2, mayBreak = false } = {}) {
+            const resolvedBy =
+                Math.max(0, ...history.slice(checked).map(({ sentAt }) => sentAt)) + CALL_TIMEOUT_MS + RESOLVED_MS + SLACK_MS;
+            await eventually(
+                () => ledger.totalHeld(db),
+                (held) => held === 0,
+                Math.max(SLACK_MS, resolvedBy - performance.now()),
+            );
+            const faults: string[] = [];
+            const drift = await ledger.checkLedger(db);
+            if (drift.length > 0) faults.push(`ledgers do not sum: ${JSON.stringify(drift)}`);
+            const { rows } = await db.raw<{ rows: { charges: number }[] }>(
+                "select count(*)::int as charges from holds where state = 'charged'",
+            );
+            const charges = rows[0]?.charges ?? 0;
+            const successes = history.filter(({ code }) => code === 'success').length;
+            const broken = history.filter(({ status }) => status === 0).length;
+            // Whoever lost the connection to an API that died may have been charged for an answer that did not arrive.
+            if (charges < successes || charges > successes + broken) faults.push(`${charges} charges for ${successes} successes`);
+            for (const entry of history.slice(checked)) {
+                const times = seen.get(entry.id) ?? 0;
+                if (entry.isWrite && times > 1) faults.push(`the write ${entry.id} was sent ${times} times`);
+                if (!entry.isWrite && times > maySend) faults.push(`the read ${entry.id} was sent ${times} times`);
+                if (entry.code === 'success' && times === 0) faults.push(`${entry.id} succeeded and was never sent`);
+                if (entry.answerOf !== undefined && entry.answerOf !== entry.id)
+                    faults.push(`${entry.id} got the answer of ${entry.answerOf}`);
+                if (entry.status === 500) faults.push(`${entry.id} was answered with 500`);
+                if (entry.status === 0 && !mayBreak) faults.push(`${entry.id} got no answer: ${entry.code}`);
+                if (entry.status !== 0 && entry.ms > CALL_TIMEOUT_MS + 250 + SLACK_MS) faults.push(`${entry.id} took ${entry.ms} ms`);
+            }
+            checked = history.length;
+            if (faults.length > 0) throw new Error(faults.slice(0, 12).join('\n'));
+        },
+        async close() {
+            for (const one of [...workers, ...apis]) one.signal('SIGCONT');
+            await Promise.all([...workers, ...apis].map((one) => one.end('SIGKILL')));
+            await db.destroy();
+            await Promise.all([databaseRelay.close(), redisRelay.close()]);
+            site.server.closeAllConnections();
+            site.server.close();
+            await redis.remove();
+            await postgres.remove();
+        },
+    };
+    try {
+        await Promise.all([bed.startApi(0), bed.startApi(1)]);
+        await Promise.all([bed.startWorker(0), bed.startWorker(1)]);
+        await publish(bases[0] ?? '', caller.apiKey, site.port);
+        // Whatever is compiled or connected at first use is not what these tests are about.
+        for (const api of [0, 1, 0, 1]) await bed.call({ api });
+        return bed;
+    } catch (error) {
+        await bed.close();
+        throw error;
+    }
+}
+
+/** A test on a bed of its own, so that it suffers from no other. */
+export const onBed = (hurt: (bed: FaultBed) => Promise<unknown>) => async (): Promise<void> => {
+    const bed = await openFaultBed();
+    try {
+        await hurt(bed);
+    } finally {
+        await bed.close();
+    }
+};
+
+/** A busy machine of two cores: what a caller sees comes later than what a process decides. */
+const SLACK_MS = 500;
+
+async function openCountingSite(seen: Map<number, number>, slowMs: number): Promise<{ server: Server; port: number }> {
+    const server = createServer((incoming: IncomingMessage, response: ServerResponse) => {
+        const id = Number(incoming.url?.split('/').at(-1));
+        seen.set(id, (seen.get(id) ?? 0) + 1);
+        // Some take long, so that whoever stops has something to wait for.
+        setTimeout(
+            () => {
+                response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
+            },
+            id % 10 === 0 ? slowMs + 1000 : slowMs,
+        );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { server, port: (server.address() as AddressInfo).port };
+}
+
+function sitePackage(port: number): PackageDocument {
+    const params = [{ name: 'id', source: 'path' as const, required: true, schema: { type: 'integer' } }];
+    return {
+        format: 'routebook/1',
+        site: SITE,
+        title: 'Good site',
+        intent_category: 'developer/status',
+        endpoints: [
+            { name: 'read', method: 'GET', url: `http://${SITE}:${port}/read/{id}`, params },
+            { name: 'write', method: 'POST', effect: 'write', url: `http://${SITE}:${port}/write/{id}`, params },
+        ],
+    };
+}
+
+async function publish(base: string, apiKey: string, port: number): Promise<void> {
+    const answer = await fetch(`${base}/v1/schemas`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
+        body: JSON.stringify(sitePackage(port)),
+    });
+    if (answer.status !== 201) throw new Error(await answer.text());
+}
+
+async function isReady(base: string): Promise<boolean> {
+    return fetch(`${base}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+    );
+}

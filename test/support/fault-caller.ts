@@ -1,0 +1,66 @@
+import { request } from 'node:http';
+
+/** One call of the load: what was asked, and what its caller got. Times are milliseconds of the monotonic clock. */
+export interface Entry {
+    id: number;
+    isWrite: boolean;
+    sentAt: number;
+    ms: number;
+    /** 0: the connection ended without an answer. */
+    status: number;
+    /** `success`, the code of the error, or what happened to the connection. */
+    code: string;
+    charged: number;
+    retryAfter: string | undefined;
+    /** Whose answer came: the id that the site was asked for. */
+    answerOf: number | undefined;
+}
+
+export interface Asked {
+    url: string;
+    apiKey: string;
+    id: number;
+    isWrite?: boolean;
+    /** Sent by POST; without it the call is a GET. */
+    body?: object;
+}
+
+/** What is read of an answer. */
+interface Told {
+    error?: { code: string };
+    data?: { id?: number };
+    meta?: { credits_used?: number };
+}
+
+/** On a connection of its own, so that a connection which a stopping API closes is never a call that failed. */
+export function send({ url, apiKey, id, isWrite = false, body }: Asked): Promise<Entry> {
+    const sentAt = performance.now();
+    return new Promise((resolve) => {
+        const end = (status: number, code: string, more: Partial<Entry> = {}) =>
+            resolve({
+                ...{ id, isWrite, sentAt, ms: performance.now() - sentAt, status, code },
+                ...{ charged: 0, retryAfter: undefined, answerOf: undefined, ...more },
+            });
+        const calling = request(url, {
+            method: body === undefined ? 'GET' : 'POST',
+            agent: false,
+            headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), authorization: `Bearer ${apiKey}` },
+        });
+        calling.on('error', (error: NodeJS.ErrnoException) => end(0, error.code ?? error.message));
+        calling.on('response', async (response) => {
+            try {
+                let text = '';
+                for await (const chunk of response.setEncoding('utf8')) text += chunk;
+                const { error, data, meta } = JSON.parse(text) as Told;
+                end(response.statusCode ?? 0, error?.code ?? 'success', {
+                    charged: meta?.credits_used ?? 0,
+                    retryAfter: response.headers['retry-after'],
+                    answerOf: body === undefined ? undefined : data?.id,
+                });
+            } catch (error) {
+                end(0, error instanceof Error ? error.message : 'the answer broke off');
+            }
+        });
+        calling.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+}

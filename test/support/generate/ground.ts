@@ -1,0 +1,168 @@
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import * as keys from '../../../shared/store/keys.ts';
+import * as sites from '../../../shared/store/sites.ts';
+import { join, type Person } from '../people.ts';
+import { dataOf, INTENT } from '../routes.ts';
+import { anEndpoint, aPackage } from '../schemas.ts';
+import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../shop.ts';
+import { openWorld, type Topology, type World } from '../world.ts';
+import { ODD_ENDPOINTS, oddPackage, openOddSite } from './odd-site.ts';
+import type { Random } from './random.ts';
+
+const WIDE = { perMinute: 10_000_000, perHour: 10_000_000, perDay: 10_000_000, allowance: 10_000_000, concurrency: 500 };
+const TASK = 'Read the price of every product\r\nonce a day, and tell what changed.';
+
+/** The world that requests are made for, and what of it they can name. */
+export interface Ground {
+    world: World;
+    /** Keys by what is to be said of them. */
+    keys: Record<'good' | 'poor' | 'narrow' | 'revoked' | 'suspended' | 'unknown' | 'mistyped' | 'other', string>;
+    /** A workspace that maintains the site `alone.test` by itself. */
+    keeper: string;
+    /** The value of a field or parameter that a schema alone cannot know; undefined where it can. */
+    known(operation: string, name: string, random: Random): Json | undefined;
+    /** Cursors of lists, by the operation, with the query that each was issued for. */
+    cursors: Record<string, [name: string, value: string][]>;
+    close(): Promise<void>;
+}
+
+/** An Idempotency-Key under which answers of both routes that take one are kept already; the body is that of the fetch. */
+export const USED_KEY = 'used-before';
+export const USED_BODY: JsonObject = { site: SHOP, endpoint: 'product', params: { id: 1 } };
+
+/** Calls of the shop that succeed. */
+const CALLS: readonly JsonObject[] = [
+    { endpoint: 'product', params: { id: 7 } },
+    { endpoint: 'search', params: { n: 4 } },
+    { endpoint: 'page' },
+    { endpoint: 'list', params: {} },
+    { endpoint: 'text' },
+    { endpoint: 'empty' },
+    { endpoint: 'order', params: { product: 3, note: 'with care' } },
+    { endpoint: 'graphql', params: { q: 'lamp' } },
+    { endpoint: 'echo', params: { name: 'a b/ü', tag: ['x', 'y'] } },
+    { endpoint: 'all_pages' },
+];
+
+export async function openGround(topology?: Topology): Promise<Ground> {
+    const [shop, odd] = await Promise.all([openShop(), openOddSite()]);
+    const oddHosts = [...Object.keys(ODD_ENDPOINTS).map((name) => `${name}.test`), 'elsewhere.test'];
+    const world = await openWorld({
+        ...(topology === undefined ? {} : { topology }),
+        config: { egressHosts: new Map([...SHOP_HOSTS, ...oddHosts.map((name): [string, string[]] => [name, ['127.0.0.1']])]) },
+    });
+    const wide = () => join(world, { plan: 'enterprise', overrides: WIDE });
+    const [good, other, suspended, poor, narrow] = [
+        await wide(),
+        await wide(),
+        await wide(),
+        await join(world, { plan: 'enterprise', overrides: { ...WIDE, allowance: 0 } }),
+        await join(world, { plan: 'enterprise', overrides: { ...WIDE, perDay: 1 } }),
+    ];
+    const { db } = world.app;
+    const revoked = await keys.createKey(db, { workspaceId: good.workspaceId, userId: good.userId, name: 'revoked' });
+    await keys.revokeKey(db, revoked.keyId);
+    await db.raw('update users set suspended_at = app_now() where id = ?', [suspended.userId]);
+    const hash = await publishAll(good, shop.port, odd.port);
+    await sites.blockDomain(db, 'blocked.test', 'its owner asked');
+    const usedKey = { 'idempotency-key': USED_KEY };
+    const asked = { domain: 'wished.test', task: TASK };
+    const { request_id: request } = dataOf<{ request_id: string }>(
+        await good.call('POST', '/v1/schema-requests', { body: asked, headers: usedKey }),
+    );
+    await good.call('POST', '/v1/fetch', { body: USED_BODY, headers: usedKey });
+    await narrow.call('GET', `/v1/catalog/${SHOP}?intent=${encodeURIComponent(INTENT)}`);
+
+    await good.call('PUT', `/v1/schemas/${SHOP}/maintainers/${other.workspaceId}`);
+    const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
+    const values: Record<string, (random: Random) => Json> = {
+        site: ({ pick }) => pick([SHOP, ` ${SHOP.toUpperCase()}. `, `www.${SHOP}`]),
+        domain: ({ pick }) => pick([SHOP, SHOP.toUpperCase(), `www.${SHOP}`]),
+        intent: () => INTENT,
+        'X-Service-Intent': () => INTENT,
+        category: ({ pick }) => pick(['commerce', 'commerce/product-search', 'weather']),
+        intent_category: ({ pick }) => pick(['commerce', 'travel/flights']),
+        request_id: () => request,
+        workspace_id: ({ pick }) => pick(helpers),
+        timeout_ms: ({ int }) => int(60_000, 120_000),
+        version: ({ pick }) => pick([1, hash]),
+        'getPackage.version': ({ pick }) => pick(['1', '2', hash]),
+        'postYank.site': () => 'yanked.test',
+        'postYank.version': ({ int }) => String(int(1, 5)),
+        'deleteYank.site': () => 'yanked.test',
+        'deleteYank.version': ({ int }) => String(int(1, 5)),
+        'putMaintainer.site': () => 'kept.test',
+        'deleteMaintainer.site': () => 'kept.test',
+        'postSchemaRequest.domain': ({ int }) => `wished${int(0, 9)}.test`,
+        task: ({ words, int }) => `${TASK} ${words(int(0, 300))}`,
+        output_shape: ({ words, int }) => words(int(1, 200)),
+        failure_mode: ({ words, int }) => words(int(1, 200)),
+        source_url: ({ int }) => `https://${SHOP}/products?page=${int(1, 9)}`,
+        requester_contact: () => 'somebody@people.example',
+        'If-Match': () => '*',
+        'If-None-Match': ({ pick }) => pick(['*', '"other"', 'W/"0a"', 'nonsense']),
+        'X-Service-Session': ({ pick }) => pick(['ses_unknown', 'ä', '']),
+    };
+    const cursors = {
+        getSchemas: await cursorOf(good, '/v1/schemas', [['sort', 'name']]),
+        getVersions: await cursorOf(good, `/v1/schemas/${SHOP}/versions`),
+        getMaintainers: await cursorOf(good, `/v1/schemas/${SHOP}/maintainers`),
+    };
+    return {
+        world,
+        keys: {
+            good: good.apiKey ?? '',
+            other: other.apiKey ?? '',
+            poor: poor.apiKey ?? '',
+            narrow: narrow.apiKey ?? '',
+            suspended: suspended.apiKey ?? '',
+            revoked: revoked.apiKey,
+            unknown: `rb_live_${'0'.repeat(36)}`,
+            mistyped: `${good.apiKey?.slice(0, -1)}${good.apiKey?.endsWith('a') ? 'b' : 'a'}`,
+        },
+        keeper: good.workspaceId,
+        cursors,
+        known(operation, name, random) {
+            return (values[`${operation}.${name}`] ?? values[name])?.(random);
+        },
+        async close() {
+            try {
+                await world.close();
+            } finally {
+                await Promise.all([shop.close(), odd.close()]);
+            }
+        },
+    };
+}
+
+/** Body of a fetch of the shop that succeeds. */
+export function aCall(random: Random): JsonObject {
+    return random.pick(CALLS);
+}
+
+/** A package that can be published: most of the time one that nobody published before. */
+export function somePackage(random: Random): JsonObject {
+    const site = `made${random.int(0, 9)}.test`;
+    const names = Array.from({ length: random.int(1, 3) }, (_, index) => `endpoint_${random.int(0, 20)}_${index}`);
+    const title = random.words(random.int(1, 40));
+    return { ...aPackage(site, { title, endpoints: names.map((name) => anEndpoint(site, { name })) }) } as unknown as JsonObject;
+}
+
+/** Publishes every site there is; the hash is that of the shop's first version. */
+async function publishAll(good: Person, shopPort: number, oddPort: number): Promise<string> {
+    const { version_hash: hash } = dataOf<{ version_hash: string }>(await good.publish(shopPackage(shopPort)));
+    dataOf(await good.publish(shopPackage(shopPort, { title: 'Second edition' })));
+    for (const site of ['blocked.test', 'inside.test']) dataOf(await good.publish(shopPackage(shopPort, { site })));
+    for (const name of Object.keys(ODD_ENDPOINTS)) dataOf(await good.publish(oddPackage(`${name}.test`, oddPort)));
+    for (const site of ['kept.test', 'alone.test', ...Array.from({ length: 10 }, (_, index) => `made${index}.test`)])
+        dataOf(await good.publish(aPackage(site)));
+    for (const title of ['One', 'Two', 'Three', 'Four', 'Five', 'Six']) dataOf(await good.publish(aPackage('yanked.test', { title })));
+    return hash;
+}
+
+async function cursorOf(person: Person, path: string, query: [string, string][] = []): Promise<[string, string][]> {
+    const asked = new URLSearchParams([...query, ['limit', '1']]);
+    const { body } = await person.call('GET', `${path}?${asked}`);
+    const { pagination } = body['meta'] as { pagination: { next_cursor: string | null } };
+    return pagination.next_cursor === null ? [] : [...query, ['cursor', pagination.next_cursor]];
+}

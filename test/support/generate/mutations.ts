@@ -1,0 +1,172 @@
+import type { RefusalCode } from '../../../shared/refusals.ts';
+import { brokenBodies } from './broken-bodies.ts';
+import type { Operation } from './document.ts';
+import type { Ground } from './ground.ts';
+import type { Random } from './random.ts';
+import { stories } from './stories.ts';
+import type { Draft } from './valid.ts';
+import { wrongTexts } from './values.ts';
+
+/** One way in which a valid request becomes one that is refused, and with which code. */
+export interface Mutation {
+    name: string;
+    codes: readonly (RefusalCode | 'success')[];
+    apply(draft: Draft, random: Random): Draft;
+}
+
+/** Every mutation that an operation can suffer, in an order that is always the same. */
+export function mutationsOf(operation: Operation, ground: Ground): Mutation[] {
+    return [
+        ...wrongPlaces(operation),
+        ...wrongQueries(operation),
+        ...wrongKeys(operation, ground),
+        ...wrongHeaders(operation),
+        { name: 'another method', codes: ['METHOD_NOT_ALLOWED'], apply: (draft) => ({ ...draft, method: 'PATCH' }) },
+        ...(operation.body === undefined ? [] : brokenBodies(operation)),
+        ...stories(operation, ground),
+    ];
+}
+
+const WRONG_SITES: Readonly<Record<string, string>> = {
+    'a single label': 'localhost',
+    'an address': '10.0.0.1',
+    'an underscore': 'a_b.test',
+    'a public suffix': 'co.uk',
+    'a special suffix': 'printer.local',
+    'a URL': 'https%3A%2F%2Fshop.test%2F',
+    'a port': 'shop.test%3A80',
+    'an emoji that no name takes': '%F0%9F%92%A9..test',
+};
+
+function wrongPlaces({ id, parameters }: Operation): Mutation[] {
+    const at = (parameter: string, name: string, value: string, codes: RefusalCode[]): Mutation => ({
+        name: `${parameter} that is ${name}`,
+        codes,
+        apply: (draft) => ({ ...draft, places: { ...draft.places, [parameter]: value } }),
+    });
+    return parameters
+        .filter((parameter) => parameter.in === 'path')
+        .flatMap(({ name, schema }) => {
+            const broken = [
+                at(name, 'half an escape', '%', ['VALIDATION_ERROR']),
+                at(name, 'no UTF-8', '%ff%fe', ['VALIDATION_ERROR']),
+                at(name, 'half a surrogate pair', '%ED%A0%80', ['VALIDATION_ERROR']),
+            ];
+            if (name === 'site' || name === 'domain') {
+                return [
+                    ...broken,
+                    ...Object.entries(WRONG_SITES).map(([what, value]) => at(name, what, value, ['INVALID_DOMAIN'])),
+                    at(name, 'a NUL', 'shop%00.test', ['INVALID_DOMAIN', 'VALIDATION_ERROR']),
+                    at(name, 'too long', 'x'.repeat(1025), ['VALIDATION_ERROR']),
+                    at(name, 'unknown', 'nowhere.test', ['SITE_NOT_FOUND']),
+                ];
+            }
+            if (name === 'version') {
+                return [
+                    ...broken,
+                    ...['0', '01', '1.5', 'abc', '-1', '9999999999', '1%00'].map((value) => at(name, value, value, ['VALIDATION_ERROR'])),
+                    at(name, 'unknown', '999999', ['VERSION_NOT_FOUND']),
+                ];
+            }
+            const code = id === 'getSchemaRequest' ? 'REQUEST_NOT_FOUND' : 'NOT_FOUND';
+            if (schema.type !== 'string') throw new Error(`no wrong values are made for ${id} ${name}`);
+            return [
+                ...broken,
+                at(name, 'unknown', 'xyz_nobody', [code]),
+                at(name, 'a NUL', 'a%00b', [code, 'VALIDATION_ERROR']),
+                at(name, 'very long', 'x'.repeat(3000), [code, 'VALIDATION_ERROR']),
+                at(name, 'SQL', "'%3B--", [code]),
+            ];
+        });
+}
+
+function wrongQueries({ id, parameters }: Operation): Mutation[] {
+    const adds = (name: string, entries: [string, string][], codes: RefusalCode[] = ['VALIDATION_ERROR']): Mutation => ({
+        name: `a query with ${name}`,
+        codes,
+        apply: (draft) => {
+            const names = new Set(entries.map(([key]) => key));
+            return { ...draft, query: [...draft.query.filter(([key]) => !names.has(key)), ...entries] };
+        },
+    });
+    const known = parameters.filter((parameter) => parameter.in === 'query');
+    return [
+        adds('an unknown parameter', [['unknown', '1']]),
+        adds('a repeated unknown parameter', [
+            ['unknown', '1'],
+            ['unknown', '2'],
+        ]),
+        adds('names of prototypes', [
+            ['__proto__', '1'],
+            ['constructor', '2'],
+        ]),
+        adds('brackets', [['a[b][c]', '1']]),
+        adds('a NUL in a name', [['a%00b', '1']]),
+        ...known.flatMap(({ name, schema }) => [
+            adds(`${name} twice`, [
+                [name, '1'],
+                [name, '2'],
+            ]),
+            ...Object.entries(wrongTexts(schema)).map(([what, value]) => adds(`${name} that is ${what}`, [[name, value]])),
+            adds(`${name} in capitals`, [[name.toUpperCase(), '1']]),
+        ]),
+        ...(id === 'getSchemas' ? [adds('an unknown category', [['category', 'commerce%2Fnothing']])] : []),
+        ...(known.some(({ name }) => name === 'cursor')
+            ? ['nonsense', '', 'e30', 'x'.repeat(5000)].map((text) =>
+                  adds(`the cursor ${text.slice(0, 9)}`, [['cursor', text]], ['INVALID_CURSOR']),
+              )
+            : []),
+    ];
+}
+
+function wrongKeys({ auth, id }: Operation, { keys }: Ground): Mutation[] {
+    if (auth === 'ignored') return [];
+    const sends = (name: string, value: string | undefined, codes: Mutation['codes']): Mutation => ({
+        name: `a key that is ${name}`,
+        codes,
+        apply: ({ headers: { authorization: _, ...headers }, ...draft }) => ({
+            ...draft,
+            headers: value === undefined ? headers : { ...headers, authorization: value },
+        }),
+    });
+    const bearer = (name: string, key: string, code: RefusalCode) => sends(name, `Bearer ${key}`, [code]);
+    const isLimited = id === 'getCatalog' || id === 'postSchemaRequest';
+    return [
+        ...(auth === 'required' ? [sends('missing', undefined, ['API_KEY_REQUIRED'])] : []),
+        ...(auth === 'optional' && isLimited ? [sends('missing', undefined, ['RATE_LIMITED', 'success'])] : []),
+        bearer('nonsense', 'nonsense', 'INVALID_API_KEY'),
+        bearer('mistyped', keys.mistyped, 'INVALID_API_KEY'),
+        bearer('unknown', keys.unknown, 'INVALID_API_KEY'),
+        bearer('revoked', keys.revoked, 'INVALID_API_KEY'),
+        bearer('given twice', `${keys.good}, Bearer ${keys.good}`, 'INVALID_API_KEY'),
+        bearer('far too long', 'x'.repeat(4000), 'INVALID_API_KEY'),
+        sends('of another scheme', `Basic ${keys.good}`, ['INVALID_API_KEY']),
+        sends('empty', '', ['INVALID_API_KEY']),
+        bearer("a suspended user's", keys.suspended, 'FORBIDDEN'),
+    ];
+}
+
+function wrongHeaders({ id, parameters }: Operation): Mutation[] {
+    const sends = (name: string, header: string, value: string, codes: RefusalCode[]): Mutation => ({
+        name,
+        codes,
+        apply: (draft) => ({ ...draft, headers: { ...draft.headers, [header]: value } }),
+    });
+    const names = parameters.map(({ name }) => name);
+    return [
+        sends('headers of 17 KB', 'x-much', 'x'.repeat(17_000), ['VALIDATION_ERROR']),
+        ...(names.includes('Idempotency-Key')
+            ? ['', 'two words', 'x'.repeat(256), 'ä'].map((key) =>
+                  sends(`the Idempotency-Key ${key.slice(0, 9)}`, 'idempotency-key', key, ['INVALID_IDEMPOTENCY_KEY']),
+              )
+            : []),
+        ...(id === 'postSchema'
+            ? [
+                  ...['nonsense', '"abc"', '', `W/"${'0'.repeat(64)}"`].map((tag) =>
+                      sends(`the If-Match ${tag.slice(0, 9)}`, 'if-match', tag, ['VALIDATION_ERROR']),
+                  ),
+                  sends('the hash of another version', 'if-match', `"${'0'.repeat(64)}"`, ['VERSION_CONFLICT']),
+              ]
+            : []),
+    ];
+}

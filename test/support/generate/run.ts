@@ -1,0 +1,119 @@
+import { type OpenApi, type Operation, operationsOf } from './document.ts';
+import type { Ground } from './ground.ts';
+import { openJudge, type WireAnswer } from './judge.ts';
+import { type Mutation, mutationsOf } from './mutations.ts';
+import { openRandom } from './random.ts';
+import { REACH } from './reach.ts';
+import { type Draft, validRequest } from './valid.ts';
+
+export interface Run {
+    seed: number;
+    cases: number;
+    /** What was not as the document says, each with the number of its case. */
+    faults: string[];
+    /** By operation. */
+    tallies: Map<string, Tally>;
+}
+
+interface Tally {
+    /** Valid requests that were answered 2xx. */
+    succeeded: number;
+    /** Refused requests that differ from a valid one in one place. */
+    refused: number;
+    statuses: Set<number>;
+    outcomes: Set<string>;
+}
+
+/** How many requests are on their way at once. */
+const AT_ONCE = 12;
+/** Everything after it would only be more of the same. */
+const MAX_FAULTS = 40;
+const LEAST = 50;
+
+/** Sends so many generated requests, in turn to every operation of the document, valid ones and broken ones. */
+export async function runCases(ground: Ground, document: OpenApi, { seed, cases }: { seed: number; cases: number }): Promise<Run> {
+    const operations = operationsOf(document).map((operation) => ({ operation, mutations: mutationsOf(operation, ground), turns: 0 }));
+    // Whose mutations are many comes more often, so that each of them has its turn.
+    const slots = operations.flatMap((entry) => Array.from({ length: Math.ceil(entry.mutations.length / 60) }, () => entry));
+    const judge = openJudge(document);
+    const run: Run = { seed, cases, faults: [], tallies: new Map(operations.map(({ operation: { id } }) => [id, newTally()])) };
+    let next = 0;
+
+    async function runCase(number: number): Promise<void> {
+        const chosen = slots[number % slots.length];
+        if (chosen === undefined) throw new Error('the document has no operations');
+        const { operation, mutations } = chosen;
+        const turn = chosen.turns++;
+        const mutation = turn % 2 === 0 ? undefined : mutations[(turn >> 1) % mutations.length];
+        const random = openRandom(seed, number);
+        const draft = validRequest(operation, ground, random, { plain: mutation !== undefined });
+        const sent = mutation === undefined ? draft : mutation.apply(draft, random);
+        const answer = await send(ground.world.base, sent);
+        const { outcome, faults } = judge(operation, answer);
+        const expected: readonly string[] = mutation?.codes ?? ['success', 'not modified'];
+        if (!expected.includes(outcome)) faults.push(`expected ${expected.join(' or ')}: ${answer.status} ${answer.text.slice(0, 400)}`);
+        tell(run, operation, mutation, answer.status, outcome);
+        const what = `case ${number} of seed ${seed}, ${operation.id} ${mutation === undefined ? 'as it should be' : `with ${mutation.name}`}`;
+        for (const fault of faults) run.faults.push(`${what}: ${fault} (${shown(sent)})`);
+    }
+
+    await Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+            while (next < cases && run.faults.length < MAX_FAULTS) await runCase(next++);
+        }),
+    );
+    return run;
+}
+
+/** What the run as a whole did not show: a documented success, a code that input reaches, enough of each kind. */
+export function gapsOf({ tallies }: Run, document: OpenApi): string[] {
+    const seen = new Set([...tallies.values()].flatMap(({ outcomes }) => [...outcomes]));
+    const anywhere = Object.entries(REACH).filter(([, reach]) => reach === 'somewhere' || reach === 'site');
+    return [
+        ...anywhere.filter(([code]) => !seen.has(code)).map(([code]) => `${code} was never seen`),
+        ...operationsOf(document).flatMap(({ id, responses, codes }) => {
+            const { succeeded, refused, statuses, outcomes } = tallies.get(id) ?? newTally();
+            const fine = Object.keys(responses)
+                .map(Number)
+                .filter((status) => status < 400);
+            return [
+                ...fine.filter((status) => !statuses.has(status)).map((status) => `${id} never answered ${status}`),
+                ...codes.filter((code) => REACH[code] === 'input' && !outcomes.has(code)).map((code) => `${id} never gave ${code}`),
+                ...(succeeded < LEAST ? [`${id} answered only ${succeeded} times with 2xx`] : []),
+                ...(refused < LEAST ? [`${id} refused only ${refused} changed requests`] : []),
+            ];
+        }),
+    ];
+}
+
+/** As much of a request as tells what was sent. */
+function shown({ method, path, places, query, headers: { authorization: _, ...headers }, body }: Draft): string {
+    const short = JSON.stringify({ places, query, headers, body }, (_key, value) =>
+        typeof value === 'string' ? value.slice(0, 60) : value,
+    );
+    return `${method} ${path} ${short.slice(0, 400)}`;
+}
+
+function tell({ tallies }: Run, { id }: Operation, mutation: Mutation | undefined, status: number, outcome: string): void {
+    const tally = tallies.get(id) ?? newTally();
+    tally.statuses.add(status);
+    tally.outcomes.add(outcome);
+    if (mutation === undefined && status < 300) tally.succeeded++;
+    if (mutation !== undefined && status >= 400) tally.refused++;
+}
+
+function newTally(): Tally {
+    return { succeeded: 0, refused: 0, statuses: new Set(), outcomes: new Set() };
+}
+
+async function send(base: string, { method, path, places, query, headers, body, bytes }: Draft): Promise<WireAnswer> {
+    const at = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => places[name] ?? '');
+    const search = query.map((pair) => pair.join('=')).join('&');
+    const sent = bytes ?? (body === undefined ? undefined : Buffer.from(JSON.stringify(body)));
+    const response = await fetch(`${base}${at}${search === '' ? '' : `?${search}`}`, {
+        method,
+        headers,
+        ...(sent === undefined ? {} : { body: new Uint8Array(sent) }),
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+}

@@ -1,0 +1,130 @@
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import type { RefusalCode } from '../../../shared/refusals.ts';
+import type { Operation } from './document.ts';
+import { type Ground, USED_BODY, USED_KEY } from './ground.ts';
+import type { Mutation } from './mutations.ts';
+import { ODD_ENDPOINTS } from './odd-site.ts';
+
+/** What is wrong with a request for what it means: the world knows, and no schema does. */
+export function stories(operation: Operation, ground: Ground): Mutation[] {
+    return STORIES[operation.id]?.(ground) ?? [];
+}
+
+const STORIES: Readonly<Record<string, (ground: Ground) => Mutation[]>> = {
+    getCatalog: ({ keys }) => [
+        intent('no intent', undefined, 'INTENT_REQUIRED'),
+        intent('an intent of white space', '%20%20', 'INTENT_REQUIRED'),
+        intent('a short intent', 'prices%20of%20lamps', 'INTENT_TOO_SHORT'),
+        intent('an intent of few words', 'lamps%20'.repeat(9), 'INTENT_TOO_FEW_WORDS'),
+        site('a blocked site', 'domain', 'blocked.test', 'SITE_BLOCKED'),
+        key('a full window', keys.narrow, 'RATE_LIMITED'),
+    ],
+    getPackage: () => [query('an unknown version', 'version', '99', 'VERSION_NOT_FOUND')],
+    postSchema: ({ keys }) => [
+        key('the key of another workspace', keys.other, 'NOT_MAINTAINER'),
+        field('a blocked site', { site: 'blocked.test', endpoints: [] }, ['SCHEMA_INVALID']),
+        { name: 'a package of a blocked site', codes: ['SITE_BLOCKED'], apply: (draft) => ({ ...draft, body: blocked(draft.body) }) },
+        field('a site that is none', { site: 'localhost' }, ['SCHEMA_INVALID']),
+        field('endpoints of another site', { site: 'elsewhere.test' }, ['SCHEMA_INVALID']),
+        field('no endpoint', { endpoints: [] }, ['SCHEMA_INVALID']),
+        field('an unknown category', { intent_category: 'commerce/nothing' }, ['SCHEMA_INVALID']),
+        field('another format', { format: 'routebook/2' }, ['SCHEMA_INVALID']),
+        field('a secret', { description: 'use AKIAIOSFODNN7EXAMPLE with it' }, ['SCHEMA_INVALID']),
+        field('a title that is a number', { title: 7 }, ['SCHEMA_INVALID']),
+        field('a title with NUL', { title: 'a\u0000b' }, ['SCHEMA_INVALID']),
+        field('a title with half a surrogate pair', { title: 'a\ud800b' }, ['SCHEMA_INVALID']),
+        field('a huge title', { title: 'x'.repeat(100_000) }, ['SCHEMA_INVALID']),
+    ],
+    postYank: maintained,
+    deleteYank: maintained,
+    putMaintainer: maintained,
+    deleteMaintainer: (ground) => [
+        ...maintained(ground),
+        {
+            name: 'the last maintainer',
+            codes: ['LAST_MAINTAINER'],
+            apply: (draft) => ({ ...draft, places: { site: 'alone.test', workspace_id: ground.keeper } }),
+        },
+    ],
+    postSchemaRequest: () => [
+        field('a domain that is none', { domain: 'localhost' }, ['INVALID_DOMAIN']),
+        field('a task that is too short', { task: 'too short' }, ['VALIDATION_ERROR']),
+        field('a task that is too long', { task: 'x'.repeat(4001) }, ['VALIDATION_ERROR']),
+        field('a secret', { task: 'Sign in with AKIAIOSFODNN7EXAMPLE and read the prices of it all' }, ['VALIDATION_ERROR']),
+        field('an unknown category', { intent_category: 'commerce/nothing' }, ['VALIDATION_ERROR']),
+        field('a contact in two lines', { requester_contact: 'a\nb' }, ['VALIDATION_ERROR']),
+        reused({ domain: 'wished.test', task: 'Another text than the one that was sent before.' }),
+    ],
+    postFetch: ({ keys }) => [
+        field('a domain that is none', { site: 'localhost' }, ['INVALID_DOMAIN']),
+        field('an unknown site', { site: 'nowhere.test' }, ['SITE_NOT_FOUND']),
+        field('a blocked site', { site: 'blocked.test' }, ['SITE_BLOCKED']),
+        field('an unknown endpoint', { endpoint: 'produkt' }, ['ENDPOINT_NOT_FOUND']),
+        field('an unknown version', { version: 99 }, ['VERSION_NOT_FOUND']),
+        field('an endpoint that is not hosted', { endpoint: 'not_hosted', params: {} }, ['ENDPOINT_NOT_HOSTED']),
+        field('no params', { params: {} }, ['INVALID_PARAMS']),
+        field('an unknown param', { params: { id: 1, more: 2 } }, ['INVALID_PARAMS']),
+        field('a param of the wrong type', { params: { id: '1' } }, ['INVALID_PARAMS']),
+        field('a param out of range', { params: { id: 0 } }, ['INVALID_PARAMS']),
+        field('a param of deep JSON', { params: { id: [[[[[[]]]]]] } }, ['INVALID_PARAMS']),
+        key('an account without credits', keys.poor, 'INSUFFICIENT_CREDITS'),
+        key('a full window', keys.narrow, 'RATE_LIMITED'),
+        reused({ ...USED_BODY, params: { id: 2 } }),
+        { ...reused(USED_BODY), name: 'the same once more', codes: ['success'] },
+        ...Object.entries(ODD_ENDPOINTS).map(([endpoint, code]) =>
+            // A circuit may open, and a worker that has much to do may come too late: both are described as well.
+            field(
+                `a site that is ${endpoint}`,
+                { site: `${endpoint}.test`, endpoint, params: {}, ...(endpoint === 'silent' ? { timeout_ms: 3000 } : {}) },
+                [code, 'SITE_UNAVAILABLE', ...(endpoint === 'silent' ? (['DEADLINE_EXCEEDED'] as const) : [])],
+            ),
+        ),
+        field('an address that may not be reached', { site: 'inside.test', endpoint: 'list', params: {} }, ['EGRESS_DENIED']),
+    ],
+};
+
+function maintained({ keys }: Ground): Mutation[] {
+    return [key('the key of a workspace that does not maintain it', keys.other, 'NOT_MAINTAINER')];
+}
+
+function intent(name: string, value: string | undefined, code: RefusalCode): Mutation {
+    return {
+        name,
+        codes: [code],
+        apply: ({ headers: { 'x-service-intent': _, ...headers }, ...draft }) => ({
+            ...draft,
+            headers,
+            query: value === undefined ? [] : [['intent', value]],
+        }),
+    };
+}
+
+function site(name: string, placeholder: string, value: string, code: RefusalCode): Mutation {
+    return { name, codes: [code], apply: (draft) => ({ ...draft, places: { ...draft.places, [placeholder]: value } }) };
+}
+
+function query(name: string, parameter: string, value: string, code: RefusalCode): Mutation {
+    return { name, codes: [code], apply: (draft) => ({ ...draft, query: [[parameter, value]] }) };
+}
+
+function key(name: string, value: string, code: RefusalCode): Mutation {
+    return { name, codes: [code], apply: (draft) => ({ ...draft, headers: { ...draft.headers, authorization: `Bearer ${value}` } }) };
+}
+
+function field(name: string, values: JsonObject, codes: Mutation['codes']): Mutation {
+    return { name, codes, apply: (draft) => ({ ...draft, body: { ...(draft.body as JsonObject), ...values } }) };
+}
+
+/** The key that was used once for another body; its first use may be this one. */
+function reused(body: JsonObject): Mutation {
+    return {
+        name: 'a used Idempotency-Key',
+        codes: ['IDEMPOTENCY_CONFLICT'],
+        apply: (draft) => ({ ...draft, body, headers: { ...draft.headers, 'idempotency-key': USED_KEY } }),
+    };
+}
+
+function blocked(body: Json | undefined): Json {
+    const text = JSON.stringify(body);
+    return JSON.parse(text.replaceAll(/made\d\.test/g, 'blocked.test')) as Json;
+}

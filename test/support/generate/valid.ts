@@ -1,0 +1,83 @@
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import { SHOP } from '../shop.ts';
+import type { Operation, Parameter } from './document.ts';
+import { aCall, type Ground, somePackage } from './ground.ts';
+import type { Random } from './random.ts';
+import { valueFor } from './values.ts';
+
+/** A request that can still be changed in one place. */
+export interface Draft {
+    method: string;
+    /** The path with its placeholders. */
+    path: string;
+    /** What stands in them, percent-encoded. */
+    places: Record<string, string>;
+    /** Values percent-encoded. */
+    query: [name: string, value: string][];
+    headers: Record<string, string>;
+    body: Json | undefined;
+    /** Sent in place of the body. */
+    bytes?: Uint8Array;
+}
+
+/** A valid request of an operation; `plain`: with nothing that could be left out. */
+export function validRequest(operation: Operation, ground: Ground, random: Random, { plain = false } = {}): Draft {
+    const draft: Draft = { method: operation.method, path: operation.path, places: {}, query: [], headers: {}, body: undefined };
+    for (const parameter of operation.parameters) {
+        const isWanted = parameter.required || (!plain && random.chance(0.4));
+        if (isWanted) place(draft, parameter, wordOf(operation, parameter, ground, random));
+    }
+    mendQuery(draft, operation, ground, random);
+    if (operation.auth === 'required' || (operation.auth === 'optional' && (operation.body !== undefined || operation.id === 'getCatalog')))
+        draft.headers['authorization'] = `Bearer ${ground.keys.good}`;
+    else if (!plain && random.chance(0.5)) draft.headers['authorization'] = `Bearer ${ground.keys.good}`;
+    if (!plain && random.chance(0.3)) draft.headers['x-request-id'] = random.pick(['trace-7', 'no good id!', 'x'.repeat(64)]);
+    if (operation.body === undefined) return draft;
+    draft.headers['content-type'] = random.pick(['application/json', 'application/json; charset=utf-8', 'Application/JSON']);
+    draft.body = bodyOf(operation, ground, random, plain);
+    return draft;
+}
+
+function wordOf(operation: Operation, { name, schema }: Parameter, ground: Ground, random: Random): string {
+    if (name === 'Idempotency-Key') return `key-${random.next()}`;
+    return String(ground.known(operation.id, name, random) ?? valueFor(schema, random, `${operation.id} ${name}`));
+}
+
+function place(draft: Draft, { name, in: where }: Parameter, text: string): void {
+    if (where === 'path') draft.places[name] = encodeURIComponent(text);
+    else if (where === 'query') draft.query.push([name, encodeURIComponent(text)]);
+    else draft.headers[name.toLowerCase()] = text;
+}
+
+/** What no schema says: that a look-up needs an intent somewhere, and that a cursor belongs to its query. */
+function mendQuery(draft: Draft, operation: Operation, ground: Ground, random: Random): void {
+    if (operation.id === 'getCatalog' && draft.headers['x-service-intent'] === undefined) {
+        const intent = encodeURIComponent(String(ground.known(operation.id, 'intent', random)));
+        draft.query = [['intent', intent]];
+    }
+    if (!draft.query.some(([name]) => name === 'cursor')) return;
+    const issued = ground.cursors[operation.id] ?? [];
+    if (issued.length === 0) draft.query = draft.query.filter(([name]) => name !== 'cursor');
+    else {
+        const limit = draft.query.filter(([name]) => name === 'limit');
+        draft.query = [...limit, ...issued.map(([name, value]): [string, string] => [name, encodeURIComponent(value)])];
+        if (operation.id !== 'getSchemas') draft.places['site'] = SHOP;
+    }
+}
+
+function bodyOf(operation: Operation, ground: Ground, random: Random, plain: boolean): Json {
+    const { body: shape = {} } = operation;
+    if (operation.id === 'postSchema') return somePackage(random);
+    const fields = Object.entries(shape.properties ?? {}).filter(
+        ([name]) => shape.required?.includes(name) || (!plain && random.chance(0.4)),
+    );
+    const body: JsonObject = Object.fromEntries(
+        fields.map(([name, field]) => [
+            name,
+            ground.known(operation.id, name, random) ?? valueFor(field, random, `${operation.id} /${name}`),
+        ]),
+    );
+    if (operation.id !== 'postFetch') return body;
+    delete body['params'];
+    return { ...body, ...(plain ? { endpoint: 'product', params: { id: 1 } } : aCall(random)) };
+}

@@ -1,0 +1,20 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+/**
+ * A thread of its own, so that every module is loaded anew: imports the files that it is given and tells which patterns they made by
+ * `new RegExp` meanwhile, as `[file, source, flags]`.
+ */
+const files = workerData as string[];
+const made: [string, string, string][] = [];
+const Native = RegExp;
+globalThis.RegExp = new Proxy(Native, {
+    construct(target, [source, flags]: [string | RegExp, string | undefined]) {
+        const pattern = Reflect.construct(target, [source, flags]) as RegExp;
+        const caller = new Error().stack?.split('\n')[2] ?? '';
+        const file = Native.prototype.exec.call(/\/((?:api|shared|workers)\/[^:]+\.ts)/, caller)?.[1];
+        if (file !== undefined && !caller.includes('node_modules')) made.push([file, pattern.source, pattern.flags]);
+        return pattern;
+    },
+});
+for (const file of files) await import(file);
+parentPort?.postMessage(made);

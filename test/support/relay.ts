@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+
+/** A TCP relay that can fall silent (connections stay, bytes vanish), slow down, or cut what goes through it. */
+export interface Relay {
+    port: number;
+    silence(): void;
+    speak(): void;
+    /** Each piece of bytes comes so much later, in both directions together. */
+    delay(ms: number): void;
+    close(): Promise<void>;
+}
+
+export async function startRelay(target: number): Promise<Relay> {
+    let isSilent = false;
+    let delayMs = 0;
+    const sockets = new Set<Socket>();
+    const server: Server = createServer((near) => {
+        const far = connect(target, '127.0.0.1');
+        for (const [from, to] of [
+            [near, far],
+            [far, near],
+        ] as const) {
+            sockets.add(from);
+            // In their order, also where the delay ends between two of them.
+            const late: (string | Buffer)[] = [];
+            from.on('data', (bytes) => {
+                if (isSilent) return;
+                if (delayMs === 0 && late.length === 0) return void to.write(bytes);
+                late.push(bytes);
+                setTimeout(() => {
+                    const next = late.shift();
+                    if (next !== undefined && !to.destroyed) to.write(next);
+                }, delayMs / 2);
+            });
+            from.on('error', () => undefined);
+            from.on('close', () => {
+                sockets.delete(from);
+                to.destroy();
+            });
+        }
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    return {
+        port: typeof address === 'object' && address !== null ? address.port : 0,
+        silence() {
+            isSilent = true;
+        },
+        speak() {
+            // What was swallowed is gone for good, so these connections can only be cut.
+            isSilent = false;
+            for (const socket of sockets) socket.destroy();
+        },
+        delay(ms) {
+            delayMs = ms;
+        },
+        async close() {
+            for (const socket of sockets) socket.destroy();
+            server.close();
+            await once(server, 'close');
+        },
+    };
+}

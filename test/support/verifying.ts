@@ -1,0 +1,85 @@
+import { runAdmin } from '../../bin/admin/run-admin.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import * as verification from '../../shared/store/verification.ts';
+import { eventually } from './eventually.ts';
+import { LATER_BAZAARS, MARKET_HOSTS, type Market, marketPackage, openMarket, stall } from './market.ts';
+import { join, type Person } from './people.ts';
+import { dataOf } from './routes.ts';
+import { openWorld, type Topology, type World, type WorldOptions } from './world.ts';
+
+const PATIENCE_MS = 20_000;
+
+/** A world that verifies what is published, a market to publish, and somebody who does. */
+export interface Verifying {
+    world: World;
+    market: Market;
+    ada: Person;
+    /** Resolves with the version, which is not verified yet. */
+    publish(...document: Parameters<typeof marketPackage>): Promise<number>;
+    card(site: string): Promise<{ verified: boolean; verified_at: string | null }>;
+    state(site: string): Promise<verification.VerificationState>;
+    /** Resolves when the site's run of this number has ended. */
+    ended(site: string, run: number): Promise<verification.VerificationState>;
+    /** Resolves when a worker looked at all that is due, and so would have begun a run of any other site but a later bazaar. */
+    nothingIsDue(): Promise<void>;
+    /** The names of the stalls that were called, but for the bazaar's. */
+    stallsCalled(): string[];
+    admin(...args: string[]): Promise<AdminRun>;
+    close(): Promise<void>;
+}
+
+export interface AdminRun {
+    code: number;
+    json: JsonObject;
+    /** What stood on stderr. */
+    told: string;
+}
+
+/** Without options: one worker, and no second between two calls. */
+export async function openVerifying(topology: Topology, options: WorldOptions = {}): Promise<Verifying> {
+    const market = await openMarket();
+    const config = { egressHosts: MARKET_HOSTS, ...options.config };
+    const world = await openWorld({ topology, verifier: { paceMs: 0, lookMs: 20 }, ...options, config });
+    const ada = await join(world, { plan: 'pro' });
+    const state = (site: string) => verification.readState(world.app.db, site);
+    const ended: Verifying['ended'] = async (site, run) => {
+        await eventually(
+            () => state(site),
+            (now) => now.run >= run && now.endedAt !== null,
+            PATIENCE_MS,
+        );
+        return state(site);
+    };
+    let bazaars = 0;
+    return {
+        world,
+        market,
+        ada,
+        state,
+        ended,
+        async publish(...document) {
+            const published = dataOf<{ version: number; verified: boolean }>(await ada.publish(marketPackage(...document)));
+            if (published.verified) throw new Error('a new version is verified');
+            return published.version;
+        },
+        card: async (site) => dataOf(await ada.call('GET', `/v1/schemas/${site}`)),
+        async nothingIsDue() {
+            const bazaar = LATER_BAZAARS[bazaars++] ?? '';
+            // It becomes due now: after everything else that is.
+            dataOf(await ada.publish(marketPackage(bazaar, [stall(market, bazaar, 'carpets')])));
+            await ended(bazaar, 1);
+        },
+        stallsCalled: () => market.calls.map(({ stall: name }) => name).filter((name) => name !== 'carpets'),
+        async admin(...args) {
+            const out: string[] = [];
+            const told: string[] = [];
+            const terminal = { print: (line: string) => out.push(line), complain: (line: string) => told.push(line) };
+            const code = await runAdmin([...args, '--json'], terminal, { DATABASE_URL: world.databaseUrl });
+            return { code, json: JSON.parse(out.at(-1) ?? 'null'), told: told.join('\n') };
+        },
+        async close() {
+            await world.close();
+            await market.close();
+        },
+    };
+}

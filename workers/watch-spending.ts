@@ -1,0 +1,57 @@
+import type { App } from '../shared/app.ts';
+import { allowanceLetter, failingLetter } from '../shared/billing/letters.ts';
+import { queueMail } from '../shared/store/mails.ts';
+import { endNotice, giveNotice, isNoticed, payersOf } from '../shared/store/notices.ts';
+import {
+    FAILURES,
+    failedWith,
+    keyOwner,
+    nearlySpent,
+    recentStreaks,
+    type Spent,
+    type Streak,
+    takeLook,
+} from '../shared/store/notices-watch.ts';
+
+/**
+ * Tells people, once each, when four fifths or all of an allowance are used, and when a key's last fifty calls of one endpoint all
+ * failed: by mail, and on the dashboard. It looks at the request log a few times a minute, so that no call waits for it. Every
+ * process may run it; one at a time looks.
+ */
+export async function watchSpending(app: App): Promise<void> {
+    const since = await takeLook(app.db);
+    if (since === undefined) return;
+    for (const account of await nearlySpent(app.db, since)) await tellOfAllowance(app, account);
+    for (const streak of await recentStreaks(app.db, since)) await tellOfFailures(app, streak);
+}
+
+async function tellOfAllowance({ db, publicUrl }: App, { accountId, limit, left, period, resetsAt }: Spent): Promise<void> {
+    const isGone = left === 0;
+    await db.transaction(async (trx) => {
+        const isNew = await giveNotice(trx, {
+            kind: isGone ? 'allowance_100' : 'allowance_80',
+            accountId,
+            subject: period,
+            facts: { limit, left },
+        });
+        if (!isNew) return;
+        for (const to of await payersOf(trx, accountId)) {
+            await queueMail(trx, allowanceLetter(to, publicUrl(), isGone, { limit, left, resetsAt }));
+        }
+    });
+}
+
+async function tellOfFailures({ db, publicUrl }: App, streak: Streak): Promise<void> {
+    const { accountId, workspaceId, userId, keyId, site, endpoint, lastSuccess, isFailing } = streak;
+    const notice = { kind: 'failing', accountId, subject: `${keyId} ${site} ${endpoint}` } as const;
+    if (lastSuccess !== null) await endNotice(db, { ...notice, since: lastSuccess });
+    if (!isFailing || (await isNoticed(db, notice))) return;
+    const code = await failedWith(db, streak);
+    const owner = code === undefined ? undefined : await keyOwner(db, keyId);
+    if (code === undefined || owner === undefined) return;
+    const facts = { keyId, keyName: owner.name, site, endpoint, calls: FAILURES, code };
+    await db.transaction(async (trx) => {
+        const isNew = await giveNotice(trx, { ...notice, workspaceId, userId, facts });
+        if (isNew) await queueMail(trx, failingLetter(owner.email, publicUrl(), facts));
+    });
+}
