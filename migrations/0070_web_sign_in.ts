@@ -66,8 +66,9 @@ export async function up(knex: Knex): Promise<void> {
             insert into attempts (name, used, ends_at)
                 select name, 0, moment from unnest(p_names) as n (name) order by name on conflict do nothing;
             perform from attempts a where a.name = any(p_names) order by a.name for update;
-            select max(extract(epoch from a.ends_at - moment)) into wait
-                from attempts a join unnest(p_names, p_limits) as n (name, most) on n.name = a.name
+            -- The clock may have been read just before another's attempt began: nobody waits longer than a whole window.
+            select max(least(extract(epoch from a.ends_at - moment), n.seconds)) into wait
+                from attempts a join unnest(p_names, p_limits, p_seconds) as n (name, most, seconds) on n.name = a.name
                 where a.ends_at > moment and a.used >= n.most;
             if wait is not null then
                 return wait;

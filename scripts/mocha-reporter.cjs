@@ -40,14 +40,16 @@ module.exports = class extends reporters.Spec {
 function watchLongRuns(runner) {
     const long = new Map();
     const note = (test, holds) => {
-        if (!test.file?.startsWith(LONG)) return;
         const file = relative(ROOT, test.file).split(sep).join('/');
         long.set(test, { file, title: test.fullTitle(), holds, ms: test.duration ?? 0 });
     };
-    runner.on('pass', (test) => note(test, true));
+    runner.on('pass', (test) => {
+        if (test.file?.startsWith(LONG)) note(test, true);
+    });
     runner.on('fail', (test, error) => {
+        if (!test.file?.startsWith(LONG)) return;
         // The others take minutes: whoever waits wants to know now.
-        if (test.file?.startsWith(LONG)) console.error(error.message);
+        console.error(error.message);
         if (test.type !== 'hook') return note(test, false);
         // What runs before or after a test belongs to it: the one that it ran for does not hold, and those that it kept from running.
         const { currentTest } = test.ctx ?? {};

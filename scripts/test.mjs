@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,6 +14,7 @@ import { keepLongRuns, tellRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { spawnKept } from '../shared/embedded-postgres/kept-process.ts';
 import { startTemporaryPostgres } from '../shared/embedded-postgres.ts';
+import { freePort } from '../test/support/free-port.ts';
 
 /** Bytes that a run may take in memory. */
 const ROOM = 8e9;
@@ -140,14 +141,6 @@ async function startRedis(program) {
         }
     }
     throw new Error('redis-server does not start');
-}
-
-async function freePort() {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address();
-    server.close();
-    return port;
 }
 
 async function answers(port) {

@@ -37,8 +37,7 @@ export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promis
         attempts.map(([kind]) => ATTEMPTS[kind].most),
         attempts.map(([kind]) => ATTEMPTS[kind].seconds),
     ]);
-    // A clock read just before another's attempt began would have it wait a moment longer than its whole window.
-    return Math.min(Math.ceil(rows[0].wait), Math.max(...attempts.map(([kind]) => ATTEMPTS[kind].seconds)));
+    return Math.ceil(rows[0].wait);
 }
 
 /** Forgets what was counted: whoever knew the password is no longer suspected of guessing. */

@@ -62,6 +62,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
             const meant = waiting.filter((one) => isMeant(one.item));
             waiting = waiting.filter((one) => !isMeant(one.item));
             for (const one of meant) one.reject(cause);
+            tellIfEmpty();
         },
         async close() {
             isClosed = true;

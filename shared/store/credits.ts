@@ -189,7 +189,7 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         balance: (accountId) => readBalance(db, accountId),
         sweep: (limit = 500) => sweep(db, limit),
         async close() {
-            const open: Batch<never, unknown>[] = [moves, capped, marks, smallAnswers, largeAnswers];
+            const open: { close(): Promise<void> }[] = [moves, capped, marks, smallAnswers, largeAnswers];
             await Promise.all(open.map((batch) => batch.close()));
             await settlements.close();
         },

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startApi } from '../../api/start-api.ts';
@@ -6,6 +5,7 @@ import { openApp } from '../../shared/app.ts';
 import { newApiKey } from '../../shared/domain/api-key.ts';
 import { openLog } from '../../shared/log.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { testRedisUrl } from '../support/redis.ts';
@@ -230,10 +230,7 @@ async function contentOf(redis: Redis, name: string): Promise<unknown> {
 
 describe('the passwords of connection strings', () => {
     it('stand in no log line and no answer, also when nothing can be reached', async () => {
-        const closed = createServer().listen(0, '127.0.0.1');
-        await new Promise((resolve) => closed.once('listening', resolve));
-        const { port } = closed.address() as { port: number };
-        await new Promise((resolve) => closed.close(resolve));
+        const port = await freePort();
         const mark = 'mrkPassword7f3a';
         const world = await openWorld({ workers: 0 });
         const lines: string[] = [];

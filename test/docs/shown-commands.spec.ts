@@ -1,12 +1,12 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { freePort } from '../support/free-port.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -40,7 +40,8 @@ describe('what the README and the documents show', function () {
         // What is on disk is tested, committed or not.
         for (const file of ['package.json', 'package-lock.json', ...documents()]) cpSync(join(ROOT, file), join(clone, file));
         symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
-        port = await freePort();
+        // The demo shop takes the one above.
+        port = await freePort(2);
         started = spawn(process.execPath, ['bin/start.ts'], {
             cwd: clone,
             env: environment({ PORT: String(port), LOG_LEVEL: 'warn' }),
@@ -162,23 +163,4 @@ function environment(extra: Record<string, string>): NodeJS.ProcessEnv {
         ([name]) => !/^(TEST_|DATABASE_URL|REDIS_URL|PORT|DATA_DIR|HOST|ROUTEBOOK_|EGRESS_)/.test(name),
     );
     return { ...Object.fromEntries(kept), ...extra };
-}
-
-/** A port that is free together with the one above it, which the demo shop takes. */
-async function freePort(): Promise<number> {
-    for (;;) {
-        const port = await tryPort(0);
-        if (port !== undefined && (await tryPort(port + 1)) !== undefined) return port;
-    }
-}
-
-/** The port where it could be listened on (any for 0), otherwise undefined. */
-async function tryPort(wished: number): Promise<number | undefined> {
-    const server = createServer().listen(wished, '127.0.0.1');
-    const isOpen = await Promise.race([once(server, 'listening').then(() => true), once(server, 'error').then(() => false)]);
-    if (!isOpen) return undefined;
-    const { port } = server.address() as AddressInfo;
-    server.close();
-    await once(server, 'close');
-    return port;
 }

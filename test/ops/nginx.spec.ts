@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { freePort } from '../queue/redis-server.ts';
 import { type Certificate, createAuthority, issueCertificate } from '../support/certificates.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { join, type Person } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';
 

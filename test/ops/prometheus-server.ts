@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePort } from '../queue/redis-server.ts';
+import { freePort } from '../support/free-port.ts';
 
 const RULES = fileURLToPath(new URL('../../ops/prometheus/rules.yml', import.meta.url));
 

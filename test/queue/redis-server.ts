@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../support/free-port.ts';
 import { eventually } from './jobs.ts';
 
 /** A Redis of one test's own, to be killed and started again on the same port and data. */
@@ -54,17 +55,6 @@ export async function startRedis(): Promise<OwnRedis> {
             rmSync(folder, { recursive: true, force: true });
         },
     };
-}
-
-export async function freePort(): Promise<number> {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    server.close();
-    await once(server, 'close');
-    if (typeof address !== 'object' || address === null) throw new Error('no port');
-    return address.port;
 }
 
 async function isListening(port: number): Promise<boolean> {

@@ -8,9 +8,10 @@ import { migrateAll } from '../../shared/migrate.ts';
 import * as accounts from '../../shared/store/accounts.ts';
 import * as ledger from '../../shared/store/ledger.ts';
 import { type DebianPostgres, startDebianPostgres } from '../ops/debian-postgres.ts';
-import { freePort, type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from './eventually.ts';
 import { type Entry, send } from './fault-caller.ts';
+import { freePort } from './free-port.ts';
 import { type Running, startProcess } from './processes.ts';
 import { type Relay, startRelay } from './relay.ts';
 

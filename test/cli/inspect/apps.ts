@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../support/free-port.ts';
 
 /** A web application of somebody else's, on a free loopback port, with a folder of its own. */
 export interface App {
@@ -127,13 +127,4 @@ async function isReady(url: string, child: ChildProcess): Promise<boolean> {
         await sleep(20);
     }
     return false;
-}
-
-async function freePort(): Promise<number> {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const address = probe.address();
-    await new Promise((done) => probe.close(done));
-    if (address === null || typeof address === 'string') throw new Error('a TCP server has an address with a port');
-    return address.port;
 }

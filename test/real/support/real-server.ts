@@ -1,12 +1,11 @@
-import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import { hasExited, spawnKept } from '../../../shared/embedded-postgres/kept-process.ts';
+import { freePort } from '../../support/free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const READY_MS = 30_000;
@@ -134,13 +133,4 @@ async function isReady(url: string, hasEnded: () => boolean): Promise<boolean> {
         await sleep(20);
     }
     return false;
-}
-
-async function freePort(): Promise<number> {
-    const probe = createServer().listen(0, '127.0.0.1');
-    await once(probe, 'listening');
-    const address = probe.address();
-    await new Promise((done) => probe.close(done));
-    if (address === null || typeof address === 'string') throw new Error('a TCP server has an address with a port');
-    return address.port;
 }
