@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type Db, openDb } from '../../shared/db.ts';
 import { keyHash, newApiKey } from '../../shared/domain/api-key.ts';
 import * as accounts from '../../shared/store/accounts.ts';
+import { isOutage } from '../../shared/store/credits/outages.ts';
 import * as keys from '../../shared/store/keys.ts';
 import { setSuspended } from '../../shared/store/users.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
@@ -129,5 +130,15 @@ describe('keys', () => {
         expect(used?.lastUsedAt).to.be.instanceOf(Date);
         expect(rows.find(({ name }) => name === 'second')?.lastUsedAt).to.equal(null);
         expect(JSON.stringify(rows)).not.to.include(apiKey.slice(12));
+    });
+
+    it('keep nobody waiting for a database that does not answer, and are found again once it does', async () => {
+        const { apiKey } = await join();
+        const refused = await db.transaction(async (transaction) => {
+            await transaction.raw('lock table api_keys in access exclusive mode');
+            return elsewhere.find(keyHash(apiKey)).catch((error: unknown) => error);
+        });
+        expect(isOutage(refused), String(refused)).to.equal(true);
+        expect((await elsewhere.find(keyHash(apiKey)))?.plan).to.equal('free');
     });
 });
