@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { newId } from '../../shared/domain/ids.ts';
+import { isOutage } from '../../shared/store/credits/outages.ts';
 import { openCredits } from '../../shared/store/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
@@ -170,6 +171,24 @@ describe('credits', () => {
 
         it('of an operation without a hold changes nothing', async () => {
             expect(await books.credits.charge({ operation: newId('op'), amount: 1 })).to.include({ ok: false, state: 'unknown' });
+        });
+
+        it('that waits for a lock is given up by the database too, so that nothing is charged after its caller was told otherwise', async () => {
+            const account = await books.user({ allowance: 10 });
+            const held = await hold(account, { unit: 5 });
+            const impatient = openCredits(books.db, { settlePatienceMs: 100 });
+            await books.db.transaction(async (transaction) => {
+                await transaction.raw('lock table credit_accounts in exclusive mode');
+                const refused: unknown = await impatient.charge({ operation: held.operation, amount: 5 }).catch((error: unknown) => error);
+                expect(isOutage(refused), String(refused)).to.equal(true);
+                const { rows } = await transaction.raw(
+                    "select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+                );
+                expect(rows).to.deep.equal([]);
+            });
+            await impatient.close();
+            expect(await books.credits.stateOf(held.operation)).to.include({ state: 'held' });
+            await books.credits.release(held);
         });
     });
 
