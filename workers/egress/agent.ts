@@ -1,5 +1,5 @@
-import type { AgentOptions, ClientRequest, ClientRequestArgs } from 'node:http';
-import { Agent } from 'node:https';
+import { type AgentOptions, type ClientRequest, type RequestOptions, request } from 'node:http';
+import { Agent, request as requestByTls } from 'node:https';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { EgressConnector, Target } from './connector.ts';
@@ -18,6 +18,11 @@ const POOLED: AgentOptions = { keepAlive: true, maxFreeSockets: 256, scheduling:
 export interface Waiting {
     /** Runs `act` when nobody waits any more, at once if that is so already; the answer forgets it again. */
     whenOver(act: () => void): () => void;
+}
+
+/** Node's options of a request, on their way through its client to `createConnection`. */
+interface GuardedOptions extends RequestOptions {
+    waiting?: Waiting;
 }
 
 /** Runs between "connected" and the first byte; a throw closes the connection and nothing is sent. */
@@ -44,23 +49,20 @@ export class GuardedAgent extends Agent {
         this.#handOver = handOver;
     }
 
-    /** This pool as one call sees it: a connection that is opened for the call is given up when the call is over. */
-    forCall(waiting: Waiting): Agent {
-        // Node's types leave out the method by which its client asks an agent for a connection.
-        const pool = this as unknown as { addRequest(request: ClientRequest, options: ClientRequestArgs): void };
-        const addRequest = (request: ClientRequest, options: ClientRequestArgs) =>
-            pool.addRequest(request, { ...options, waiting } as object);
-        return Object.create(this, { addRequest: { value: addRequest } });
+    /**
+     * One request over this pool; a connection that is opened for the call is given up when the call is over. Of what got hands to
+     * Node's client only this is meant for it: the rest is about TLS, which the connector brings, and would be copied four times over.
+     */
+    request(url: URL, { method, headers, maxHeaderSize }: RequestOptions, waiting: Waiting): ClientRequest {
+        const options: GuardedOptions = { method, headers, maxHeaderSize, agent: this, waiting };
+        return this.#scheme === 'https' ? requestByTls(url, options) : request(url, options);
     }
 
     override getName(options: { host?: string | null; port?: string | number | null } = {}): string {
         return `${options.host}:${options.port}`;
     }
 
-    override createConnection(
-        { host, port, waiting }: ClientRequestArgs & { waiting?: Waiting },
-        callback: (error: Error | null, socket: Duplex) => void,
-    ): undefined {
+    override createConnection({ host, port, waiting }: GuardedOptions, callback: (error: Error | null, socket: Duplex) => void): undefined {
         const target = { host: host ?? '', port: Number(port ?? this.defaultPort), scheme: this.#scheme };
         const gone = new AbortController();
         const forget = waiting?.whenOver(() => gone.abort());

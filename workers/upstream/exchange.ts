@@ -22,14 +22,13 @@ const MAX_INTERIM = 8;
 
 /** Sends one request by got, without retry, redirect or unpacking of its own, and ends it when the call is over. */
 export function startExchange(client: Got, request: UpstreamRequest, pool: GuardedAgent, time: CallTime): Exchange {
-    const agent = pool.forCall(time);
     let isSent = false;
     let broken: Error | undefined;
     const stream = client.stream(request.url, {
         method: request.method,
         headers: request.headers,
         ...(request.body === undefined ? {} : { body: request.body }),
-        agent: { http: agent, https: agent },
+        request: (url, options) => pool.request(url, options, time),
     });
     stream.once('request', (sent: ClientRequest) => {
         sent.on('error', (error) => {
