@@ -44,6 +44,8 @@ export interface Visit {
     fields: Fields;
     /** The path and query asked for. */
     path: string;
+    /** A tab goes to this page, now; neither another page nor a program ahead of its reader (`opened-by-person.ts`). */
+    isOpenedByPerson: boolean;
     /** As limits count it. */
     client: string;
     browser: string;

@@ -11,6 +11,7 @@ import { askFor } from './ask.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, parseFields } from './fields.ts';
 import { letIn } from './let-in.ts';
+import { isOpenedByPerson } from './opened-by-person.ts';
 import { isOperator } from './operators.ts';
 import { absent, type Page, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
@@ -94,6 +95,7 @@ function visitOf(parts: PageParts, request: Request, { fields, me }: Pick<Visit,
         },
         fields,
         path: request.path + request.url.search,
+        isOpenedByPerson: isOpenedByPerson(request),
         client: limitIdentity(request.app.clientAddress),
         browser: (request.raw.req.headers['user-agent'] ?? '').replaceAll(/[^\x20-\x7e]/g, ''),
         me,

@@ -21,10 +21,15 @@ export type BegunCheckout =
     /** `subscribed`: the plan is changed, not bought again. `by operator`: an agreement that this would replace. `busy`: in another tab. */
     | { ok: false; why: 'subscribed' | 'by operator' | 'busy' };
 
-/** Begins a checkout at Stripe, and ends the one that was open: of all tabs together, one can be paid. */
+/**
+ * Begins a checkout at Stripe, and ends the one that was open: of all tabs together, one can be paid. Whoever asks again for the same
+ * plan is led to the same checkout.
+ */
 export async function beginCheckout(billing: Billing, order: CheckoutOrder): Promise<BegunCheckout> {
     const { db } = billing;
     const { workspaceId, current, wanted, userId } = order;
+    const url = await findSame(billing, order);
+    if (url !== undefined) return { ok: true, url };
     await closeCheckout(billing, workspaceId);
     const subscription = await findSubscription(db, workspaceId);
     if (isBilled(subscription)) return { ok: false, why: 'subscribed' };
@@ -78,6 +83,21 @@ export async function closeCheckout(billing: Billing, workspaceId: string): Prom
 /** Where checkouts are, as pages have to say it of their forms. */
 export function checkoutOrigin({ settings: { apiBase } }: Billing): string {
     return apiBase === undefined ? 'https://checkout.stripe.com' : new URL(apiBase).origin;
+}
+
+/** Where the checkout is that this person began for this plan, as long as it can be paid and nothing else is. */
+async function findSame({ db, ask }: Billing, { workspaceId, current, wanted, userId }: CheckoutOrder): Promise<string | undefined> {
+    const [open, subscription] = await Promise.all([checkouts.findOpenCheckout(db, workspaceId), findSubscription(db, workspaceId)]);
+    if (open?.sessionId === undefined || open.plan !== wanted || open.userId !== userId) return undefined;
+    if (isBilled(subscription) || !isAbove(wanted, current)) return undefined;
+    const { sessionId } = open;
+    try {
+        const { status, url } = await ask((stripe) => stripe.checkout.sessions.retrieve(sessionId));
+        return status === 'open' && url !== null ? url : undefined;
+    } catch (error) {
+        if (isUnknown(error)) return undefined;
+        throw error;
+    }
 }
 
 async function openSession(

@@ -6,6 +6,8 @@ import type { SoldPlan } from '../domain/subscription.ts';
 export interface Checkout {
     checkoutId: string;
     workspaceId: string;
+    /** Who began it, in whose name Stripe asks for the money. */
+    userId: string;
     plan: SoldPlan;
     /** Stripe's; undefined until it has made one. */
     sessionId: string | undefined;
@@ -54,10 +56,17 @@ export async function findCheckoutBySession(db: Db, sessionId: string): Promise<
 }
 
 async function findCheckout(db: Db, condition: string, value: string): Promise<Checkout | undefined> {
-    const { rows } = await db.raw<{ rows: { id: string; workspace_id: string; plan: SoldPlan; session_id: string | null }[] }>(
-        `select id, workspace_id, plan, session_id from checkouts where ${condition}`,
-        [value],
-    );
+    const { rows } = await db.raw<{
+        rows: { id: string; workspace_id: string; user_id: string; plan: SoldPlan; session_id: string | null }[];
+    }>(`select id, workspace_id, user_id, plan, session_id from checkouts where ${condition}`, [value]);
     const row = rows[0];
-    return row && { checkoutId: row.id, workspaceId: row.workspace_id, plan: row.plan, sessionId: row.session_id ?? undefined };
+    return (
+        row && {
+            checkoutId: row.id,
+            workspaceId: row.workspace_id,
+            userId: row.user_id,
+            plan: row.plan,
+            sessionId: row.session_id ?? undefined,
+        }
+    );
 }

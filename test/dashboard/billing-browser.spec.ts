@@ -8,7 +8,7 @@ import { findSignedIn } from '../../shared/store/web-sessions.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { DESKTOP, openBrowser, openTab, PHONE, type Scheme, type Tab } from './support/browser.ts';
-import { signUp, type Visitor } from './support/visitor.ts';
+import { freshAddress, PASSWORD, signUp, type Visitor, visitor } from './support/visitor.ts';
 
 describe('billing in a browser', function () {
     this.timeout(300_000);
@@ -69,11 +69,10 @@ describe('billing in a browser', function () {
         }
     }
 
-    it('from the link of a 402: one button, then Checkout; and up again from there', async () => {
+    it('from the link of a 402: straight to Checkout; and up again from there', async () => {
         const person = await signUp(world);
         const tab = await tabOf(person);
-        await tab.visit('/upgrade?plan=starter');
-        await tab.page.getByRole('button', { name: 'Get Starter' }).click();
+        await tab.page.goto('/upgrade?plan=starter');
         await tab.page.waitForURL(/\/c\/pay\//);
         await tab.page.getByRole('button', { name: 'Subscribe' }).click();
         await home(tab);
@@ -90,26 +89,69 @@ describe('billing in a browser', function () {
         await tab.close();
     });
 
+    it('from the link of a 402 over signing in, or signing up, to Checkout', async () => {
+        const email = freshAddress();
+        await signUp(world, email);
+        for (const [button, address] of [
+            ['Sign in', email],
+            ['Create account', freshAddress()],
+        ] as const) {
+            const tab = await tabOf(visitor(world));
+            await tab.visit('/upgrade?plan=starter');
+            if (button === 'Create account') await tab.page.getByRole('main').getByRole('link', { name: 'Sign up' }).click();
+            await tab.page.getByLabel('Email').fill(address);
+            await tab.page.getByLabel('Password').fill(PASSWORD);
+            await tab.page.getByRole('button', { name: button }).click();
+            await tab.page.waitForURL(/\/c\/pay\//);
+            await tab.close();
+        }
+    });
+
+    it('from the billing page to the portal', async () => {
+        const person = await signUp(world);
+        const session = /cs_\w+/.exec((await person.get('/upgrade?plan=starter')).to ?? '')?.[0] ?? '';
+        stripe.bank.pay(session);
+        await person.get(`/dashboard/billing?checkout=${session}`);
+        const tab = await tabOf(person);
+        await tab.visit('/dashboard/billing');
+        await tab.page.getByRole('button', { name: 'Card and invoices' }).click();
+        await tab.page.waitForURL(/\/p\/session\//);
+        await tab.page.getByRole('link', { name: 'Back' }).click();
+        await home(tab);
+        await tab.close();
+    });
+
+    it('from a button, where another page fetched the link ahead or embeds it', async () => {
+        const person = await signUp(world);
+        const tab = await tabOf(person);
+        const asked = stripe.asked.length;
+        await tab.visit('/dashboard/billing');
+        const text = await tab.page.evaluate<string>("fetch('/upgrade?plan=starter').then((answer) => answer.text())");
+        expect(text).to.include('<button class="button" type="submit">Get Starter</button>');
+        expect(stripe.asked.length).to.equal(asked);
+        await tab.close();
+    });
+
     it('is whole, readable and quiet in each of its states, on a phone and a desktop, light and dark', async () => {
-        const [fresh, payer, late, told] = [await signUp(world), await signUp(world), await signUp(world), await signUp(world)];
+        const people = await Promise.all(Array.from({ length: 5 }, () => signUp(world)));
+        const [fresh, payer, late, told, lost] = people as [Visitor, Visitor, Visitor, Visitor, Visitor];
         const states: readonly (readonly [string, Visitor, string])[] = [
             ['free', fresh, '/dashboard/billing'],
-            ['no-portal', fresh, '/dashboard/billing/portal'],
             ['plans', fresh, '/upgrade'],
-            ['offer', fresh, '/upgrade?plan=starter'],
             ['offer-of-change', payer, '/upgrade?plan=pro'],
             ['paid', payer, '/dashboard/billing'],
             ['late', late, '/dashboard/billing'],
             ['told', told, '/dashboard'],
         ];
         await tellEverything(told);
-        for (const person of [payer, late]) {
+        for (const person of [payer, late, lost]) {
             const { to } = await person.send('/upgrade', { plan: 'starter' });
             const session = /cs_\w+/.exec(to ?? '')?.[0] ?? '';
             const { customer, id } = stripe.bank.pay(session);
             await person.get(`/dashboard/billing?checkout=${session}`);
             await person.get('/dashboard/billing');
             if (person === payer) await person.send('/dashboard/billing/plan/confirm', { plan: 'free' }, { from: '/dashboard/billing' });
+            if (person === lost) stripe.bank.customers.delete(customer);
             if (person === late) {
                 stripe.bank.get(stripe.bank.customers, customer, 'customer').card = 'declined';
                 stripe.bank.get(stripe.bank.subscriptions, id, 'subscription').end = Math.floor(world.app.clock.now() / 1000);
@@ -134,6 +176,17 @@ describe('billing in a browser', function () {
                 await tab.look();
                 await shot(tab, `billing-confirm.${screen}.${scheme}`);
                 await tab.close();
+                const ahead = await tabOf(fresh, { viewport, scheme });
+                await ahead.page.setExtraHTTPHeaders({ 'sec-purpose': 'prefetch' });
+                await ahead.visit('/upgrade?plan=starter');
+                await shot(ahead, `billing-offer.${screen}.${scheme}`);
+                await ahead.close();
+                const unknown = await tabOf(lost, { viewport, scheme });
+                await unknown.visit('/dashboard/billing');
+                await unknown.page.getByRole('button', { name: 'Card and invoices' }).click();
+                await unknown.look();
+                await shot(unknown, `billing-no-portal.${screen}.${scheme}`);
+                await unknown.close();
             }
         }
     });

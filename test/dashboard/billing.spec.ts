@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { setPlan } from '../../shared/store/accounts.ts';
+import { ATTEMPTS } from '../../shared/store/attempts.ts';
 import { giveNotice } from '../../shared/store/notices.ts';
 import { accountCap } from '../../shared/store/spending.ts';
 import { findSignedIn } from '../../shared/store/web-sessions.ts';
@@ -57,12 +58,16 @@ describe('the billing pages', function () {
         return rows[0]?.plan;
     };
     const sessionIn = (url: string | undefined) => /\/c\/pay\/(cs_\w+)$/.exec(url ?? '')?.[1] ?? '';
+    const cookiesOf = ({ cookies }: Visitor) => ({ cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join('; ') });
     const words = async (person: Visitor, path: string) => wordsOf((await person.get(path)).html);
 
-    /** Opens the link of a 402, and presses the button that is there. */
-    const upgrade = (person: Visitor, plan: 'starter' | 'pro', workspaceId?: string) => {
-        const from = `/upgrade?plan=${plan}${workspaceId === undefined ? '' : `&workspace=${workspaceId}`}`;
-        return person.send('/upgrade', { plan }, { from });
+    /** Opens the link of a 402. */
+    const upgrade = (person: Visitor, plan: 'starter' | 'pro', workspaceId?: string, headers: Record<string, string> = {}) =>
+        person.get(`/upgrade?plan=${plan}${workspaceId === undefined ? '' : `&workspace=${workspaceId}`}`, headers);
+
+    const checkoutsOf = async (workspaceId: string) => {
+        const { rows } = await world.app.db.raw<{ rows: unknown[] }>('select from checkouts where workspace_id = ?', [workspaceId]);
+        return rows.length;
     };
 
     /** Goes to the checkout, pays, and comes back to the page that Stripe leads to. */
@@ -88,10 +93,7 @@ describe('the billing pages', function () {
                 { from: first.to ?? '' },
             );
             expect(signedIn.to).to.equal(path);
-            expect(await words(stranger, path))
-                .to.include('Starter for Another one')
-                .and.include('$49 a month');
-            const { status, to } = await upgrade(stranger, 'starter', other);
+            const { status, to } = await stranger.get(path);
             expect(status).to.equal(303);
             stripe.bank.pay(sessionIn(to));
             await stripe.deliver();
@@ -99,15 +101,78 @@ describe('the billing pages', function () {
             expect(await planOf(person.workspaceId)).to.equal('free');
         });
 
-        it('by a button alone: the link begins nothing, whatever program opens it ahead of its reader', async () => {
+        it('by a button, where a program opens the link ahead of its reader, or a page embeds it: that begins nothing', async () => {
             const person = await owner();
             const asked = stripe.asked.length;
-            const path = `/upgrade?plan=starter&workspace=${person.workspaceId}`;
-            for (let count = 0; count < 3; count++) expect((await person.get(path)).status).to.equal(200);
-            const { rows } = await world.app.db.raw('select count(*) from checkouts where workspace_id = ?', [person.workspaceId]);
-            expect([stripe.asked.length - asked, rows[0].count]).to.deep.equal([0, 0]);
+            const headers: Record<string, string>[] = [
+                { 'sec-purpose': 'prefetch', 'sec-fetch-dest': 'document' },
+                { 'sec-purpose': 'prefetch;prerender', 'sec-fetch-dest': 'document' },
+                { purpose: 'prefetch' },
+                { 'x-moz': 'prefetch' },
+                ...['image', 'iframe', 'empty', 'embed', 'frame'].map((purpose) => ({ 'sec-fetch-dest': purpose })),
+            ];
+            for (const header of headers) {
+                const page = await upgrade(person, 'starter', person.workspaceId, header);
+                expect(page.status, JSON.stringify(header)).to.equal(200);
+                expect(wordsOf(page.html)).to.include('$49 a month').and.include('Get Starter');
+            }
+            expect((await fetch(`${world.base}/upgrade?plan=starter`, { method: 'HEAD', headers: cookiesOf(person) })).status).to.equal(
+                200,
+            );
             expect((await person.post('/upgrade', 'plan=starter')).status).to.equal(403);
-            expect(stripe.asked.length).to.equal(asked);
+            expect([stripe.asked.length - asked, await checkoutsOf(person.workspaceId)]).to.deep.equal([0, 0]);
+            const { to } = await person.send('/upgrade', { plan: 'starter' });
+            expect(sessionIn(to)).to.match(/^cs_/);
+        });
+
+        it('once, however often the link is opened: the same one again for this person and plan, and another one for another', async () => {
+            const person = await owner();
+            const payer = await member(person, 'billing');
+            const first = await upgrade(person, 'starter', person.workspaceId, { 'sec-fetch-dest': 'document' });
+            expect(first.status).to.equal(303);
+            expect((await upgrade(person, 'starter', person.workspaceId)).to).to.equal(first.to);
+            expect((await person.send('/upgrade', { plan: 'starter' })).to).to.equal(first.to);
+            expect(await checkoutsOf(person.workspaceId)).to.equal(1);
+            const theirs = await upgrade(payer, 'starter', person.workspaceId);
+            expect(theirs.to).not.to.equal(first.to);
+            expect(() => stripe.bank.pay(sessionIn(first.to))).to.throw('This session is over.');
+            const larger = await upgrade(payer, 'pro', person.workspaceId);
+            expect(() => stripe.bank.pay(sessionIn(theirs.to))).to.throw('This session is over.');
+            stripe.bank.pay(sessionIn(larger.to));
+            await stripe.deliver();
+            expect(await planOf(person.workspaceId)).to.equal('pro');
+        });
+
+        it('anew, where Stripe no longer knows the one that was begun, or it is too old', async () => {
+            const person = await owner();
+            const first = sessionIn((await upgrade(person, 'starter')).to);
+            stripe.bank.get(stripe.bank.sessions, first, 'checkout.session').status = 'expired';
+            const second = sessionIn((await upgrade(person, 'starter')).to);
+            stripe.bank.sessions.delete(second);
+            const third = sessionIn((await upgrade(person, 'starter')).to);
+            expect(new Set([first, second, third, '']).size).to.equal(4);
+            stripe.bank.pay(third);
+            await stripe.deliver();
+            expect(await planOf(person.workspaceId)).to.equal('starter');
+        });
+
+        it('so many times an hour, and says when again', async () => {
+            const person = await owner();
+            const { most } = ATTEMPTS['checkout by workspace'];
+            for (let count = 0; count < most; count++) expect((await upgrade(person, 'starter')).status).to.equal(303);
+            const { status, headers, html } = await upgrade(person, 'starter');
+            expect([status, Number(headers['retry-after']) > 0]).to.deep.equal([429, true]);
+            expect(wordsOf(html)).to.include('That was often in a short time');
+        });
+
+        it('from signing in and signing up as well, whose forms may lead there', async () => {
+            const next = encodeURIComponent('/upgrade?plan=starter');
+            for (const path of ['/login', '/signup']) {
+                const policy = async (to: string) =>
+                    String((await visitor(world).get(`${path}?next=${to}`)).headers['content-security-policy']);
+                expect(await policy(next), path).to.include(`form-action 'self' ${stripe.url};`);
+                expect(await policy('%2Fdashboard'), path).to.include("form-action 'self';");
+            }
         });
 
         it('in the workspace that the page named, whatever another tab switched to meanwhile', async () => {
@@ -162,14 +227,14 @@ describe('the billing pages', function () {
             expect([foreign.status, absent.status]).to.deep.equal([404, 404]);
         });
 
-        it('once there is a subscription no more: the button leads to what the change costs', async () => {
+        it('once there is a subscription no more: a button leads to what the change costs', async () => {
             const person = await owner();
             await subscribe(person, 'starter');
             const { html } = await person.get('/upgrade?plan=pro');
             expect(wordsOf(html)).to.include('There is a subscription already').and.include('Change to Pro');
             expect(html).to.include('action="/dashboard/billing/plan"');
             expect(await words(person, '/upgrade?plan=starter')).to.include('is on Starter already.');
-            expect(await upgrade(person, 'pro')).to.include({ status: 303, to: '/dashboard/billing#plans' });
+            expect(await person.send('/upgrade', { plan: 'pro' })).to.include({ status: 303, to: '/dashboard/billing#plans' });
         });
 
         it('not while Stripe does not answer, which is said', async () => {

@@ -58,7 +58,7 @@ describe('another tenant', function () {
         const { workspaceId, userId, values } = person;
         await giveNotice(db, { kind: 'plan_ended', accountId: userId, workspaceId, subject: 'sub_1', facts: { why: 'refund' } });
         const { rows } = await db.raw<{ rows: [{ id: string }] }>('select id from notices where workspace_id = ?', [workspaceId]);
-        const begun = await person.send('/upgrade', { plan: 'starter' });
+        const begun = await person.get('/upgrade?plan=starter');
         const operation = await callBy(person);
         return {
             key_id: values.key_id,

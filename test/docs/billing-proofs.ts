@@ -99,6 +99,13 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ['test/api/fetch.spec.ts', 'answers 402 with the way up when the balance is below one unit'],
         [PAGES, 'straight from the link of a 402, after signing in, for the workspace that is out of credits'],
     ],
+    'What opens that link ahead of its reader': [
+        [
+            PAGES,
+            'by a button, where a program opens the link ahead of its reader, or a page embeds it: that begins nothing',
+            'once, however often the link is opened: the same one again for this person and plan, and another one for another',
+        ],
+    ],
     'A plan is paid at Stripe': [[EVENTS, 'by invoice.paid, with the plan and its limits']],
     'It holds from the moment': [
         [EVENTS, 'by no other event, whatever it says'],

@@ -1,6 +1,7 @@
 import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
 import { findCredentials } from '../../../shared/store/credentials.ts';
 import { beginSession, endSession } from '../../../shared/store/web-sessions.ts';
+import { originsBehind } from '../billing/upgrade.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
@@ -43,11 +44,13 @@ export async function signOutByForm({ app, me }: Visit): Promise<Answer> {
     return { to: '/login', notice: 'signed-out', signOut: true };
 }
 
-function form({ fields, query }: Visit, problems: Problems, status = 200): Shown {
+function form({ app, fields, query }: Visit, problems: Problems, status = 200): Shown {
+    const next = ownPath(fields.get('next') ?? query('next'), '');
     return {
         view: 'account/sign-in',
         title: 'Sign in',
         status,
-        model: { problems, typed: typed(fields), next: ownPath(fields.get('next') ?? query('next'), '') },
+        formsLeadTo: originsBehind(app, next),
+        model: { problems, typed: typed(fields), next },
     };
 }

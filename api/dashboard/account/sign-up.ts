@@ -6,6 +6,7 @@ import { makeLink } from '../../../shared/store/mail-links.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
 import { signUp } from '../../../shared/store/sign-up.ts';
 import { beginSession } from '../../../shared/store/web-sessions.ts';
+import { originsBehind } from '../billing/upgrade.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
@@ -51,17 +52,19 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
 const KNOWN: Problems = { email: 'This address has an account here: sign in, or ask for a new password.' };
 
 function form(visit: Visit, problems: Problems, status = 200): Shown {
-    const { fields, query } = visit;
+    const { app, fields, query } = visit;
+    const next = ownPath(fields.get('next') ?? query('next'), '');
     const invite = fields.get('invite') ?? query('invite') ?? '';
     return {
         view: 'account/sign-up',
         title: 'Sign up',
         status,
+        formsLeadTo: originsBehind(app, next),
         model: {
             problems,
             typed: typed(fields),
             invite: /^[0-9A-Za-z]{1,40}$/.test(invite) ? invite : '',
-            next: ownPath(fields.get('next') ?? query('next'), ''),
+            next,
         },
     };
 }

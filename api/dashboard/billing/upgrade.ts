@@ -1,3 +1,4 @@
+import type { App } from '../../../shared/app.ts';
 import { type Billing, billingOf } from '../../../shared/billing/billing.ts';
 import { beginCheckout, checkoutOrigin } from '../../../shared/billing/checkout.ts';
 import { PLANS } from '../../../shared/domain/plans.ts';
@@ -8,11 +9,12 @@ import { findSubscription, isBilled } from '../../../shared/store/subscriptions.
 import { lookAtWorkspace, type Seat, type SignedIn } from '../../../shared/store/web-sessions.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, absent, PAYERS, type Shown, type Visit, type WorkspaceVisit } from '../page.ts';
+import { onward } from './onward.ts';
 import { NAMES } from './show.ts';
 
 /**
- * The plans; and with `plan`, where a 402 sends people, that plan for that workspace, one button before its checkout. The link itself
- * does nothing: programs follow links ahead of people.
+ * The plans; and with `plan`, where a 402 sends people, straight on to the checkout of that plan for that workspace. Where there is a
+ * subscription already, and for whatever opens the link ahead of its reader or embeds it, that is a button on a page.
  */
 export async function showUpgrade(visit: Visit): Promise<Answer> {
     const plan = SOLD_PLANS.find((sold) => sold === visit.query('plan'));
@@ -25,17 +27,32 @@ export async function showUpgrade(visit: Visit): Promise<Answer> {
     if (seat === undefined) return { to: '/dashboard/workspace' };
     const obstacle = obstacleFor(visit, me, seat);
     if (obstacle !== undefined) return plans(visit, obstacle);
-    return offer(visit, billing, seat, plan);
+    const isSubscribed = isBilled(await findSubscription(visit.app.db, seat.workspaceId));
+    if (isSubscribed && plan === seat.plan) return plans(visit, `${seat.name} is on ${NAMES[plan]} already.`);
+    if (!isSubscribed && !isAbove(plan, seat.plan)) return plans(visit, setByOperator(seat));
+    if (isSubscribed || !visit.isOpenedByPerson) return offer(billing, { seat, plan, isSubscribed });
+    return goToCheckout({ ...visit, me, workspace: seat }, billing, plan);
 }
 
-/** POST /upgrade: begins the checkout, and leads there. */
+/** POST /upgrade: the same by a button. */
 export async function beginUpgrade(visit: WorkspaceVisit): Promise<Answer> {
-    const { app, me, workspace } = visit;
-    const billing = billingOf(app);
+    const billing = billingOf(visit.app);
     const read = readFields(visit.fields, { plan: oneOf(SOLD_PLANS) });
     if (billing === undefined || !read.ok) return plans(visit);
-    const obstacle = obstacleFor(visit, me, workspace);
+    const obstacle = obstacleFor(visit, visit.me, visit.workspace);
     if (obstacle !== undefined) return plans(visit, obstacle);
+    return goToCheckout(visit, billing, read.values.plan);
+}
+
+/** Other origins that a form may lead to whose answer goes on to this path: browsers hold redirects against the form's page as well. */
+export function originsBehind(app: App, path: string): readonly string[] {
+    const billing = billingOf(app);
+    return billing !== undefined && /^\/upgrade\?/.test(path) ? [checkoutOrigin(billing)] : [];
+}
+
+/** Begins a checkout and leads there; nothing is charged before it is paid at Stripe. */
+async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: SoldPlan): Promise<Answer> {
+    const { app, me, workspace } = visit;
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
     if (wait > 0)
         return { ...plans(visit, 'That was often in a short time. Please try again in some minutes.'), status: 429, retryAfter: wait };
@@ -44,11 +61,11 @@ export async function beginUpgrade(visit: WorkspaceVisit): Promise<Answer> {
     const begun = await beginCheckout(billing, {
         workspaceId: workspace.workspaceId,
         current: workspace.plan,
-        wanted: read.values.plan,
+        wanted,
         userId: me.userId,
         email: me.email,
     });
-    if (begun.ok) return onward(billing, begun.url);
+    if (begun.ok) return onward('checkout', begun.url, checkoutOrigin(billing));
     if (begun.why === 'subscribed') return { to: '/dashboard/billing#plans', notice: 'plan-choose-here' };
     return plans(
         visit,
@@ -57,11 +74,7 @@ export async function beginUpgrade(visit: WorkspaceVisit): Promise<Answer> {
 }
 
 /** One plan for one workspace. */
-async function offer(visit: Visit, billing: Billing, seat: Seat, plan: SoldPlan): Promise<Answer> {
-    const subscription = await findSubscription(visit.app.db, seat.workspaceId);
-    const isSubscribed = isBilled(subscription);
-    if (isSubscribed && plan === seat.plan) return plans(visit, `${seat.name} is on ${NAMES[plan]} already.`);
-    if (!isSubscribed && !isAbove(plan, seat.plan)) return plans(visit, setByOperator(seat));
+function offer(billing: Billing, { seat, plan, isSubscribed }: { seat: Seat; plan: SoldPlan; isSubscribed: boolean }): Shown {
     return {
         view: 'billing/offer',
         title: `${NAMES[plan]} for ${seat.name}`,
@@ -69,12 +82,6 @@ async function offer(visit: Visit, billing: Billing, seat: Seat, plan: SoldPlan)
         formsLeadTo: [checkoutOrigin(billing)],
         model: { seat, plan, name: NAMES[plan], current: NAMES[seat.plan], figures: PLANS[plan], isSubscribed },
     };
-}
-
-/** Straight on to Stripe; a page in between only where Stripe shows checkouts under a name of the operator's own. */
-function onward(billing: Billing, url: string): Answer {
-    if (new URL(url).origin === checkoutOrigin(billing)) return { to: url };
-    return { view: 'billing/onward', title: 'On to Stripe', model: { url } };
 }
 
 /** The workspace that is out of credits, or the one looked at. @throws Refusal NOT_FOUND for one that is not the visitor's */

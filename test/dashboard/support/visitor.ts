@@ -13,7 +13,7 @@ export interface PageAnswer {
 /** Somebody who uses the pages without a browser: keeps cookies, and fills in forms as they were shown. */
 export interface Visitor {
     readonly cookies: Map<string, string>;
-    get(path: string): Promise<PageAnswer>;
+    get(path: string, headers?: Record<string, string>): Promise<PageAnswer>;
     /** Sends a form with these fields and the hidden ones of the page it stands on. */
     send(path: string, fields?: Record<string, string>, options?: { from?: string }): Promise<PageAnswer>;
     /** Sends bytes as they are. */
@@ -80,7 +80,7 @@ export function visitor(world: World, options: { address?: string; base?: string
 
     const post: Visitor['post'] = (path, body, headers = {}) =>
         ask('POST', path, body, { 'content-type': 'application/x-www-form-urlencoded', ...headers });
-    const get = (path: string) => ask('GET', path, undefined, {});
+    const get: Visitor['get'] = (path, headers = {}) => ask('GET', path, undefined, headers);
     return {
         cookies,
         get,

@@ -1,0 +1,16 @@
+import type { Request } from '@hapi/hapi';
+
+/** How browsers say that nobody has asked for the page yet: today's header, and those of older ones. */
+const AHEAD = ['sec-purpose', 'purpose', 'x-moz'];
+
+/**
+ * Whether somebody may have gone to this page: a whole tab goes there, now. Not so a page that embeds it, a script that fetches it,
+ * a browser that loads or renders it ahead of its reader, and whoever asks for its head alone.
+ */
+export function isOpenedByPerson({ method, raw }: Request): boolean {
+    const { headers } = raw.req;
+    const isAhead = AHEAD.some((name) => /prefetch|prerender/i.test(String(headers[name] ?? '')));
+    // Browsers that do not say what a page is for are believed to be opened by people.
+    const { 'sec-fetch-dest': purpose = 'document' } = headers;
+    return method === 'get' && !isAhead && purpose === 'document';
+}
