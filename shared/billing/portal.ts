@@ -27,6 +27,11 @@ export async function openPortal(billing: Billing, customerId: string): Promise<
     }
 }
 
+/** Where the portal is, as pages have to say it of their forms. */
+export function portalOrigin({ settings: { apiBase } }: Billing): string {
+    return apiBase === undefined ? 'https://billing.stripe.com' : new URL(apiBase).origin;
+}
+
 async function configurationOf({ ask, settings }: Billing): Promise<string> {
     const known = configurations.get(settings);
     if (known !== undefined) return known;

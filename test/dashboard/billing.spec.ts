@@ -189,9 +189,14 @@ describe('the billing pages', function () {
             const named = { ...stripe.settings, apiBase: stripe.url.replace('127.0.0.1', 'localhost') };
             const elsewhere = await openWorld({ workers: 0, config: { trustProxy: 1, stripe: named } });
             try {
-                const page = await upgrade(await owner(elsewhere), 'starter');
+                const person = await owner(elsewhere);
+                const page = await upgrade(person, 'starter');
                 expect(page.status).to.equal(200);
                 expect(page.html).to.match(/<a class="button" href="http:\/\/127\.0\.0\.1:\d+\/c\/pay\/cs_\w+"/);
+                stripe.bank.pay(/cs_\w+/.exec(page.html)?.[0] ?? '');
+                await person.get(`/dashboard/billing?checkout=${/cs_\w+/.exec(page.html)?.[0]}`);
+                const portal = await person.send('/dashboard/billing/portal', {}, { from: '/dashboard/billing' });
+                expect(portal.html).to.match(/<a class="button" href="http:\/\/127\.0\.0\.1:\d+\/p\/session\/cus_/);
             } finally {
                 await elsewhere.close();
             }
@@ -288,7 +293,7 @@ describe('the billing pages', function () {
             expect(wordsOf(page.html)).to.include('Owners, and members with the role billing, change the plan');
             expect(page.html).not.to.include('/dashboard/billing/plan"').and.not.include('hosted_invoice');
             expect((await admin.send('/dashboard/billing/plan/confirm', { plan: 'free' })).status).to.equal(403);
-            expect((await admin.get('/dashboard/billing/portal')).status).to.equal(403);
+            expect((await admin.send('/dashboard/billing/portal')).status).to.equal(403);
             expect(await words(admin, `/upgrade?plan=pro&workspace=${boss.workspaceId}`)).to.include('Ask an owner');
             expect((await admin.send('/upgrade', { plan: 'pro' })).status).to.equal(403);
         });
@@ -355,9 +360,18 @@ describe('the billing pages', function () {
 
         it('in Stripe’s portal, as far as card and invoices go', async () => {
             const person = await owner();
-            expect(await words(person, '/dashboard/billing/portal')).to.include('There is no card here yet');
+            const open = () => person.send('/dashboard/billing/portal', {}, { from: '/dashboard/billing' });
+            expect(wordsOf((await open()).html)).to.include('There is no card here yet');
             await subscribe(person, 'starter');
-            const { to } = await person.get('/dashboard/billing/portal');
+            const { html, headers } = await person.get('/dashboard/billing');
+            expect(html).to.include('<form method="post" action="/dashboard/billing/portal">');
+            expect(headers['content-security-policy']).to.include(`form-action 'self' ${stripe.url}`);
+            const asked = stripe.asked.length;
+            // A link opens nothing, nor does a form of another site.
+            expect((await person.get('/dashboard/billing/portal')).status).to.equal(405);
+            expect((await person.post('/dashboard/billing/portal', '')).status).to.equal(403);
+            expect(stripe.asked.length).to.equal(asked);
+            const { to } = await open();
             expect(to).to.match(/\/p\/session\/cus_/);
             expect(to).to.include(encodeURIComponent(`${world.base.replace('127.0.0.1', 'localhost')}/dashboard/billing`));
         });

@@ -1,7 +1,7 @@
 import { type Billing, billingOf } from '../../../shared/billing/billing.ts';
 import { changeSubscription, previewUpgrade } from '../../../shared/billing/change-plan.ts';
 import { returnFromCheckout } from '../../../shared/billing/checkout.ts';
-import { openPortal } from '../../../shared/billing/portal.ts';
+import { openPortal, portalOrigin } from '../../../shared/billing/portal.ts';
 import { PLANS } from '../../../shared/domain/plans.ts';
 import { changeTo } from '../../../shared/domain/subscription.ts';
 import { Refusal } from '../../../shared/refusals.ts';
@@ -10,6 +10,7 @@ import { findSubscription, isBilled, type Subscription } from '../../../shared/s
 import { lookAtWorkspace } from '../../../shared/store/web-sessions.ts';
 import { oneOf, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
+import { onward } from './onward.ts';
 import { NAMES, showBilling } from './show.ts';
 
 const CHOOSABLE = ['free', 'starter', 'pro'] as const;
@@ -53,17 +54,20 @@ export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
     return {
         view: 'billing/unpaid',
         title: 'One more step',
+        formsLeadTo: [portalOrigin(billing)],
         model: { payAt: changed.payAt, current: NAMES[workspace.plan], name: NAMES[wanted] },
     };
 }
 
-/** Leads into Stripe's portal: card, address, invoices. */
+/** Leads into Stripe's portal: card, address, invoices. A form, since whoever holds the way in needs no password there. */
 export async function goToPortal(visit: WorkspaceVisit): Promise<Answer> {
     const { app, workspace } = visit;
     const billing = billingOf(app);
     const subscription = await findSubscription(app.db, workspace.workspaceId);
-    const url = billing && subscription && (await openPortal(billing, subscription.customerId));
-    if (url !== undefined) return { to: url };
+    if (billing !== undefined && subscription !== undefined) {
+        const url = await openPortal(billing, subscription.customerId);
+        if (url !== undefined) return onward('portal', url, portalOrigin(billing));
+    }
     return { view: 'billing/no-portal', title: 'Card and invoices', model: { contact: app.config.operatorEmails[0] } };
 }
 

@@ -18,7 +18,7 @@ export const billingPages = [
             return sessionId === undefined ? showBilling(visit) : comeBack(visit, sessionId);
         },
     }),
-    workspacePage({ method: 'GET', path: '/dashboard/billing/portal', audience: PAYERS, respond: goToPortal }),
+    workspacePage({ method: 'POST', path: '/dashboard/billing/portal', audience: PAYERS, respond: goToPortal }),
     workspacePage({ method: 'POST', path: '/dashboard/billing/plan', audience: PAYERS, respond: askChange }),
     workspacePage({ method: 'POST', path: '/dashboard/billing/plan/confirm', audience: PAYERS, respond: confirmChange }),
     workspacePage({ method: 'POST', path: '/dashboard/billing/cap', audience: PAYERS, respond: setCapByForm }),

@@ -1,5 +1,6 @@
 import { billingOf } from '../../../shared/billing/billing.ts';
 import { checkoutOrigin } from '../../../shared/billing/checkout.ts';
+import { portalOrigin } from '../../../shared/billing/portal.ts';
 import { figuresFor, PLANS, type Plan } from '../../../shared/domain/plans.ts';
 import { changeTo, isAbove, SOLD_PLANS } from '../../../shared/domain/subscription.ts';
 import { listInvoices } from '../../../shared/store/invoices.ts';
@@ -30,7 +31,7 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
         view: 'billing/billing',
         title: 'Billing',
         status: Object.keys(problems).length === 0 ? 200 : 422,
-        formsLeadTo: billing !== undefined && choices.some(({ isBought }) => isBought) ? [checkoutOrigin(billing)] : [],
+        formsLeadTo: mayPay && billing !== undefined ? [checkoutOrigin(billing), portalOrigin(billing)] : [],
         model: {
             seat: workspace,
             problems,
