@@ -207,7 +207,13 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     "*At once*: as soon as the site's part": [[SITES, 'misbehaves does so in more than forty ways, each told once']],
     'A read whose connection failed or broke': [
-        [CALLS, 'tries a read again after ', 'waits as long as Retry-After says', 'does not wait for a Retry-After behind the deadline'],
+        [
+            CALLS,
+            'tries a read again after ',
+            'pauses up to 0.1 and 0.4 s before these tries',
+            'waits as long as Retry-After says',
+            'does not wait for a Retry-After behind the deadline',
+        ],
         [SITES, 'misbehaves in any of these ways moves no credit that was not told, and leaves none on hold'],
     ],
     'A write is sent once': [[CALLS, 'sends a write once, whatever comes back']],

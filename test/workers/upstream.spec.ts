@@ -4,6 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import * as zlib from 'node:zlib';
 import { expect } from 'chai';
 import type { UpstreamRequest } from '../../shared/domain/types.ts';
+import { pauseBefore } from '../../workers/upstream/retries.ts';
 import { createUpstream, type RequestFigures, type SendOptions, type Upstream } from '../../workers/upstream.ts';
 import { createAuthority, issueCertificate } from '../support/certificates.ts';
 import { loopbackRules, openRawSite, openSite, requestTo, type Site } from '../support/sites.ts';
@@ -158,6 +159,15 @@ describe('calling a site', () => {
                 ]);
             });
         }
+
+        it('pauses up to 0.1 and 0.4 s before these tries, and half of that at least', () => {
+            const fault = { code: 'UPSTREAM_STATUS', isTransient: true } as const;
+            const pauses = (random: number) => [1, 2].map((retry) => pauseBefore(retry, fault, 1000, random));
+            expect([pauses(0), pauses(1)]).to.deep.equal([
+                [100, 400],
+                [50, 200],
+            ]);
+        });
 
         for (const status of [400, 404, 500, 501]) {
             it(`does not try again after ${status}`, async () => {
