@@ -4,28 +4,32 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { keepLongRuns, tellRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { spawnKept } from '../shared/embedded-postgres/kept-process.ts';
-import { startTemporaryPostgres } from '../shared/embedded-postgres.ts';
+import { removeAbandonedServers, startTemporaryPostgres } from '../shared/embedded-postgres.ts';
 import { freePort } from '../test/support/free-port.ts';
 
 /** Bytes that a run may take in memory. */
 const ROOM = 8e9;
+const MEMORY = '/dev/shm';
+/** How its folder begins; the number of its process follows. */
+const RUN = 'routebook-run-';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 // Hundreds of databases and folders are made and thrown away: in memory a whole run takes half of the time it takes on a disk.
-const inMemory = findMemory();
+for (const place of [MEMORY, tmpdir()]) removeAbandoned(place);
+const inMemory = openInMemory(MEMORY);
 if (inMemory !== undefined) process.env.TMPDIR = inMemory;
 // Programs that tests start would strip their types anew each time.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
-const folder = mkdtempSync(join(tmpdir(), 'routebook-run-'));
+const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${RUN}${process.pid}-`));
 const countsFile = join(folder, 'counts.json');
 const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
 const opened = [];
@@ -51,7 +55,8 @@ try {
     for (const stop of opened.reverse()) await stop();
 }
 const counts = readCounts() ?? { passed: 0, failed: 1, skipped: 0 };
-rmSync(folder, { recursive: true, force: true });
+// A browser that was killed may still be writing.
+rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
 if (process.argv.includes('--long')) tellLongRuns(counts.long ?? []);
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
@@ -169,19 +174,52 @@ function findProgram(name) {
         });
 }
 
-/** A folder in memory with room for the run's files, from which programs can be started; undefined where there is none. */
-function findMemory() {
-    const place = '/dev/shm';
+/** A folder of this run in memory, with room for its files, from which programs can be started; undefined where that cannot be. */
+function openInMemory(place) {
     try {
         const { bavail, bsize } = statfsSync(place);
         if (Math.min(bavail * bsize, freemem()) < ROOM) return undefined;
-        const program = join(mkdtempSync(join(place, 'routebook-try-')), 'program');
+        const made = mkdtempSync(join(place, `${RUN}${process.pid}-`));
+        // Some servers are run by another user.
+        chmodSync(made, 0o755);
+        const program = join(made, 'program');
         writeFileSync(program, '#!/bin/sh\nexit 7\n', { mode: 0o755 });
         const { status } = spawnSync(program);
-        rmSync(dirname(program), { recursive: true });
-        return status === 7 ? place : undefined;
+        rmSync(status === 7 ? program : made, { recursive: true });
+        return status === 7 ? made : undefined;
     } catch {
         return undefined;
+    }
+}
+
+/** Folders of runs that were killed: the process that each is named after is gone. */
+function removeAbandoned(place) {
+    for (const name of namesIn(place)) {
+        const pid = new RegExp(`^${RUN}(\\d+)-`).exec(name)?.[1];
+        if (pid === undefined || isRunning(Number(pid))) continue;
+        try {
+            removeAbandonedServers(join(place, name));
+            rmSync(join(place, name), { recursive: true, force: true });
+        } catch {
+            // Another run removes it too, or it is another user's.
+        }
+    }
+}
+
+function namesIn(place) {
+    try {
+        return readdirSync(place);
+    } catch {
+        return [];
+    }
+}
+
+function isRunning(pid) {
+    try {
+        process.kill(pid, 0);
+        return true;
+    } catch (error) {
+        return error.code === 'EPERM';
     }
 }
 

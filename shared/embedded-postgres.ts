@@ -60,10 +60,7 @@ const TEMPORARY = 'routebook-test-';
 
 /** A server for a test run, with nothing to keep: `stop` removes its folder, and what killed runs left behind goes now. */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
-    for (const name of readdirSync(tmpdir())) {
-        const abandoned = join(tmpdir(), name);
-        if (name.startsWith(TEMPORARY) && isAbandoned(abandoned)) removeDataFolder(abandoned);
-    }
+    removeAbandonedServers(tmpdir());
     const dataDir = mkdtempSync(join(tmpdir(), TEMPORARY));
     chmodSync(dataDir, 0o755);
     const log: LifecycleLog = { info() {}, error: (fields, message) => console.error(message, fields) };
@@ -75,6 +72,14 @@ export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
             removeDataFolder(dataDir);
         }),
     };
+}
+
+/** Removes what servers of killed test runs left in this folder, and what belongs to it elsewhere. */
+export function removeAbandonedServers(folder: string): void {
+    for (const name of readdirSync(folder)) {
+        const abandoned = join(folder, name);
+        if (name.startsWith(TEMPORARY) && isAbandoned(abandoned)) removeDataFolder(abandoned);
+    }
 }
 
 /** The URL of the server that runs on this data folder, for tools beside it; undefined where none runs or it is not ready. */
