@@ -42,6 +42,10 @@ export function openLeanAdding(redis: Redis, toKey: ToKey, ask: <Answer>(answer:
 }
 
 const GIVE_BACK_MS = 500;
+/** So long beyond its time the connection that blocks may take; then the loop asks on its own one. */
+const HANGING_MS = 1000;
+/** BullMQ opens the blocking connection anew when it is so late, and waits for that without an end. */
+const BULL_WATCHDOG_MS = 1000;
 
 export interface LeanJobs {
     /** Stores the answer of a job and lets the job go, where it is still ours. */
@@ -77,6 +81,8 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     /** A question that stands behind a wait, and is answered with it. */
     let behindWait: Promise<void> | undefined;
     let isWaiting = false;
+    /** A wait was given up that is not over yet. */
+    let isHanging = false;
 
     const finish = perTick(
         async (jobs: readonly { id: string; channel: string; body: string }[]) => {
@@ -95,7 +101,7 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     backend.moveToActive = async () => {
         // Whoever asks while another one waits learns what is here: the rest comes with the end of the wait, or of a job.
         if (isWaiting) return next();
-        await behindWait;
+        await answerBehindWait();
         if (ready.length === 0 && !isKnownEmpty && !isStopped) {
             await ask(redis);
         } else if (ready.length === 0) isKnownEmpty = false;
@@ -111,13 +117,28 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     const { extendLocks, moveToFailed, waitForJob } = backend;
     backend.waitForJob = async (timeout) => {
         if (ready.length > 0) return { member: '0', score: 0 };
+        const waitMs = timeout * 1000;
+        if (isHanging) {
+            await sleep(waitMs, undefined, { ref: false });
+            isKnownEmpty = false;
+            return null;
+        }
         isWaiting = true;
         const marker = waitForJob.call(backend, timeout);
-        behindWait = askBehindWait().finally(() => {
-            behindWait = undefined;
+        const behind = askBehindWait().finally(() => {
+            if (behindWait === behind) behindWait = undefined;
         });
+        behindWait = behind;
         try {
-            return await marker;
+            if (await endsWithin(marker, waitMs + BULL_WATCHDOG_MS + HANGING_MS)) return await marker;
+            behindWait = undefined;
+            isHanging = true;
+            void marker
+                .catch(() => undefined)
+                .then(() => {
+                    isHanging = false;
+                });
+            return null;
         } finally {
             isWaiting = false;
             isKnownEmpty = false;
@@ -164,10 +185,18 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
             if (blocking === undefined || isStopped) return;
             if (blocking.jobsTake === undefined) blocking.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
             await ask(blocking);
-            if (isStopped) await giveBack();
+            // The loop may have given this question up, and filled the slots by another one.
+            if (isStopped || held.size > concurrency) await giveBack();
         } catch {
             // The loop asks by itself, and learns then what is wrong.
         }
+    }
+
+    /** A connection that hangs must not keep the loop from the other one. */
+    async function answerBehindWait(): Promise<void> {
+        const behind = behindWait;
+        if (behind === undefined || (await endsWithin(behind, HANGING_MS))) return;
+        if (behindWait === behind) behindWait = undefined;
     }
 
     function take(jobs: TakenJob[]): void {
@@ -201,5 +230,16 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
             ...(deferredFailure === null ? {} : { deferredFailure }),
         };
         return [json, id, 0, 0];
+    }
+}
+
+/** Whether it ends in time. @throws what it throws until then */
+async function endsWithin(work: Promise<unknown>, ms: number): Promise<boolean> {
+    const late = Promise.withResolvers<false>();
+    const timer = setTimeout(late.resolve, ms, false).unref();
+    try {
+        return await Promise.race([work.then(() => true), late.promise]);
+    } finally {
+        clearTimeout(timer);
     }
 }

@@ -6,6 +6,7 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { openQueue, type Queue } from '../../shared/queue.ts';
 import { startRelay } from '../support/relay.ts';
+import { startHalfDeafRelay } from './half-deaf-relay.ts';
 import { type OwnRedis, startRedis } from './redis-server.ts';
 import { aJob, eventually, type Ground, isUp, type Place, prepareGround, silent, success, topologies } from './topologies.ts';
 
@@ -140,6 +141,51 @@ if (topologies.includes('redis')) {
             await relay.close();
         });
 
+        for (const lost of ['everything', 'what follows a wait'] as const) {
+            it(`goes on within seconds, in as many slots as before, where the connection that a worker blocks on loses ${lost}`, async function () {
+                this.timeout(40_000);
+                const relay = await startHalfDeafRelay(redis.port);
+                const api = ground.openQueue('api');
+                await eventually('it is connected', () => isUp(api));
+                const worker = openQueue({
+                    ...ground.place,
+                    redisUrl: `redis://127.0.0.1:${relay.port}`,
+                    log: silent,
+                    role: 'worker',
+                });
+                let gate = Promise.withResolvers<void>();
+                gate.resolve();
+                const work = worker.consume(
+                    async () => {
+                        await gate.promise;
+                        return success();
+                    },
+                    { concurrency: 2 },
+                );
+                expect((await api.run(aJob())).ok).to.equal(true);
+                relay.lose(lost);
+                // A question that was asked already may take a job, and its answer is lost.
+                if (lost === 'everything') await eventually('that wait is over', async () => !(await isAnyWaiting(redis.port)));
+                for (let count = 0; count < 3; count++) {
+                    const began = performance.now();
+                    expect((await api.run(aJob())).ok).to.equal(true);
+                    expect(performance.now() - began).to.be.below(5000);
+                }
+                gate = Promise.withResolvers<void>();
+                const outcomes = Array.from({ length: 6 }, () => api.run(aJob({}, 20_000)));
+                await eventually('its slots are full', () => work.inFlight() === 2);
+                await eventually('the others wait', async () => (await api.counts()).waiting === 4);
+                expect(await api.counts()).to.include({ active: 2, waiting: 4 });
+                gate.resolve();
+                expect((await Promise.all(outcomes)).every(({ ok }) => ok)).to.equal(true);
+                relay.hear();
+                await eventually('a call succeeds', async () => (await api.run(aJob())).ok);
+                expect((await api.run(aJob())).ok).to.equal(true);
+                await worker.close();
+                await relay.close();
+            });
+        }
+
         it('tells the caller when Redis was emptied and the job with it', async function () {
             this.timeout(20_000);
             const api = ground.openQueue('api');
@@ -229,6 +275,15 @@ async function flush(port: number): Promise<void> {
     const redis = new Redis(port);
     await redis.flushall();
     redis.disconnect();
+}
+
+async function isAnyWaiting(port: number): Promise<boolean> {
+    const redis = new Redis(port);
+    try {
+        return String(await redis.client('LIST')).includes(' cmd=bzpopmin ');
+    } finally {
+        redis.disconnect();
+    }
 }
 
 async function breakConnections({ databaseUrl }: Place, name: string): Promise<number | null> {
