@@ -3,6 +3,8 @@ const PATIENCE_MS = 1000;
 /** Once it fell silent, and until it is heard again, nobody waits longer than this. */
 const WARY_MS = 200;
 const LOOK_MS = 50;
+/** What counts of the time between two looks. One that took longer was a turn of our own, or a pause of the machine and of the other side with it. */
+const LONGEST_LOOK_MS = 4 * LOOK_MS;
 
 /** Watches the answers of one connection: see `createSilenceGuard`. */
 export interface SilenceGuard {
@@ -17,18 +19,24 @@ export interface SilenceGuard {
  */
 export function createSilenceGuard(part: string): SilenceGuard {
     const pending = new Set<{ since: number; reject: (error: Error) => void }>();
+    /** Milliseconds for which we listened before the last look; `since` and `heardAt` are of this time. */
+    let listenedMs = 0;
+    let lookedAt = 0;
     let heardAt = 0;
     let limitMs = PATIENCE_MS;
     let looking: NodeJS.Timeout | undefined;
     return {
         ask(answer) {
             return new Promise((resolve, reject) => {
-                const question = { since: performance.now(), reject };
+                if (looking === undefined) {
+                    lookedAt = performance.now();
+                    looking = setInterval(look, LOOK_MS);
+                }
+                const question = { since: listened(), reject };
                 pending.add(question);
-                looking ??= setInterval(look, LOOK_MS);
                 const heard = () => {
                     pending.delete(question);
-                    heardAt = performance.now();
+                    heardAt = listened();
                     limitMs = PATIENCE_MS;
                 };
                 answer.then(
@@ -45,7 +53,14 @@ export function createSilenceGuard(part: string): SilenceGuard {
         },
     };
 
+    function listened(): number {
+        if (looking === undefined) return listenedMs;
+        return listenedMs + Math.min(performance.now() - lookedAt, LONGEST_LOOK_MS);
+    }
+
     function look(): void {
+        listenedMs = listened();
+        lookedAt = performance.now();
         // After a long turn of our own, timers run before what has arrived meanwhile is read: let it be read first.
         if (pending.size > 0) setImmediate(judge);
         else {
@@ -56,7 +71,7 @@ export function createSilenceGuard(part: string): SilenceGuard {
 
     function judge(): void {
         const [oldest] = pending;
-        if (oldest === undefined || performance.now() - Math.max(heardAt, oldest.since) < limitMs) return;
+        if (oldest === undefined || listened() - Math.max(heardAt, oldest.since) < limitMs) return;
         const error = new Error(`${part}: nothing was answered for ${limitMs} ms`);
         limitMs = WARY_MS;
         for (const { reject } of pending) reject(error);
