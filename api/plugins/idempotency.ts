@@ -4,6 +4,7 @@ import canonicalize from 'canonicalize';
 import { windowsOf } from '../../shared/domain/plans.ts';
 import { limitHeaders } from '../../shared/limits/headers.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { isOutage } from '../../shared/store/credits/outages.ts';
 import type { KeyedCall, KeyOrder } from '../../shared/store/idempotency.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import type { Call, Rendered } from '../serve.ts';
@@ -80,7 +81,9 @@ async function runKept<P, Q, B>(
         return answer;
     } catch (error) {
         if (!request.app.isFinal) {
-            await tryTo(call, () => idempotency.forget(keyed));
+            const forgotten = tryTo(call, () => idempotency.forget(keyed));
+            // Where the database is why, it would be waited for once more.
+            if (!isOutage(error)) await forgotten;
             throw error;
         }
         const answer = await renderRefusal(call.app, request, error as Error);

@@ -24,7 +24,8 @@ export function refusals(server: Server, app: App): void {
 export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
     const refusal = toRefusal(error);
     recordRefusal(app, request, refusal);
-    await tellCredits(app, request);
+    // Where the database is why, it would be waited for once more.
+    if (!isOutage(refusal.cause)) await tellCredits(app, request);
     return {
         text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
         status: refusalEntry(refusal.code).status,

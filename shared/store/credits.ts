@@ -142,8 +142,12 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
     const smallAnswers = answered(100);
     const largeAnswers = answered(1);
     // Those who set themselves a cap are held one by one, beside all others.
-    const capped = openBatch<HoldOrder, HoldVerdict>({
-        run: (orders) => Promise.all(orders.map((order) => holdCapped(db, order, { patienceMs, timeoutMs }))),
+    const capped: Batch<HoldOrder, HoldVerdict> = openBatch<HoldOrder, HoldVerdict>({
+        run: (orders) =>
+            Promise.all(orders.map((order) => holdCapped(db, order, { patienceMs, timeoutMs }))).catch((error: unknown) => {
+                if (isOutage(error)) capped.turnAway(() => true, error);
+                throw error;
+            }),
         keyOf: (order) => order.operation,
         isCommonFate: isOutage,
         maxSize: 1,

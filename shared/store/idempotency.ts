@@ -1,5 +1,5 @@
 import type { Db } from '../db.ts';
-import { openBatch } from './batch.ts';
+import { type Batch, openBatch } from './batch.ts';
 import { isOutage, persist } from './credits/outages.ts';
 import { run, type Statement } from './statement.ts';
 
@@ -65,8 +65,13 @@ const TIMEOUT_MS = 5000;
 
 /** Opens the keys of `db`'s workspaces; close them before the pool. */
 export function openIdempotency(db: Db): Idempotency {
-    const orders = openBatch<KeyOrder, Begun>({
-        run: (batch) => persist(PATIENCE.begin, () => beginAll(db, batch)),
+    const orders: Batch<KeyOrder, Begun> = openBatch<KeyOrder, Begun>({
+        run: (batch) =>
+            persist(PATIENCE.begin, () => beginAll(db, batch)).catch((error: unknown) => {
+                // Nothing is done yet for those who wait, and they would wait for the same.
+                if (isOutage(error)) orders.turnAway(() => true, error);
+                throw error;
+            }),
         keyOf: (order) => order.operation,
         isCommonFate: isOutage,
     });

@@ -15,7 +15,7 @@ const UNSENT = new Set([
 const UNDONE = new Set(['40001', '40P01', '55P03']);
 const UNKNOWN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', '57014', '57P01', '57P02', '57P05']);
 const LOST_WORDS =
-    /connection terminated|connection ended|connection timeout|timeout expired|not queryable|timeout acquiring|query (read )?timeout/i;
+    /connection terminated|connection ended|connection timeout|timeout expired|timeout exceeded|not queryable|timeout acquiring|query (read )?timeout/i;
 
 export function failureOf(error: unknown): Failure {
     if (error instanceof WaitedTooLong || error instanceof BatchClosed) return 'unsent';

@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { newId } from '../../shared/domain/ids.ts';
+import { eventually } from '../support/eventually.ts';
+import { sendKeyed } from '../support/keyed.ts';
+import { join, type Person } from '../support/people.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+/** Connections of an API; see shared/db.ts. */
+const POOL = 16;
+/** A hold is tried again for 300 ms after the second for a connection; a busy machine adds the rest. */
+const PATIENCE_MS = 1000 + 300 + 250;
+const PRODUCT = { site: SHOP, endpoint: 'product', params: { id: 7 } };
+
+for (const topology of TOPOLOGIES) {
+    describe(`a fetch that finds all connections taken, over ${topology}`, () => {
+        let world: World;
+        let shop: Shop;
+        let ada: Person;
+
+        before(async () => {
+            shop = await openShop();
+            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
+            ada = await join(world, { plan: 'pro' });
+            await ada.publish(shopPackage(shop.port));
+        });
+        after(async () => {
+            await world.close();
+            await shop.close();
+        });
+
+        /** Takes every connection once a statement with this text is on its way, and tells how to give them back. */
+        function takeAllAfter(text: string): () => Promise<void> {
+            const { db } = world.app;
+            const taken: Promise<Knex.Transaction>[] = [];
+            const take = ({ sql }: { sql: string }) => {
+                if (!sql.includes(text)) return;
+                db.client.off('query', take);
+                for (let one = 0; one < POOL; one++) taken.push(db.transaction());
+            };
+            db.client.on('query', take);
+            return async () => {
+                db.client.off('query', take);
+                for (const one of taken) await (await one).rollback();
+            };
+        }
+
+        it('is refused after the wait for one of them, and its Idempotency-Key is free again (R9)', async () => {
+            const key = newId('op');
+            // Callers and sites are remembered for less than a second.
+            expect((await ada.fetch(SHOP, 'product', { id: 7 })).status).to.equal(200);
+            const giveBack = takeAllAfter('idempotency_begin');
+            const begun = performance.now();
+            const refused = await sendKeyed(world.base, ada, key, PRODUCT);
+            const ms = performance.now() - begun;
+            await giveBack();
+            expect(refused).to.include({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+            expect(ms).to.be.within(1000, PATIENCE_MS);
+            await eventually(
+                () => sendKeyed(world.base, ada, key, PRODUCT),
+                ({ code }) => code === 'success',
+            );
+        });
+    });
+}

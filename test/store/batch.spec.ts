@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type Batch, BatchClosed, openBatch, WaitedTooLong } from '../../shared/store/batch.ts';
+
+/** A batch that has left, and that waits to be told how it ended. */
+interface Departed {
+    items: readonly string[];
+    arrive(): void;
+    fail(error: Error): void;
+}
+
+class Outage extends Error {}
+
+describe('a batch', () => {
+    let departed: Departed[];
+    let batch: Batch<string, string>;
+
+    const open = (maxWaitMs?: number) =>
+        openBatch<string, string>({
+            run: (items) =>
+                new Promise((resolve, reject) => {
+                    departed.push({ items, arrive: () => resolve(items.map((item) => `${item} done`)), fail: reject });
+                }),
+            keyOf: (item) => item,
+            isCommonFate: (error) => error instanceof Outage,
+            maxInFlight: 1,
+            ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
+        });
+    const outcomeOf = (item: string) =>
+        batch.add(item).then(
+            (verdict) => verdict,
+            (error: unknown) => error,
+        );
+    /** Adds items of which the first has left alone when this resolves, and the others wait. */
+    const addBehind = async (first: string, ...others: string[]) => {
+        const outcomes = [outcomeOf(first)];
+        await nextTurn();
+        outcomes.push(...others.map(outcomeOf));
+        await nextTurn();
+        expect(departed.map(({ items }) => items)).to.deep.equal([[first]]);
+        return outcomes;
+    };
+    const isOver = (promise: Promise<unknown>) => Promise.race([promise.then(() => true), nextTurn(false)]);
+
+    beforeEach(() => {
+        departed = [];
+        batch = open();
+    });
+
+    it('takes along what arrives in one turn, and in the next one what came while it was under way', async () => {
+        const outcomes = await addBehind('a', 'b', 'c');
+        departed[0]?.arrive();
+        await nextTurn();
+        await nextTurn();
+        expect(departed[1]?.items).to.deep.equal(['b', 'c']);
+        departed[1]?.arrive();
+        expect(await Promise.all(outcomes)).to.deep.equal(['a done', 'b done', 'c done']);
+    });
+
+    it('never has two of one key, and tells each its own verdict', async () => {
+        const outcomes = Promise.all(['a', 'b', 'a'].map(outcomeOf));
+        await nextTurn();
+        departed[0]?.arrive();
+        await nextTurn();
+        await nextTurn();
+        departed[1]?.arrive();
+        expect(departed.map(({ items }) => items)).to.deep.equal([['a', 'b'], ['a']]);
+        expect(await outcomes).to.deep.equal(['a done', 'b done', 'a done']);
+    });
+
+    it('that fails by the fault of one fails for that one alone', async () => {
+        const fault = new Error('c is wrong');
+        batch = openBatch<string, string>({
+            run: (items) => (items.includes('c') ? Promise.reject(fault) : Promise.resolve(items)),
+            keyOf: (item) => item,
+            isCommonFate: (error) => error instanceof Outage,
+        });
+        expect(await Promise.all(['a', 'b', 'c', 'd'].map(outcomeOf))).to.deep.equal(['a', 'b', fault, 'd']);
+    });
+
+    it('that fails for all is not run again', async () => {
+        const lost = new Outage('the link is lost');
+        const outcomes = Promise.all(['a', 'b'].map(outcomeOf));
+        await nextTurn();
+        departed[0]?.fail(lost);
+        expect(await outcomes).to.deep.equal([lost, lost]);
+        expect(departed).to.have.length(1);
+    });
+
+    it('turns away those who wait and are meant, at once, and takes the others along', async () => {
+        const lost = new Outage('no connection');
+        const [first, second, third, fourth] = await addBehind('a', 'hold b', 'c', 'hold d');
+        batch.turnAway((item) => item.startsWith('hold'), lost);
+        expect(await Promise.all([second, fourth])).to.deep.equal([lost, lost]);
+        departed[0]?.arrive();
+        await nextTurn();
+        await nextTurn();
+        expect(departed[1]?.items).to.deep.equal(['c']);
+        departed[1]?.arrive();
+        expect(await Promise.all([first, third])).to.deep.equal(['a done', 'c done']);
+    });
+
+    it('turns nobody away who is under way, and takes who comes after', async () => {
+        const [first] = await addBehind('a');
+        batch.turnAway(() => true, new Outage('no connection'));
+        const second = outcomeOf('b');
+        departed[0]?.arrive();
+        await nextTurn();
+        await nextTurn();
+        departed[1]?.arrive();
+        expect(await Promise.all([first, second])).to.deep.equal(['a done', 'b done']);
+    });
+
+    it('that is being closed waits for what is under way, also when those behind it are turned away', async () => {
+        const lost = new Outage('no connection');
+        const [first, second] = await addBehind('a', 'b');
+        const closed = batch.close();
+        expect(await outcomeOf('late')).to.be.instanceOf(BatchClosed);
+        batch.turnAway(() => true, lost);
+        expect(await second).to.equal(lost);
+        expect(await isOver(closed)).to.equal(false);
+        departed[0]?.fail(lost);
+        expect(await first).to.equal(lost);
+        await closed;
+        expect(departed).to.have.length(1);
+    });
+
+    it('is closed as soon as the last who waited is turned away, where nothing is under way', async () => {
+        const lost = new Outage('no connection');
+        const outcome = outcomeOf('a');
+        const closed = batch.close();
+        batch.turnAway(() => true, lost);
+        expect(await outcome).to.equal(lost);
+        await closed;
+        await nextTurn();
+        expect(departed).to.deep.equal([]);
+    });
+
+    it('lets nobody wait for it beyond the limit', async () => {
+        batch = open(20);
+        const [first, second] = await addBehind('a', 'b');
+        expect(await second).to.be.instanceOf(WaitedTooLong);
+        departed[0]?.arrive();
+        expect(await first).to.equal('a done');
+        await batch.close();
+        expect(departed).to.have.length(1);
+    });
+});

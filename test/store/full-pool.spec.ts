@@ -1,0 +1,70 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type Db, openDb } from '../../shared/db.ts';
+import { newId } from '../../shared/domain/ids.ts';
+import { isOutage } from '../../shared/store/credits/outages.ts';
+import { type Credits, openCredits } from '../../shared/store/credits.ts';
+import { type Idempotency, openIdempotency } from '../../shared/store/idempotency.ts';
+import { type Books, openBooks, orderFor } from './books.ts';
+
+/** How long a question waits for a connection, and what a busy machine adds. */
+const ACQUIRE_MS = 500;
+const LATE_MS = 250;
+
+describe('where all connections are taken', () => {
+    let books: Books;
+    let db: Db;
+    let credits: Credits;
+    let keys: Idempotency;
+    before(async () => {
+        books = await openBooks();
+        db = openDb({ url: books.url, poolSize: 1, acquireTimeoutMs: ACQUIRE_MS });
+        credits = openCredits(db);
+        keys = openIdempotency(db);
+    });
+    after(async () => {
+        await Promise.all([credits.close(), keys.close()]);
+        await db.destroy();
+        await books.close();
+    });
+
+    /** Asks five times, each time when what was asked before is on its way, and tells what became of each. */
+    async function askWhileFull<Answer>(ask: () => Promise<Answer>): Promise<void> {
+        const transaction = await db.transaction();
+        try {
+            const begun = performance.now();
+            const asked: Promise<unknown>[] = [];
+            for (let time = 0; time < 5; time++) {
+                asked.push(ask().catch((error: unknown) => error));
+                await nextTurn();
+            }
+            for (const error of await Promise.all(asked)) expect(isOutage(error), String(error)).to.equal(true);
+            expect(performance.now() - begun).to.be.below(ACQUIRE_MS + LATE_MS);
+        } finally {
+            await transaction.rollback();
+        }
+    }
+
+    it('nobody waits for a hold longer than for one connection (R9)', async () => {
+        const account = await books.user({ allowance: 10 });
+        await askWhileFull(() => credits.hold(orderFor(account)));
+        expect(await books.story(account)).to.deep.equal(['grant +10']);
+        expect(await credits.hold(orderFor(account))).to.include({ ok: true });
+    });
+
+    it('nobody waits for a hold under a cap longer than for one connection (R9)', async () => {
+        const account = await books.user({ allowance: 10 });
+        await askWhileFull(() => credits.hold({ ...orderFor(account), isCapped: true }));
+        expect(await books.story(account)).to.deep.equal(['grant +10']);
+        expect(await credits.hold({ ...orderFor(account), isCapped: true })).to.include({ ok: true });
+    });
+
+    it('nobody waits for an Idempotency-Key longer than for one connection (R9)', async () => {
+        const order = () => {
+            const of = newId('op');
+            return { workspaceId: 'wsp_one', route: 'postFetch', key: of, operation: of, bodyHash: 'aa', lastsMs: 30_000 };
+        };
+        await askWhileFull(() => keys.begin(order()));
+        expect(await keys.begin(order())).to.deep.equal({ verdict: 'new' });
+    });
+});
