@@ -68,7 +68,7 @@ describe('the URL of a request', () => {
     });
 
     it('keeps scheme, user info, host, port and the number of path segments of its template, whatever the params are (E5)', () => {
-        expect(checkBuiltUrls(20_000)).to.be.above(2000);
+        checkBuiltUrls(6000);
     }).timeout(30_000);
 });
 

@@ -33,15 +33,13 @@ const value: fc.Arbitrary<Json> = fc.oneof({ weight: 6, arbitrary: scalar }, fc.
 const params = fc.dictionary(fc.constantFrom('a', 'b', 'q', 'r&=?#/'), value, { minKeys: 1 });
 
 /**
- * Builds URLs from `runs` random sets of params and throws where one is not its own canonical form or leaves its template:
- * scheme, user info, host, port, number of path segments, no fragment. Returns how many were bound, since a run that refuses everything proves nothing.
+ * Builds so many URLs from random params and throws where one is not its own canonical form or leaves its template: scheme, user info,
+ * host, port, number of path segments, no fragment. Params that are refused have no URL and do not count; fails where too few have one.
  */
-export function checkBuiltUrls(runs: number): number {
-    let sent = 0;
+export function checkBuiltUrls(count: number): void {
     const property = fc.property(fc.constantFrom(...TEMPLATES), params, ({ endpoint, url: template }, given) => {
         const binding = bindParams(endpoint, given as JsonObject, () => ({ ok: true }));
-        if (!binding.ok) return;
-        sent++;
+        fc.pre(binding.ok);
         const href = buildUrl(endpoint, binding.values);
         const url = new URL(href);
         if (url.href !== href) throw new Error(`${href} is not canonical: ${url.href}`);
@@ -49,6 +47,5 @@ export function checkBuiltUrls(runs: number): number {
         const segments = (path: string): number => path.split('/').length;
         if (!stays || segments(url.pathname) !== segments(template.pathname)) throw new Error(`${href} left its template ${template.href}`);
     });
-    fc.assert(property, { numRuns: runs, seed: 5 });
-    return sent;
+    fc.assert(property, { numRuns: count, seed: 5 });
 }
