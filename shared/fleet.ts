@@ -12,7 +12,7 @@ declare module 'ioredis' {
 }
 
 /** A worker that reports each second is gone after five that it did not. */
-const LIFE_MS = 5000;
+export const WORKER_LIFE_MS = 5000;
 
 export interface WorkerReport {
     id: string;
@@ -65,10 +65,10 @@ function inRedis({ redisUrl, keyPrefix, log }: FleetOptions & { redisUrl: string
     const keys = [`${prefix}:fleet`, `${prefix}:fleet:slots`];
     return {
         async report({ id, slots, busy, progressAt }) {
-            await ask(redis.fleet(...keys, id, slots, busy, sinceMs(progressAt), LIFE_MS));
+            await ask(redis.fleet(...keys, id, slots, busy, sinceMs(progressAt), WORKER_LIFE_MS));
         },
         async live() {
-            const flat = await ask(redis.fleet(...keys, '', 0, 0, 0, LIFE_MS));
+            const flat = await ask(redis.fleet(...keys, '', 0, 0, 0, WORKER_LIFE_MS));
             const workers: WorkerReport[] = [];
             for (let at = 0; at < flat.length; at += 4) {
                 const [id = '', slots, busy, progressMs] = flat.slice(at, at + 4);
@@ -98,7 +98,7 @@ function inPostgres({ databaseUrl, log }: FleetOptions): FleetStore {
                  values ($1, $2, $3, fleet_now() - make_interval(secs => $4), fleet_now() + make_interval(secs => $5))
                  on conflict (id) do update set slots = excluded.slots, busy = excluded.busy,
                      progress_at = excluded.progress_at, expires_at = excluded.expires_at`,
-                [id, slots, busy, sinceMs(progressAt) / 1000, LIFE_MS / 1000],
+                [id, slots, busy, sinceMs(progressAt) / 1000, WORKER_LIFE_MS / 1000],
             );
         },
         async live() {

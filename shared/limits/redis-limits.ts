@@ -7,6 +7,7 @@ import { perTick } from '../per-tick.ts';
 import { hashTag, openRedis, sendNow } from '../redis.ts';
 import { createSilenceGuard } from '../silence.ts';
 import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
+import { rememberSlots } from './slots.ts';
 import type { LimitStore } from './store.ts';
 import type { Lease, LimitWindow, SiteStanding, StoreAnswer, TakeOrder } from './types.ts';
 
@@ -36,6 +37,7 @@ export function openRedisLimits(options: {
         site: (site: string) => `${prefix}:leases:site:${site}`,
         slots: `${prefix}:fleet:slots`,
     };
+    const slots = rememberSlots();
     const step = perTick<Order, number[]>(
         async (orders) => {
             const batch = batchOf(orders, keys);
@@ -46,12 +48,18 @@ export function openRedisLimits(options: {
                     offset: options.clock.offsetMs,
                     patience: CIRCUIT.probePatienceMs,
                     forget: CIRCUIT.forgetMs,
+                    slots: slots.latest(),
                     ends: batch.ends,
                     takes: batch.takes,
                 }),
             );
             sendNow(redis);
-            const taken = (await ask(answer)).values();
+            const [[seen] = [], ...replies] = await ask(answer).catch((error: unknown) => {
+                slots.away();
+                throw error;
+            });
+            slots.saw(seen);
+            const taken = replies.values();
             return orders.map((order) => ('take' in order ? (taken.next().value ?? []) : []));
         },
         { maxRunning: Number.POSITIVE_INFINITY, maxBatch: STEP_ORDERS },

@@ -11,14 +11,15 @@ local real = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
  * Ends and takes of many calls in one step: what several of them look at is read once, and written once for all.
  *
  * KEYS: slots of all living workers, then whatever the orders point to by its place. ARGV: JSON of
- * {offset, patience while a probe runs, how long a circuit is remembered, ends, takes}. An end is [leases of an account or a site,
+ * {offset, patience while a probe runs, how long a circuit is remembered, slots where none are known here, ends, takes}. An end is [leases of an account or a site,
  * operation, …]. A take is [windows of the identity, [[name, limit, ms], …]], and with a lease also operation, leases of the account,
  * concurrency, lease ms, and where a site's share is taken, leases of the site, its own figure or -1, the site's circuit, its turns, the
  * endpoint's quarantine.
  *
  * A take looks at everything first and counts only when all of it is free, those before it in the batch included. Returns for each
  * {verdict, used, left ms, used, left ms, …} as it is afterwards; verdict 0 taken, 1 window, 2 concurrency, 3 share. Where a site's
- * share was taken follow circuit (-1 closed, 0 wants a probe, ms to wait), backlog and quarantine in ms.
+ * share was taken follow circuit (-1 closed, 0 wants a probe, ms to wait), backlog and quarantine in ms. Before all of them stands
+ * {slots, -1 where none are known}.
  */
 export const STEP_SCRIPT = `
 ${TIME}
@@ -85,11 +86,8 @@ local function add(place, life, operation)
     if life > known.life then known.life = life end
 end
 
-local half
-local function halfOfSlots()
-    half = half or math.max(2, math.floor(tonumber(redis.call('GET', KEYS[1]) or 0) / 2))
-    return half
-end
+local slots = tonumber(redis.call('GET', KEYS[1]) or -1)
+local half = math.max(2, math.floor((slots < 0 and orders.slots or slots) / 2))
 
 local standings = {}
 local function standingOf(circuit, turns, quarantine)
@@ -111,7 +109,7 @@ local function standingOf(circuit, turns, quarantine)
     return known
 end
 
-local replies = {}
+local replies = {{slots}}
 for number, take in ipairs(orders.takes) do
     local place, windows, operation, account, concurrency, life, site, share = unpack(take, 1, 8)
     local known = windowsOf(place, windows)
@@ -122,7 +120,7 @@ for number, take in ipairs(orders.takes) do
     if verdict == 0 and operation then
         if isFull(account, concurrency, operation) then
             verdict = 2
-        elseif site and isFull(site, share >= 0 and share or halfOfSlots(), operation) then
+        elseif site and isFull(site, share >= 0 and share or half, operation) then
             verdict = 3
         end
     end
@@ -148,7 +146,7 @@ for number, take in ipairs(orders.takes) do
             for i = 1, 3 do reply[#reply + 1] = standing[i] end
         end
     end
-    replies[number] = reply
+    replies[number + 1] = reply
 end
 
 for place, known in pairs(counted) do

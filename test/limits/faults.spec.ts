@@ -1,4 +1,8 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { openFleet, WORKER_LIFE_MS } from '../../shared/fleet.ts';
+import { rememberSlots } from '../../shared/limits/slots.ts';
 import { openLimits } from '../../shared/limits.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { silent } from '../queue/jobs.ts';
@@ -44,6 +48,60 @@ if (topologies.includes('redis')) {
                 await redis.remove();
             });
         }
+
+        it('leave a site its share although an emptied Redis knows of no worker', async () => {
+            const redis = await startRedis();
+            const own = { databaseUrl: '', redisUrl: redis.url, keyPrefix: 'limits', log: silent };
+            const limits = openLimits({ ...own, clock: { offsetMs: 0 } });
+            const fleet = openFleet(own);
+            const report = () => fleet.report({ id: 'one', slots: 8, busy: 0, progressAt: Date.now() });
+            await eventually('the register answers', () =>
+                report().then(
+                    () => true,
+                    () => false,
+                ),
+            );
+            let calls = 0;
+            const take = () => {
+                const lease = {
+                    operation: `op_${++calls}`,
+                    account: 'one',
+                    concurrency: 100,
+                    site: 'a.example',
+                    expiresAt: Date.now() + 30_000,
+                };
+                return limits.take({ identity: 'account:one', windows: [HOUR], lease });
+            };
+            await eventually('it counts', () => take().then(Boolean, () => false));
+            await promisify(execFile)('redis-cli', ['-p', String(redis.port), 'flushall']);
+            const verdicts = await Promise.all([take(), take(), take(), take(), take()]);
+            expect(verdicts.map(({ ok }) => ok)).to.deep.equal([true, true, true, true, false]);
+            await limits.close();
+            await fleet.close();
+            await redis.remove();
+        });
+    });
+
+    describe('the slots of the workers, as a process knows them,', () => {
+        it('are what the store said last, until no worker has reported for as long as a report lives', () => {
+            let now = 1000;
+            const slots = rememberSlots(() => now);
+            expect(slots.latest()).to.equal(0);
+            slots.saw(8);
+            now += 60_000;
+            slots.saw(-1);
+            expect(slots.latest()).to.equal(8);
+            now += WORKER_LIFE_MS - 1;
+            slots.saw(-1);
+            expect(slots.latest()).to.equal(8);
+            slots.away();
+            now += 60_000;
+            slots.saw(-1);
+            expect(slots.latest(), 'nobody can report to a store that is away').to.equal(8);
+            now += WORKER_LIFE_MS;
+            slots.saw(-1);
+            expect(slots.latest()).to.equal(0);
+        });
     });
 }
 
