@@ -9,6 +9,12 @@ export const FATES = [
     ...['SERVICE_UNAVAILABLE', 'OVERLOADED', 'SITE_BUSY'],
 ];
 
+/** What may become of a call whose worker died or stood still: nothing else is missing, so that nobody is refused. */
+export const LOST = ['success', 'DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN'];
+
+/** What may become of a call while Redis is missing: new ones are refused, those in flight end inside their deadline. */
+export const REFUSED_OR_LOST = [...LOST, 'SERVICE_UNAVAILABLE'];
+
 /** Resolves with how long it took until a call to this API succeeded. */
 export const untilGood = (bed: FaultBed, api: number, withinMs = 5000): Promise<number> =>
     eventually(

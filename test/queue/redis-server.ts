@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { eventually } from './jobs.ts';
 
-/** A Redis of one test's own, to be killed and started again on the same port and data. */
+/** A Redis of one test's own, set as operators are told to, to be killed and started again on the same port and data. */
 export interface OwnRedis {
     url: string;
     port: number;
@@ -37,7 +37,9 @@ export async function startRedis(): Promise<OwnRedis> {
             '--appendonly',
             'yes',
             '--appendfsync',
-            'always',
+            'everysec',
+            '--maxmemory-policy',
+            'noeviction',
             '--save',
             '',
         ];

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Db, openDb } from '../../shared/db.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
@@ -28,8 +30,11 @@ export interface FaultBed {
     readonly db: Db;
     /** How often each call reached the site. */
     readonly seen: ReadonlyMap<number, number>;
-    /** Sends calls at this rate, to the APIs in turn, until `until` resolves; resolves when every one of them is answered. */
-    load(options: { perSecond: number; until: Promise<unknown>; writes?: boolean }): Promise<Entry[]>;
+    /**
+     * Sends calls at this rate, to the APIs in turn, until `until` resolves; resolves when every one of them is answered. Each fourth is
+     * a write. @param timeoutsMs what each four of them in turn are given
+     */
+    load(options: { perSecond: number; until: Promise<unknown>; timeoutsMs?: readonly number[] }): Promise<Entry[]>;
     /** One call, to one of the APIs. */
     call(options?: { api?: number; isWrite?: boolean; timeoutMs?: number }): Promise<Entry>;
     /** A call that moves no credits, to the APIs in turn; it is no part of what is checked. */
@@ -85,6 +90,8 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
     const bases = ports.map((port) => `http://127.0.0.1:${port}`);
     const apis: Running[] = [];
     const workers: Running[] = [];
+    /** All processes that ever were, those too that were killed and replaced. */
+    const started: Running[] = [];
     /** Every call of this bed, in the order of their answers: the ledger knows all of them. */
     const history: Entry[] = [];
     let checked = 0;
@@ -103,7 +110,9 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
         seen,
         wasRefused: ({ code, id: call }) => code === 'ECONNREFUSED' || (code === 'ECONNRESET' && !seen.has(call)),
         async startApi(index) {
-            apis[index] = startProcess('api', { ...settings, PORT: String(ports[index]) });
+            const api = startProcess('api', { ...settings, PORT: String(ports[index]) });
+            apis[index] = api;
+            started.push(api);
             await eventually(
                 () => isReady(bases[index] ?? ''),
                 (ready) => ready,
@@ -113,6 +122,7 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
         async startWorker(index) {
             const worker = startProcess('worker', settings);
             workers[index] = worker;
+            started.push(worker);
             await worker.said('the worker takes jobs');
         },
         async call({ api, isWrite = false, timeoutMs = CALL_TIMEOUT_MS } = {}) {
@@ -120,7 +130,7 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
             turn = api ?? turn + 1;
             const base = bases[turn % bases.length] ?? '';
             const body = { site: SITE, endpoint: isWrite ? 'write' : 'read', params: { id }, timeout_ms: timeoutMs };
-            const entry = await send({ url: `${base}/v1/fetch`, apiKey: caller.apiKey, id, isWrite, body });
+            const entry = await send({ url: `${base}/v1/fetch`, apiKey: caller.apiKey, id, isWrite, timeoutMs, body });
             history.push(entry);
             return entry;
         },
@@ -128,22 +138,25 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
             turn += 1;
             return send({ url: `${bases[turn % bases.length]}${path}`, apiKey: caller.apiKey, id: 0 });
         },
-        async load({ perSecond, until, writes = true }) {
+        async load({ perSecond, until, timeoutsMs = [CALL_TIMEOUT_MS] }) {
             const calls: Promise<Entry>[] = [];
             let isOver = false;
             const over = until.finally(() => {
                 isOver = true;
             });
+            const began = performance.now();
             while (!isOver) {
-                calls.push(bed.call({ isWrite: writes && calls.length % 4 === 3 }));
-                await sleep(1000 / perSecond);
+                const place = Math.floor(calls.length / 4) % timeoutsMs.length;
+                calls.push(bed.call({ isWrite: calls.length % 4 === 3, timeoutMs: timeoutsMs[place] ?? CALL_TIMEOUT_MS }));
+                // By the clock, since timers are late on a busy machine: a rate is a rate.
+                await sleep(Math.max(0, began + (calls.length * 1000) / perSecond - performance.now()));
             }
             await over;
             return Promise.all(calls);
         },
         async check({ maySend = 2, mayBreak = false } = {}) {
-            const resolvedBy =
-                Math.max(0, ...history.slice(checked).map(({ sentAt }) => sentAt)) + CALL_TIMEOUT_MS + RESOLVED_MS + SLACK_MS;
+            const deadlines = history.slice(checked).map(({ sentAt, timeoutMs }) => sentAt + timeoutMs);
+            const resolvedBy = Math.max(0, ...deadlines) + RESOLVED_MS + SLACK_MS;
             await eventually(
                 () => ledger.totalHeld(db),
                 (held) => held === 0,
@@ -156,6 +169,8 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
                 "select count(*)::int as charges from holds where state = 'charged'",
             );
             const charges = rows[0]?.charges ?? 0;
+            const late = await holdsResolvedLate(db);
+            if (late.length > 0) faults.push(`holds were resolved too late: ${JSON.stringify(late)}`);
             const successes = history.filter(({ code }) => code === 'success').length;
             const broken = history.filter(({ status }) => status === 0).length;
             // Whoever lost the connection to an API that died may have been charged for an answer that did not arrive.
@@ -169,7 +184,7 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
                     faults.push(`${entry.id} got the answer of ${entry.answerOf}`);
                 if (entry.status === 500) faults.push(`${entry.id} was answered with 500`);
                 if (entry.status === 0 && !mayBreak) faults.push(`${entry.id} got no answer: ${entry.code}`);
-                if (entry.status !== 0 && entry.ms > CALL_TIMEOUT_MS + 250 + SLACK_MS) faults.push(`${entry.id} took ${entry.ms} ms`);
+                if (entry.status !== 0 && entry.ms > entry.timeoutMs + 250 + SLACK_MS) faults.push(`${entry.id} took ${entry.ms} ms`);
             }
             checked = history.length;
             if (faults.length > 0) throw new Error(faults.slice(0, 12).join('\n'));
@@ -177,6 +192,9 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
         async close() {
             for (const one of [...workers, ...apis]) one.signal('SIGCONT');
             await Promise.all([...workers, ...apis].map((one) => one.end('SIGKILL')));
+            const trace = process.env['FAULT_TRACE'];
+            // Whatever is opened is closed, also where the database cannot be asked any more.
+            if (trace) await writeTrace(trace, { db, history, seen, started }).catch((error: unknown) => console.error(error));
             await db.destroy();
             await Promise.all([databaseRelay.close(), redisRelay.close()]);
             site.server.closeAllConnections();
@@ -198,6 +216,19 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
     }
 }
 
+/** What really happened, for whoever looks for the cause of a failure: each bed in a folder of its own. */
+async function writeTrace(
+    folder: string,
+    { db, history, seen, started }: Pick<FaultBed, 'db' | 'seen'> & { history: readonly Entry[]; started: readonly Running[] },
+): Promise<void> {
+    const own = join(folder, new Date().toISOString());
+    mkdirSync(own, { recursive: true });
+    const { rows: holds } = await db.raw<{ rows: object[] }>('select * from holds order by created_at');
+    const clock = { epochMs: performance.timeOrigin };
+    writeFileSync(join(own, 'history.json'), JSON.stringify({ clock, history, seen: [...seen], holds }));
+    for (const { pid, output } of started) writeFileSync(join(own, `${pid}.log`), output());
+}
+
 /** A test on a bed of its own, so that it suffers from no other. */
 export const onBed = (hurt: (bed: FaultBed) => Promise<unknown>) => async (): Promise<void> => {
     const bed = await openFaultBed();
@@ -210,6 +241,19 @@ export const onBed = (hurt: (bed: FaultBed) => Promise<unknown>) => async (): Pr
 
 /** A busy machine of two cores: what a caller sees comes later than what a process decides. */
 const SLACK_MS = 500;
+
+/** A hold is made to expire a second after its call's deadline. */
+const HOLD_GRACE_MS = 1000;
+
+/** Those that stood longer after the deadline of their call than a hold may, with the time. */
+async function holdsResolvedLate(db: Db): Promise<{ operation: string; lateMs: number }[]> {
+    const { rows } = await db.raw<{ rows: { operation: string; lateMs: number }[] }>(
+        `select operation, (extract(epoch from settled_at - expires_at) * 1000)::int + :grace as "lateMs"
+         from holds where settled_at > expires_at + make_interval(secs => :limit)`,
+        { grace: HOLD_GRACE_MS, limit: (RESOLVED_MS - HOLD_GRACE_MS) / 1000 },
+    );
+    return rows;
+}
 
 async function openCountingSite(seen: Map<number, number>, slowMs: number): Promise<{ server: Server; port: number }> {
     const server = createServer((incoming: IncomingMessage, response: ServerResponse) => {

@@ -6,6 +6,8 @@ export interface Entry {
     isWrite: boolean;
     sentAt: number;
     ms: number;
+    /** What the call was given. */
+    timeoutMs: number;
     /** 0: the connection ended without an answer. */
     status: number;
     /** `success`, the code of the error, or what happened to the connection. */
@@ -21,6 +23,7 @@ export interface Asked {
     apiKey: string;
     id: number;
     isWrite?: boolean;
+    timeoutMs?: number;
     /** Sent by POST; without it the call is a GET. */
     body?: object;
 }
@@ -33,12 +36,12 @@ interface Told {
 }
 
 /** On a connection of its own, so that a connection which a stopping API closes is never a call that failed. */
-export function send({ url, apiKey, id, isWrite = false, body }: Asked): Promise<Entry> {
+export function send({ url, apiKey, id, isWrite = false, timeoutMs = 0, body }: Asked): Promise<Entry> {
     const sentAt = performance.now();
     return new Promise((resolve) => {
         const end = (status: number, code: string, more: Partial<Entry> = {}) =>
             resolve({
-                ...{ id, isWrite, sentAt, ms: performance.now() - sentAt, status, code },
+                ...{ id, isWrite, sentAt, ms: performance.now() - sentAt, timeoutMs, status, code },
                 ...{ charged: 0, retryAfter: undefined, answerOf: undefined, ...more },
             });
         const calling = request(url, {
