@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
-import { dropped } from '../garbage.ts';
+import { giveBack } from '../garbage.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import { judge, type NextFound, type ParseBody, type RawPage, type ResponseRules, readPage, readPart } from './read-page.ts';
 
@@ -33,8 +33,7 @@ export interface HtmlSkills {
 export function answerTasks(html?: HtmlSkills): void {
     parentPort?.on('message', (task: Task) => {
         parentPort?.postMessage(answer(task, html));
-        // Once nobody holds the task any more.
-        if ('page' in task) setImmediate(dropped, task.page.body.length);
+        if ('page' in task) giveBack(task.page.body);
     });
     parentPort?.postMessage('ready');
 }
