@@ -37,9 +37,10 @@ export function start(program: string, argv: readonly string[], env: Readonly<Re
     };
 }
 
-/** A Node program of the project, with the cache of compiled code that the commands of package.json set. */
+/** A Node program of the project, with the cache of compiled code and the bound of memory that the commands of package.json set. */
 export function startNode(file: string, argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
-    return start(process.execPath, [file, ...argv], { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled', ...env });
+    const flags = file === 'bin/worker.ts' ? ['--max-semi-space-size=8'] : [];
+    return start(process.execPath, [...flags, file, ...argv], { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled', ...env });
 }
 
 function watchLines(child: ChildProcess): { find(text: string): Promise<string> } {
