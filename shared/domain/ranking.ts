@@ -24,6 +24,11 @@ const METHOD_WORDS: Readonly<Record<Method, string>> = {
     DELETE: 'delete remove cancel',
 };
 
+const tokensOfEach = <Name extends string>(texts: Readonly<Record<Name, string>>) =>
+    Object.fromEntries(Object.entries<string>(texts).map(([name, text]) => [name, tokensOf(text)])) as Record<Name, readonly string[]>;
+const KIND_TOKENS = tokensOfEach(KIND_WORDS);
+const METHOD_TOKENS = tokensOfEach(METHOD_WORDS);
+
 /** A word of the intent that begins a word of the endpoint, or the reverse, counts this much of a whole match. */
 const PREFIX_SHARE = 0.5;
 const MIN_PREFIX = 4;
@@ -60,11 +65,11 @@ export function memorableWords(sought: readonly string[]): string[] {
  * the endpoint says of itself. Of equals those that were verified come first, then those that work better, then the package's order.
  */
 export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly string[], experience: Experience = NONE): Endpoint[] {
-    const indexes = endpoints.map(indexOf);
+    const words = indexesOf(endpoints);
     const scores = endpoints.map(() => 0);
     for (const word of sought) {
         const led = experience.outcomes.get(word);
-        const matches = indexes.map((index, place) => matchOf(word, index) + learntOf(led?.get(endpoints[place]?.name ?? '') ?? 0));
+        const matches = words.map((index, place) => matchOf(word, index) + learntOf(led?.get(endpoints[place]?.name ?? '') ?? 0));
         const mentions = matches.filter((match) => match > 0).length;
         const rarity = Math.log(1 + endpoints.length / Math.max(1, mentions));
         for (const [place, match] of matches.entries()) scores[place] = (scores[place] ?? 0) + match * rarity;
@@ -87,40 +92,60 @@ function trustIn(name: string, { verdicts, successRates }: Experience): number {
     return TRUST[verdicts.get(name) ?? 'unknown'] + Math.round((successRates.get(name) ?? 0.5) * 10) / 10;
 }
 
-/** Each word of an endpoint with the weight of the best field that has it. */
-type Index = ReadonlyMap<string, number>;
+/** The words of an endpoint, and at the same place the weight of the field that has it; a word of several fields stands there several times. */
+interface Index {
+    tokens: string[];
+    weights: number[];
+}
 
-/** Endpoints of immutable versions are asked about again and again; they are taken apart once. */
-const indexes = new WeakMap<Endpoint, Index>();
+/** By the list that was given: versions are immutable, and those that are asked about again and again are taken apart once. */
+const indexes = new WeakMap<readonly Endpoint[], Index[]>();
+
+function indexesOf(endpoints: readonly Endpoint[]): Index[] {
+    const known = indexes.get(endpoints);
+    if (known !== undefined) return known;
+    const made = endpoints.map(indexOf);
+    indexes.set(endpoints, made);
+    return made;
+}
 
 function indexOf(endpoint: Endpoint): Index {
-    const known = indexes.get(endpoint);
-    if (known !== undefined) return known;
-    const index = new Map<string, number>();
-    for (const [field, text] of fieldsOf(endpoint)) {
-        for (const token of tokensOf(text)) index.set(token, Math.max(index.get(token) ?? 0, WEIGHTS[field]));
+    const index: Index = { tokens: [], weights: [] };
+    for (const [field, tokens] of fieldsOf(endpoint)) {
+        for (const token of tokens) {
+            index.tokens.push(token);
+            index.weights.push(WEIGHTS[field]);
+        }
     }
-    indexes.set(endpoint, index);
     return index;
 }
 
-function fieldsOf(endpoint: Endpoint): [Field, string][] {
+function fieldsOf(endpoint: Endpoint): [Field, readonly string[]][] {
     return [
-        ['name', endpoint.name],
-        ['description', endpoint.description],
-        ['params', endpoint.params.map(({ name }) => name).join(' ')],
-        ['paramTexts', endpoint.params.map(({ description }) => description).join(' ')],
-        ['kind', `${KIND_WORDS[endpoint.kind]} ${METHOD_WORDS[endpoint.method]}`],
+        ['name', tokensOf(endpoint.name)],
+        ['description', tokensOf(endpoint.description)],
+        ['params', tokensOf(endpoint.params.map(({ name }) => name).join(' '))],
+        ['paramTexts', tokensOf(endpoint.params.map(({ description }) => description).join(' '))],
+        ['kind', KIND_TOKENS[endpoint.kind]],
+        ['kind', METHOD_TOKENS[endpoint.method]],
     ];
 }
 
-function matchOf(word: string, index: Index): number {
-    const whole = index.get(word);
-    if (whole !== undefined) return whole;
-    if (word.length < MIN_PREFIX) return 0;
-    let best = 0;
-    for (const [token, weight] of index) {
-        if (token.length >= MIN_PREFIX && (token.startsWith(word) || word.startsWith(token))) best = Math.max(best, weight);
+function matchOf(word: string, { tokens, weights }: Index): number {
+    const first = word.charCodeAt(0);
+    let whole = 0;
+    let begun = 0;
+    for (let place = 0; place < tokens.length; place++) {
+        const token = tokens[place] as string;
+        if (token.charCodeAt(0) !== first) continue;
+        const weight = weights[place] as number;
+        if (token === word) whole = Math.max(whole, weight);
+        else if (isBeginning(token, word)) begun = Math.max(begun, weight);
     }
-    return best * PREFIX_SHARE;
+    return whole > 0 ? whole : begun * PREFIX_SHARE;
+}
+
+/** Whether one of two words begins the other. */
+function isBeginning(one: string, other: string): boolean {
+    return one.length >= MIN_PREFIX && other.length >= MIN_PREFIX && (one.startsWith(other) || other.startsWith(one));
 }

@@ -13,9 +13,32 @@ const COMMON = new Set(
  * CJK runs become pairs of characters. `skipCommon` leaves English function words out.
  */
 export function tokensOf(text: string, { skipCommon = false }: { skipCommon?: boolean } = {}): string[] {
-    const words = wordsOf(foldCase(splitAtCase(withoutAccents(text))));
+    const words = ASCII.test(text) ? asciiWordsOf(text) : wordsOf(foldCase(splitAtCase(withoutAccents(text))));
     const kept = skipCommon ? words.filter((word) => !COMMON.has(word)) : words;
-    return [...new Set(kept.map(stem))];
+    return [...new Set(kept.map(stemOf))];
+}
+
+/** What most packages and intents are written in: the rules of Unicode find the same words in several times as long. */
+const ASCII = /^[\x00-\x7f]*$/;
+
+function asciiWordsOf(text: string): string[] {
+    return text.match(/[A-Z]+[a-z0-9]*|[a-z0-9]+/g)?.map((word) => word.toLowerCase()) ?? [];
+}
+
+/** Packages are written in the same few thousand words; remembering a stem is faster than finding it anew. */
+const stems = new Map<string, string>();
+const MAX_STEMS = 20_000;
+/** Longer ones are rare, and V8 keeps the whole text that they were cut from. */
+const MAX_REMEMBERED_LENGTH = 12;
+
+function stemOf(word: string): string {
+    const known = stems.get(word);
+    if (known !== undefined) return known;
+    const found = stem(word);
+    if (word.length > MAX_REMEMBERED_LENGTH) return found;
+    if (stems.size >= MAX_STEMS) stems.clear();
+    stems.set(word, found);
+    return found;
 }
 
 /** A light stem, the same for both sides; it need not be a word. */

@@ -112,4 +112,19 @@ describe('the order of a catalog', () => {
         const odd = ['constructor', '__proto__', 'toString', 'a'.repeat(100_000), '\u0301', '🙂'];
         expect(rankEndpoints(shop, soughtWords(odd))).to.have.length(shop.length);
     });
+
+    it('finds the same words in a text of ASCII alone as beside other scripts', () => {
+        const texts = [
+            'searchProducts',
+            'HTTPServer v2Api x9Y',
+            'get_product_by-id (the 3rd), BOXES & classes!',
+            'aB1cD',
+            '__proto__ A1B2 99b',
+        ];
+        for (const text of texts) expect(tokensOf(text), text).to.deep.equal(tokensOf(`${text} ж`).slice(0, -1));
+        for (let code = 0; code < 128; code++) {
+            const text = `ab${String.fromCharCode(code)}Cd${String.fromCharCode(code)}1`;
+            expect(tokensOf(text), JSON.stringify(text)).to.deep.equal(tokensOf(`${text} ж`).slice(0, -1));
+        }
+    });
 });
