@@ -10,9 +10,9 @@ import { type Metrics, openMetrics } from './metrics.ts';
 import { openQueue, type Queue } from './queue.ts';
 import { type Credits, openCredits } from './store/credits.ts';
 import { type Cursors, openCursors } from './store/cursors.ts';
-import { type Experiences, openExperiences } from './store/experience.ts';
 import { type Idempotency, openIdempotency } from './store/idempotency.ts';
 import { type Keys, openKeys } from './store/keys.ts';
+import { type LookUps, openLookUps } from './store/look-ups.ts';
 import { type Latest, openLatest, openVersions, type Versions } from './store/schemas.ts';
 import { type Lists, openLists } from './store/search.ts';
 import { openSessions, type Sessions } from './store/sessions.ts';
@@ -49,8 +49,8 @@ export interface App {
     readonly versions: Versions;
     /** Sites by what callers look for. */
     readonly lists: Lists;
-    /** What is known of endpoints beside what packages say. */
-    readonly experiences: Experiences;
+    /** What the catalog knows of a site, read anew for every call, in one query a tick. */
+    readonly lookUps: LookUps;
     readonly usage: Usage;
     readonly sessions: Sessions;
     /** Where people reach this service; without a trailing slash. */
@@ -123,6 +123,7 @@ export function openApp(
     cleanup.add('usage', () => usage.close());
     const sessions = openSessions(db, { log });
     cleanup.add('sessions', () => sessions.close());
+    const versions = openVersions(db);
     const queue = openQueue({ databaseUrl, redisUrl, keyPrefix, log, role });
     cleanup.add('queue', () => queue.close());
 
@@ -145,9 +146,9 @@ export function openApp(
         keys,
         cursors: openCursors(db),
         latest: openLatest(db),
-        versions: openVersions(db),
+        versions,
         lists: openLists(browse),
-        experiences: openExperiences(db),
+        lookUps: openLookUps(db, versions),
         usage,
         sessions,
         publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,

@@ -22,17 +22,12 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const { site, registrable } = readSite(params.domain, '/domain');
     const intent = checkIntent(written);
     if (!intent.ok) throw new Refusal(intent.code);
-    const standing = await app.latest.find({ site, registrable });
-    if (standing.isBlocked) throw siteBlocked();
-    await countCall(call);
-    const { version } = standing;
-    if (version === undefined) throw siteNotFound();
     const words = soughtWords(intent.words);
-    const [loaded, { health, ...known }] = await Promise.all([
-        app.versions.load(version.versionId),
-        app.experiences.find({ site, versionId: version.versionId, words }),
-    ]);
-    if (loaded === undefined) throw siteNotFound();
+    const { isBlocked, siteCredits, latest, health, ...experience } = await app.lookUps.find({ site, registrable, words });
+    if (isBlocked) throw siteBlocked();
+    await countCall(call);
+    if (latest === undefined) throw siteNotFound();
+    const { ref: version } = latest;
     const sessionId = newId('ses');
     app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
@@ -40,8 +35,8 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
         success: true,
         domain: site,
         session_id: sessionId,
-        endpoints: rankEndpoints([...loaded.endpoints.values()], words, { ...known, successRates: ratesOf(health) }).map((endpoint) =>
-            presentEndpoint(endpoint, standing.siteCredits, health.get(endpoint.name)),
+        endpoints: rankEndpoints(latest.load().inOrder, words, { ...experience, successRates: ratesOf(health) }).map((endpoint) =>
+            presentEndpoint(endpoint, siteCredits, health.get(endpoint.name)),
         ),
         schema: {
             version: version.version,

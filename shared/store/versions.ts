@@ -9,6 +9,11 @@ import { run, type Statement } from './statement.ts';
 /** Characters of packages kept in memory; what is made of them takes a few times as many bytes. */
 const CACHED_CHARACTERS = 8 * 1024 * 1024;
 const CACHED_VERSIONS = 5000;
+/**
+ * A version is kept once it is wanted for the second time among so many others: whoever walks through the registry does not push out
+ * what is in use, and does not leave the collector of garbage megabytes a second that were kept for nothing.
+ */
+const WANTED_VERSIONS = 5000;
 /** Endpoints whose greatest units are kept; they outlive the packages, since a site may have had hundreds of large ones within a day. */
 const CACHED_UNITS = 1_000_000;
 
@@ -19,11 +24,17 @@ export interface LoadedVersion {
     versionHash: string;
     /** By name, in the package's order. A Map, since names are anybody's. */
     endpoints: ReadonlyMap<string, Endpoint>;
+    /** The same as a list. */
+    inOrder: readonly Endpoint[];
 }
 
 export interface Versions {
     /** An immutable version, every default filled in; undefined where there is no such id. */
     load(versionId: number): Promise<LoadedVersion | undefined>;
+    /** The same as far as it is in memory. */
+    recall(versionId: number): LoadedVersion | undefined;
+    /** Takes in what somebody else has read. */
+    take(row: VersionDocument): LoadedVersion;
     /** By endpoint: units that one call of this version may be billed at the most. Empty where there is no such id. */
     unitsOf(versionId: number): Promise<ReadonlyMap<string, number>>;
 }
@@ -34,15 +45,20 @@ export function openVersions(db: Db): Versions {
         max: CACHED_VERSIONS,
         maxSize: CACHED_CHARACTERS,
     });
+    const wanted = new LRUCache<number, true>({ max: WANTED_VERSIONS });
     const units = new LRUCache<number, ReadonlyMap<string, number>>({ maxSize: CACHED_UNITS });
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();
     const look = perTick((ids: readonly number[]) => readVersions(db, ids));
 
     async function read(versionId: number): Promise<LoadedVersion | undefined> {
         const row = await look(versionId);
-        if (row === undefined) return undefined;
+        return row && take(row);
+    }
+
+    function take(row: VersionDocument): LoadedVersion {
         const loaded = toLoaded(row);
-        cache.set(versionId, loaded, { size: row.document.length });
+        if (wanted.has(row.id)) cache.set(row.id, loaded, { size: row.document.length });
+        else wanted.set(row.id, true);
         return loaded;
     }
 
@@ -59,6 +75,8 @@ export function openVersions(db: Db): Versions {
 
     return {
         load,
+        recall: (versionId) => cache.get(versionId),
+        take,
         async unitsOf(versionId) {
             const cached = units.get(versionId);
             if (cached !== undefined) return cached;
@@ -110,12 +128,13 @@ const VERSIONS: Statement = {
 };
 
 /** Each at the place of its id; undefined where there is none. */
-async function readVersions(db: Db, ids: readonly number[]): Promise<(DocumentColumns | undefined)[]> {
-    const rows = await run<DocumentColumns | { id: null }>(db, VERSIONS, [ids], TIMEOUT_MS);
+async function readVersions(db: Db, ids: readonly number[]): Promise<(VersionDocument | undefined)[]> {
+    const rows = await run<VersionDocument | { id: null }>(db, VERSIONS, [ids], TIMEOUT_MS);
     return rows.map((row) => (row.id === null ? undefined : row));
 }
 
-interface DocumentColumns {
+/** What a version says, as it is stored. */
+export interface VersionDocument {
     id: number;
     site: string;
     version: number;
@@ -123,13 +142,15 @@ interface DocumentColumns {
     document: string;
 }
 
-function toLoaded(row: DocumentColumns): LoadedVersion {
+function toLoaded(row: VersionDocument): LoadedVersion {
     const document = JSON.parse(row.document) as PackageDocument;
+    const inOrder = document.endpoints.map(readEndpoint);
     return {
         versionId: row.id,
         site: row.site,
         version: row.version,
         versionHash: row.version_hash,
-        endpoints: new Map(document.endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)])),
+        endpoints: new Map(inOrder.map((endpoint) => [endpoint.name, endpoint])),
+        inOrder,
     };
 }

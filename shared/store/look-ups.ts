@@ -1,0 +1,148 @@
+import { LRUCache } from 'lru-cache';
+import type { Db } from '../db.ts';
+import type { FindingVerdict } from '../domain/verification.ts';
+import { perTick } from '../per-tick.ts';
+import { run, type Statement } from './statement.ts';
+import { ENDPOINT_HEALTH, type EndpointHealth, type EndpointHealthColumns, toEndpointHealth, WEEK } from './traffic.ts';
+import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
+import type { LoadedVersion, Versions } from './versions.ts';
+
+export interface LookUpQuestion {
+    /** Normalised. */
+    site: string;
+    registrable: string;
+    /** Words of an intent. */
+    words: readonly string[];
+}
+
+/** All that the catalog knows of a site at this moment. */
+export interface LookUp {
+    isBlocked: boolean;
+    /** Credits of one unit. */
+    siteCredits: number;
+    /** The latest version; undefined where there is none. `load` takes apart what was read, for whoever is let in. */
+    latest: { ref: VersionRef; load(): LoadedVersion } | undefined;
+    health: EndpointHealth;
+    /** By word and endpoint, how many callers were led there by an intent with this word. */
+    outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+    /** By endpoint, what the last verification run found. */
+    verdicts: ReadonlyMap<string, FindingVerdict>;
+}
+
+export interface LookUps {
+    /**
+     * Reads anew at every call, since a publish, a yank and a block are effective at once; all questions of one tick are one query.
+     * What a version says is read only where this process does not know it, and the health of a site is what was known a second
+     * ago at the latest.
+     */
+    find(question: LookUpQuestion): Promise<LookUp>;
+}
+
+/** The request log is written within a second; what it says is remembered for as long. */
+const FRESH_MS = 1000;
+const MAX_REMEMBERED = 10_000;
+
+/** Looks sites up for the catalog, in one way to the database and back. */
+export function openLookUps(db: Db, versions: Versions): LookUps {
+    const healths = new LRUCache<string, EndpointHealth>({ max: MAX_REMEMBERED, ttl: FRESH_MS });
+    /** By site, the version that was its latest when it was last looked up: a guess at what need not be read again. */
+    const latestIds = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+
+    async function look(questions: readonly LookUpQuestion[]): Promise<LookUp[]> {
+        const asked = [...Map.groupBy(questions, ({ site }) => site)].map(([site, ofSite]): Asked => {
+            const registrable = ofSite[0]?.registrable ?? site;
+            const words = new Set(ofSite.flatMap((question) => question.words));
+            const known = versions.recall(latestIds.get(site) ?? NO_VERSION);
+            return { site, registrable, words: [...words], known, health: healths.get(site) };
+        });
+        const rows = await readLookUps(db, asked);
+        const found = new Map(asked.map((one, place) => [one.site, toLookUp(one, rows[place] as LookUpColumns)]));
+        return questions.map(({ site }) => found.get(site) as LookUp);
+    }
+
+    function toLookUp({ site, known, health: remembered }: Asked, row: LookUpColumns): LookUp {
+        const health = remembered ?? toEndpointHealth(row.health ?? []);
+        if (remembered === undefined) healths.set(site, health);
+        return {
+            isBlocked: row.is_blocked,
+            siteCredits: row.credits,
+            latest: latestOf(site, known, row),
+            health,
+            outcomes: byWord(row.outcomes ?? []),
+            verdicts: new Map(row.findings?.map(({ name, verdict }) => [name, verdict])),
+        };
+    }
+
+    function latestOf(site: string, known: LoadedVersion | undefined, row: LookUpColumns): LookUp['latest'] {
+        const { version_id: id, document } = row;
+        if (id === null) return undefined;
+        latestIds.set(site, id);
+        const ref = toVersionRef({ ...row, version_id: id });
+        let loaded = known?.versionId === id ? known : undefined;
+        const take = () => versions.take({ id, site, version: ref.version, version_hash: ref.versionHash, document: document ?? '' });
+        return { ref, load: () => (loaded ??= take()) };
+    }
+
+    return { find: perTick(look) };
+}
+
+interface Asked extends LookUpQuestion {
+    /** What is thought to be the latest version. */
+    known: LoadedVersion | undefined;
+    health: EndpointHealth | undefined;
+}
+
+/** Ids begin at 1. */
+const NO_VERSION = 0;
+const TIMEOUT_MS = 5000;
+
+const LOOK_UPS: Statement = {
+    name: 'look_ups',
+    text: `with ${WEEK}
+        select coalesce(d.credits, 1) as credits, d.blocked_at is not null as is_blocked, ${VERSION_COLUMNS},
+               case when v.id <> asked.known_id then v.document::text end as document,
+               case when asked.is_health_wanted then (select json_agg(h) from (${ENDPOINT_HEALTH}) as h) end as health,
+               (select json_agg(json_build_array(o.word, o.endpoint, o.callers)) from intent_outcomes o
+                where o.site = asked.site and o.word = any (string_to_array(asked.words, ' '))) as outcomes,
+               (select r.findings from verifications r
+                where r.site = asked.site and r.version_id = v.id and r.outcome in ('passed', 'failed')) as findings
+        from week, unnest((select $1::text[]), (select $2::text[]), (select $3::text[]), (select $4::bigint[]), (select $5::boolean[]))
+             with ordinality as asked (site, registrable, words, known_id, is_health_wanted, place)
+        left join domains d on d.registrable = asked.registrable
+        left join sites s on s.site = asked.site
+        left join versions v on v.id = s.latest_version_id
+        order by asked.place`,
+};
+
+/** Each at the place of its question. */
+async function readLookUps(db: Db, asked: readonly Asked[]): Promise<LookUpColumns[]> {
+    const columns = [
+        asked.map(({ site }) => site),
+        asked.map(({ registrable }) => registrable),
+        asked.map(({ words }) => words.join(' ')),
+        asked.map(({ known }) => known?.versionId ?? NO_VERSION),
+        asked.map(({ health }) => health === undefined),
+    ];
+    return run<LookUpColumns>(db, LOOK_UPS, columns, TIMEOUT_MS);
+}
+
+interface LookUpColumns extends Omit<VersionColumns, 'version_id'> {
+    credits: number;
+    is_blocked: boolean;
+    /** null where there is no latest version, and then all of its columns are. */
+    version_id: number | null;
+    /** null where it is known already. */
+    document: string | null;
+    health: EndpointHealthColumns[] | null;
+    outcomes: [word: string, endpoint: string, callers: number][] | null;
+    findings: { name: string; verdict: FindingVerdict }[] | null;
+}
+
+function byWord(outcomes: readonly [string, string, number][]): Map<string, Map<string, number>> {
+    const words = new Map<string, Map<string, number>>();
+    for (const [word, endpoint, callers] of outcomes) {
+        const endpoints = words.get(word) ?? new Map<string, number>();
+        words.set(word, endpoints.set(endpoint, callers));
+    }
+    return words;
+}

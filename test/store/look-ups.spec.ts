@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import type { Db } from '../../shared/db.ts';
+import { type LookUps, openLookUps } from '../../shared/store/look-ups.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { blockDomain, setDomain, unblockDomain } from '../../shared/store/sites.ts';
+import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
+
+describe('what the catalog looks up', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+    let lookUps: LookUps;
+
+    before(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+        lookUps = openLookUps(db, schemas.openVersions(db));
+    });
+    after(() => database.close());
+
+    const find = (site: string, ...words: string[]) => lookUps.find({ site, registrable: registrableOf(site), words });
+    const publish = async (site: string, text: string) =>
+        accepted(await schemas.publish(db, orderOf(packageOf(site, text, { description: text }), await contributor(db))));
+
+    it('is the latest version at once after a publish and a yank, however often it was looked up before', async () => {
+        const site = 'fresh.example';
+        const latest = async () => {
+            const { latest: found } = await find(site);
+            return found && [found.ref.version, found.load().version, found.load().inOrder.map(({ name }) => name)];
+        };
+        expect(await latest()).to.equal(undefined);
+        for (const version of [1, 2]) {
+            await publish(site, `version ${version}`);
+            for (let time = 0; time < 4; time++) expect(await latest(), `time ${time}`).to.deep.equal([version, version, ['front']]);
+        }
+        await schemas.yank(db, site, 2, 'broken');
+        for (let time = 0; time < 3; time++) expect(await latest()).to.deep.equal([1, 1, ['front']]);
+        await schemas.yank(db, site, 1, 'broken');
+        expect(await latest()).to.equal(undefined);
+    });
+
+    it('knows prices and blocks of the registrable domain at once', async () => {
+        await publish('shop.dear.example', 'one');
+        expect(await find('shop.dear.example')).to.include({ siteCredits: 1, isBlocked: false });
+        await db.transaction((trx) => setDomain(trx, 'dear.example', { credits: 5 }));
+        await db.transaction((trx) => blockDomain(trx, 'dear.example', 'asked by its owner'));
+        expect(await find('shop.dear.example')).to.include({ siteCredits: 5, isBlocked: true });
+        await db.transaction((trx) => unblockDomain(trx, 'dear.example'));
+        expect(await find('shop.dear.example')).to.include({ isBlocked: false });
+    });
+
+    it('is asked in one query for all callers of one turn, each with the words of its own', async () => {
+        await publish('crowd.example', 'one');
+        const learnt = [
+            { site: 'crowd.example', word: 'price', endpoint: 'front', callers: 3 },
+            { site: 'crowd.example', word: 'review', endpoint: 'front', callers: 2 },
+        ];
+        await db('intent_outcomes').insert(learnt.map((row) => ({ ...row, last_at: new Date() })));
+        let queries = 0;
+        const count = () => queries++;
+        db.on('query', count);
+        const found = await Promise.all([
+            find('crowd.example', 'price'),
+            find('crowd.example', 'review', 'nothing'),
+            find('nowhere.example', 'price'),
+            find('crowd.example'),
+        ]);
+        db.removeListener('query', count);
+        expect(queries).to.equal(1);
+        expect(found.map(({ latest }) => latest?.ref.version)).to.deep.equal([1, 1, undefined, 1]);
+        expect(found[0]?.outcomes.get('price')?.get('front')).to.equal(3);
+        expect(found[1]?.outcomes.get('review')?.get('front')).to.equal(2);
+        expect(found[2]?.outcomes.size).to.equal(0);
+    });
+
+    it('keeps what a version says once it is wanted a second time', async () => {
+        await publish('kept.example', 'one');
+        const load = async () => (await find('kept.example')).latest?.load();
+        const first = await load();
+        const second = await load();
+        expect(second).to.not.equal(first);
+        expect(second).to.deep.equal(first);
+        expect(await load()).to.equal(second);
+    });
+});
