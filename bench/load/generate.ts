@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
 import { type Connection, openConnection } from './connection.ts';
 import { BEGIN, END, figuresOf, type LoadPlan } from './plan.ts';
 
@@ -71,16 +72,19 @@ function closedLoop(count: number): { stop(): void } {
 /** Evenly spaced calls. Each takes a free connection, or a new one: a slow server does not slow the arrivals down. */
 function openLoop(perSecond: number): { stop(): void } {
     const free: Connection[] = [];
-    const start = performance.now();
+    const pacer = new Worker(new URL('pacer.ts', import.meta.url), { workerData: { perSecond } });
+    let start: number | undefined;
     let sent = 0;
-    const timer = setInterval(() => {
-        const due = Math.floor(((performance.now() - start) * perSecond) / 1000);
+    pacer.on('message', (due: number) => {
+        const now = performance.now();
+        // The first that is due may be late, and any later one shows by how much.
+        start = Math.min(start ?? now, now - (due * 1000) / perSecond);
         for (; sent < due; sent++) {
             const connection = free.pop() ?? openAnother();
             call(connection, start + ((sent + 1) * 1000) / perSecond, () => free.push(connection));
         }
-    }, 1);
-    return { stop: () => clearInterval(timer) };
+    });
+    return { stop: () => void pacer.terminate() };
 }
 
 function openAnother(): Connection {
