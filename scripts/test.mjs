@@ -30,9 +30,13 @@ if (inMemory !== undefined) process.env.TMPDIR = inMemory;
 // Programs that tests start would strip their types anew each time.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${RUN}${process.pid}-`));
-const countsFile = join(folder, 'counts.json');
 const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
 const opened = [];
+/**
+ * What promises answers within a time while parts are taken away, and so wants the machine alone: two APIs, two workers, their stores
+ * and a load take it already. All other files run side by side.
+ */
+const ALONE = ['test/faults/outages.spec.ts', 'test/ops/prometheus.spec.ts'];
 /** Longest time for one test of the long runs, in milliseconds. */
 const LONGEST = 1_800_000;
 let mocha;
@@ -46,19 +50,20 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     });
 }
 
+const counts = { passed: 0, failed: 0, skipped: 0, long: [] };
 let exitCode = 1;
 try {
     exitCode = await run();
 } catch (error) {
     console.error(error instanceof Error ? error.message : error);
+    counts.failed += 1;
 } finally {
     for (const stop of opened.reverse()) await stop();
 }
-const counts = readCounts() ?? { passed: 0, failed: 1, skipped: 0 };
 // A browser that was killed may still be writing.
 rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
-if (process.argv.includes('--long')) tellLongRuns(counts.long ?? []);
+if (process.argv.includes('--long')) tellLongRuns(counts.long);
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
 
 async function run() {
@@ -66,15 +71,32 @@ async function run() {
     const postgres = await startTemporaryPostgres();
     opened.push(postgres.stop);
     if (isInterrupted) return 1;
-    const environment = { ...process.env, TEST_DATABASE_URL: postgres.url, TEST_COUNTS_FILE: countsFile, NODE_ENV: 'test' };
+    const environment = { ...process.env, TEST_DATABASE_URL: postgres.url, NODE_ENV: 'test' };
     for (const name of ['DATABASE_URL', 'REDIS_URL', 'TEST_REDIS_URL']) delete environment[name];
     if (redisUrl !== undefined) environment.TEST_REDIS_URL = redisUrl;
-    mocha = spawn(process.execPath, [join(root, 'node_modules/mocha/bin/mocha.js'), ...mochaArguments()], {
+    const codes = [];
+    for (const part of parts()) {
+        if (!isInterrupted) codes.push(await runMocha(part, environment));
+    }
+    return isInterrupted ? 1 : (codes.find((code) => code !== 0) ?? 0);
+}
+
+/** Runs mocha once, and adds what it counted. */
+async function runMocha(options, environment) {
+    const countsFile = join(folder, 'counts.json');
+    const own = ['--reporter', join(root, 'scripts/mocha-reporter.cjs')];
+    mocha = spawn(process.execPath, [join(root, 'node_modules/mocha/bin/mocha.js'), ...own, ...options], {
         cwd: root,
-        env: environment,
+        env: { ...environment, TEST_COUNTS_FILE: countsFile },
         stdio: 'inherit',
     });
     const [code, signal] = await once(mocha, 'exit');
+    // A run that ended without a word counts as a failed test.
+    const { passed, failed, skipped, long } = readCounts(countsFile) ?? { passed: 0, failed: 1, skipped: 0, long: [] };
+    counts.passed += passed;
+    counts.failed += failed;
+    counts.skipped += skipped;
+    counts.long.push(...long);
     return signal === null ? code : 1;
 }
 
@@ -88,17 +110,23 @@ function tellLongRuns(long) {
     writeFileSync(bench('RESULTS.md'), render(results, keepLongRuns(long)));
 }
 
-/** Everything below test/ but the long runs, or with `--long` nothing but them, unless files are named. */
-function mochaArguments() {
+/**
+ * Mocha's options for each of its runs: everything below test/ but the long runs, or with `--long` nothing but them, unless files are
+ * named.
+ */
+function parts() {
     const given = process.argv.slice(2);
-    const own = ['--reporter', join(root, 'scripts/mocha-reporter.cjs')];
     const rest = given.filter((argument) => argument !== '--long');
     const isLong = given.includes('--long');
-    own.push(...(isLong ? ['--timeout', String(LONGEST)] : ['--ignore', 'test/long/**']));
-    if (rest.some((argument) => argument.endsWith('.spec.ts'))) return [...own, ...rest];
-    if (isLong) return [...own, ...rest, 'test/long/**/*.spec.ts'];
-    // Files side by side, one more than there are cores, since many wait for a deadline or a browser. Long runs want the machine alone.
-    return [...own, '--parallel', '--jobs', String(availableParallelism() + 1), ...rest, 'test/**/*.spec.ts'];
+    const own = isLong ? ['--timeout', String(LONGEST)] : ['--ignore', 'test/long/**'];
+    if (rest.some((argument) => argument.endsWith('.spec.ts'))) return [[...own, ...rest]];
+    if (isLong) return [[...own, ...rest, 'test/long/**/*.spec.ts']];
+    // One file more than there are cores, since many wait for a deadline or a browser.
+    const sideBySide = ['--parallel', '--jobs', String(availableParallelism() + 1), ...ALONE.flatMap((file) => ['--ignore', file])];
+    return [
+        [...own, ...sideBySide, ...rest, 'test/**/*.spec.ts'],
+        [...own, ...rest, ...ALONE],
+    ];
 }
 
 /** The server named by REDIS_URL, or one of our own; undefined (said aloud) where there is none to start outside CI. */
@@ -223,9 +251,11 @@ function isRunning(pid) {
     }
 }
 
-function readCounts() {
+function readCounts(file) {
     try {
-        return JSON.parse(readFileSync(countsFile, 'utf8'));
+        const told = JSON.parse(readFileSync(file, 'utf8'));
+        rmSync(file);
+        return told;
     } catch {
         return undefined;
     }

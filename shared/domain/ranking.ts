@@ -24,8 +24,8 @@ const METHOD_WORDS: Readonly<Record<Method, string>> = {
     DELETE: 'delete remove cancel',
 };
 
-const tokensOfEach = <Name extends string>(texts: Readonly<Record<Name, string>>) =>
-    Object.fromEntries(Object.entries<string>(texts).map(([name, text]) => [name, tokensOf(text)])) as Record<Name, readonly string[]>;
+const tokensOfEach = <Name extends string>(texts: Readonly<Record<Name, string>>): ReadonlyMap<Name, readonly string[]> =>
+    new Map((Object.entries(texts) as [Name, string][]).map(([name, text]) => [name, tokensOf(text)]));
 const KIND_TOKENS = tokensOfEach(KIND_WORDS);
 const METHOD_TOKENS = tokensOfEach(METHOD_WORDS);
 
@@ -126,8 +126,8 @@ function fieldsOf(endpoint: Endpoint): [Field, readonly string[]][] {
         ['description', tokensOf(endpoint.description)],
         ['params', tokensOf(endpoint.params.map(({ name }) => name).join(' '))],
         ['paramTexts', tokensOf(endpoint.params.map(({ description }) => description).join(' '))],
-        ['kind', KIND_TOKENS[endpoint.kind]],
-        ['kind', METHOD_TOKENS[endpoint.method]],
+        ['kind', KIND_TOKENS.get(endpoint.kind) ?? []],
+        ['kind', METHOD_TOKENS.get(endpoint.method) ?? []],
     ];
 }
 

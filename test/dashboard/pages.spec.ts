@@ -47,24 +47,27 @@ describe('every page of the table', function () {
     });
 
     for (const [screen, viewport] of Object.entries(SCREENS)) {
-        for (const scheme of SCHEMES) {
-            it(`is whole, readable and quiet on a ${screen} in ${scheme}`, async () => {
-                const tabFor = async (person?: Settled): Promise<Tab> => {
-                    const tab = await openTab(browser, world.base, { viewport, scheme });
-                    const cookies = [...(person?.cookies ?? [])].map(([name, value]) => ({ name, value, url: world.base }));
-                    if (cookies.length > 0) await tab.context.addCookies(cookies);
-                    return tab;
-                };
-                const [stranger, member, operating] = [await tabFor(), await tabFor(somebody), await tabFor(operator)];
-                for (const page of PICTURED) {
-                    const tab = page.audience === 'anyone' ? stranger : page.audience === 'operator' ? operating : member;
-                    const status = await tab.visit(pathWithQuery(pathOf(page, somebody.values)));
-                    expect([status, new URL(tab.page.url()).pathname]).to.deep.equal([200, pathOf(page, somebody.values)]);
-                    await tab.page.screenshot({ path: fileOf(page, screen, scheme), fullPage: true, animations: 'disabled' });
-                }
-                for (const tab of [stranger, member, operating]) await tab.close();
-            });
-        }
+        it(`is whole, readable and quiet on a ${screen}, in light and in dark`, async () => {
+            const tabFor = async (person?: Settled): Promise<Tab> => {
+                const tab = await openTab(browser, world.base, { viewport });
+                const cookies = [...(person?.cookies ?? [])].map(([name, value]) => ({ name, value, url: world.base }));
+                if (cookies.length > 0) await tab.context.addCookies(cookies);
+                return tab;
+            };
+            const [stranger, member, operating] = [await tabFor(), await tabFor(somebody), await tabFor(operator)];
+            for (const page of PICTURED) {
+                const tab = page.audience === 'anyone' ? stranger : page.audience === 'operator' ? operating : member;
+                const picture = (scheme: Scheme) =>
+                    tab.page.screenshot({ path: fileOf(page, screen, scheme), fullPage: true, animations: 'disabled' });
+                await tab.page.emulateMedia({ colorScheme: 'light' });
+                const status = await tab.visit(pathWithQuery(pathOf(page, somebody.values)));
+                expect([status, new URL(tab.page.url()).pathname]).to.deep.equal([200, pathOf(page, somebody.values)]);
+                await picture('light');
+                await tab.turn('dark');
+                await picture('dark');
+            }
+            for (const tab of [stranger, member, operating]) await tab.close();
+        });
     }
 
     it('has its four pictures, each of its own', () => {

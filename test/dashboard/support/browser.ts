@@ -25,6 +25,8 @@ export interface Tab {
     visit(path: string): Promise<number>;
     /** Fails on horizontal overflow and on what axe finds serious. */
     look(): Promise<void>;
+    /** Shows the same page in the other colours, and fails on what axe says of them; nothing else of a page depends on them. */
+    turn(scheme: Scheme): Promise<void>;
     /** Fails on whatever went wrong since it was opened: errors in the console, requests to other hosts, answers of 5xx. */
     close(): Promise<void>;
 }
@@ -55,18 +57,24 @@ export async function openTab(browser: Browser, base: string, options: TabOption
     page.setDefaultTimeout(20_000);
     const faults = watch(context, page, base);
 
-    async function look(): Promise<void> {
+    async function look(rules?: readonly string[]): Promise<void> {
         const place = new URL(page.url()).pathname;
         const { wide, shown } = await measure(page);
         if (wide > shown) faults.push(`${place} is ${wide} px wide on a screen of ${shown} px`);
-        faults.push(...(await accessibilityFaults(page)).map((fault) => `${place}: ${fault}`));
+        faults.push(...(await accessibilityFaults(page, rules)).map((fault) => `${place}: ${fault}`));
         report(faults, expects);
     }
 
     return {
         page,
         context,
-        look,
+        look: () => look(),
+        async turn(colorScheme) {
+            await page.emulateMedia({ colorScheme });
+            // Colours that change in steps are looked at when they have changed.
+            await page.evaluate('for (const change of document.getAnimations()) change.finish()');
+            await look(RULES_OF_COLOURS);
+        },
         async visit(path) {
             const answer = await page.goto(path, { waitUntil: 'load' });
             await look();
@@ -116,10 +124,14 @@ interface AxeResults {
     violations: { id: string; impact: string | null; help: string; nodes: { html: string; failureSummary?: string }[] }[];
 }
 
-async function accessibilityFaults(page: Page): Promise<string[]> {
+const RULES_OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+
+/** @param rules those of axe that are to be kept; without them all that it runs by itself */
+async function accessibilityFaults(page: Page, rules?: readonly string[]): Promise<string[]> {
     // As a debugger would, so that the page's own policy stays in force.
-    await page.evaluate(axe.source);
-    const results = await page.evaluate<AxeResults>("axe.run(document, { resultTypes: ['violations'] })");
+    if (!(await page.evaluate<boolean>("typeof axe === 'object'"))) await page.evaluate(axe.source);
+    const options = { resultTypes: ['violations'], ...(rules === undefined ? {} : { runOnly: rules }) };
+    const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
     return results.violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id} (${help}): ${html} ${failureSummary ?? ''}`));
