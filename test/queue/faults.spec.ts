@@ -179,7 +179,7 @@ if (topologies.includes('redis')) {
                 gate.resolve();
                 expect((await Promise.all(outcomes)).every(({ ok }) => ok)).to.equal(true);
                 relay.hear();
-                await eventually('a call succeeds', async () => (await api.run(aJob())).ok);
+                await eventually('a call succeeds', async () => (await api.run(aJob({}, 2000))).ok);
                 expect((await api.run(aJob())).ok).to.equal(true);
                 await worker.close();
                 await relay.close();
