@@ -62,9 +62,9 @@ export function openPostgresCircuits({ databaseUrl, log }: { databaseUrl: string
         async pause(site, pauseMs, ageMs) {
             return (await one<{ began: boolean }>('site-pause', 'select site_pause($1, $2, $3) as began', [site, pauseMs, ageMs])).began;
         },
-        async recordDeath({ versionId, endpoint, isSecondRun, ageMs, lastSuccessAt }) {
-            const text = 'select worker_death($1, $2, $3, $4, $5, $6, $7) as quarantined';
-            const values = [versionId, endpoint, isSecondRun, ageMs, lastSuccessAt ?? null, DEATHS.rememberMs, DEATHS.quarantineMs];
+        async recordDeath({ versionId, endpoint, ageMs, lastSuccessAt }) {
+            const text = 'select worker_death($1, $2, false, $3, $4, $5, $6) as quarantined';
+            const values = [versionId, endpoint, ageMs, lastSuccessAt ?? null, DEATHS.rememberMs, DEATHS.quarantineMs];
             return (await one<{ quarantined: boolean }>('worker-death', text, values)).quarantined;
         },
         async quarantined(most) {

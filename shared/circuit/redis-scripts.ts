@@ -112,20 +112,20 @@ return 1
 `;
 
 /**
- * KEYS: last death of the endpoint, its quarantine. ARGV: offset, second run 1 or 0, age ms of the job, last success in ms or '',
- * remember ms, quarantine ms. Returns 1 where this death quarantined the endpoint.
+ * KEYS: last death of the endpoint, its quarantine. ARGV: offset, age ms of the run, last success in ms or '', remember ms,
+ * quarantine ms. Returns 1 where this death quarantined the endpoint.
  */
 export const DEATH_SCRIPT = `
 ${NOW}
 if tonumber(redis.call('GET', KEYS[2]) or 0) > now then return 0 end
 local died = tonumber(redis.call('GET', KEYS[1]) or 0)
-local success = tonumber(ARGV[4]) or 0
-if died + tonumber(ARGV[5]) <= now or success > died then
-    redis.call('SET', KEYS[1], now, 'PX', ARGV[5])
+local success = tonumber(ARGV[3]) or 0
+if died + tonumber(ARGV[4]) <= now or success > died then
+    redis.call('SET', KEYS[1], now, 'PX', ARGV[4])
     return 0
 end
-if ARGV[2] ~= '1' and now - tonumber(ARGV[3]) <= died then return 0 end
-redis.call('SET', KEYS[2], now + tonumber(ARGV[6]), 'PX', ARGV[6])
+if now - tonumber(ARGV[2]) <= died then return 0 end
+redis.call('SET', KEYS[2], now + tonumber(ARGV[5]), 'PX', ARGV[5])
 redis.call('DEL', KEYS[1])
 return 1
 `;

@@ -87,11 +87,11 @@ export function openRedisCircuits({
             return { granted: granted === 1, waitMs };
         },
         pause: async (site, pauseMs, ageMs) => (await ask(redis.sitePause(keys.turns(site), clock.offsetMs, pauseMs, ageMs))) === 1,
-        async recordDeath({ versionId, endpoint, isSecondRun, ageMs, lastSuccessAt }) {
+        async recordDeath({ versionId, endpoint, ageMs, lastSuccessAt }) {
             const own = [keys.death(versionId, endpoint), keys.quarantine(versionId, endpoint)];
             const success = lastSuccessAt?.getTime() ?? '';
             const { rememberMs, quarantineMs } = DEATHS;
-            const args = [...own, clock.offsetMs, isSecondRun ? 1 : 0, ageMs, success, rememberMs, quarantineMs];
+            const args = [...own, clock.offsetMs, ageMs, success, rememberMs, quarantineMs];
             const isQuarantined = (await ask(redis.workerDeath(...args))) === 1;
             // Only for whoever wants a list; what counts is the key of the endpoint itself.
             if (isQuarantined)

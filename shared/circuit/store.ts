@@ -12,9 +12,7 @@ export type CircuitVerdict = 'passed' | 'failed' | 'none';
 export interface Death {
     versionId: number;
     endpoint: string;
-    /** The job was a read that ran again after its first worker had died. */
-    isSecondRun: boolean;
-    /** Milliseconds since the call was admitted. */
+    /** Milliseconds for which this run of the job was under way, at least: what died meanwhile died beside it. */
     ageMs: number;
     /** When the endpoint last succeeded, by the clock of stored times. */
     lastSuccessAt: Date | undefined;

@@ -81,8 +81,9 @@ for (const topology of TOPOLOGIES) {
             const { rows } = await world.app.db.raw<{ rows: { id: number }[] }>('select id from versions where site = ?', [SHOP]);
             const versionId = rows[0]?.id ?? 0;
             const death = { versionId, endpoint: 'broken', ageMs: 10, lastSuccessAt: undefined };
-            await world.app.quarantine.recordDeath({ ...death, isSecondRun: false });
-            expect(await world.app.quarantine.recordDeath({ ...death, isSecondRun: true })).to.equal(true);
+            await world.app.quarantine.recordDeath(death);
+            await world.clock.advance({ seconds: 10 });
+            expect(await world.app.quarantine.recordDeath(death)).to.equal(true);
             await world.app.db.raw('update versions set drifted_at = app_now() where id = ?', [versionId]);
             const { words } = await shown();
             expect(words).to.include('down.test');
