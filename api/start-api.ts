@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import { ANONYMOUS } from '../shared/domain/plans.ts';
 import { gatherSharedState } from './gather-shared-state.ts';
@@ -47,6 +47,8 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     listener.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
     return {
         async settle() {
+            // Whom the kernel has let in already would be reset: they are taken first.
+            await nextTurn();
             listener.close();
             const patience = performance.now() + FIRST_REQUEST_MS;
             while (silent.size > 0 && performance.now() < patience) await sleep(LOOK_AGAIN_MS);
