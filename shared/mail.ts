@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Config } from './config.ts';
 import type { Db } from './db.ts';
 import type { Log } from './log.ts';
@@ -78,16 +78,24 @@ export function openPostman({ db, log, mail, publicUrl }: PostmanOptions): Postm
 }
 
 function openTransport(smtpUrl: string, from: () => string): (letter: mails.Mail) => Promise<unknown> {
-    const transport = createTransport({
-        url: smtpUrl,
-        connectionTimeout: 10_000,
-        greetingTimeout: 10_000,
-        socketTimeout: 20_000,
-        disableFileAccess: true,
-        disableUrlAccess: true,
-    });
-    return ({ to, subject, text }) =>
-        transport.sendMail({ from: from(), to: { name: '', address: to }, subject, text, headers: { 'auto-submitted': 'auto-generated' } });
+    // Only who sends mails keeps in memory what sends them.
+    let transport: Promise<Transporter> | undefined;
+    const open = async () => {
+        const { createTransport } = await import('nodemailer');
+        return createTransport({
+            url: smtpUrl,
+            connectionTimeout: 10_000,
+            greetingTimeout: 10_000,
+            socketTimeout: 20_000,
+            disableFileAccess: true,
+            disableUrlAccess: true,
+        });
+    };
+    return async ({ to, subject, text }) => {
+        transport ??= open();
+        const headers = { 'auto-submitted': 'auto-generated' };
+        return (await transport).sendMail({ from: from(), to: { name: '', address: to }, subject, text, headers });
+    };
 }
 
 function defaultSender(publicUrl: string): string {

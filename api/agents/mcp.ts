@@ -1,7 +1,5 @@
 import type { Request, Server } from '@hapi/hapi';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
-import { agentServer } from '../../shared/agents/tools.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -29,23 +27,15 @@ export function agentTools(server: Server, app: App): void {
             requireOwnOrigin(app, request);
             const parsedBody = messagesIn(await readJsonBody(request, { guard: 'lines', maxBytes: BODY_BYTES }));
             await requireGoodKey(server, request);
-            const tools = agentServer(askAs(server, request), effectsOf(app));
-            const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
-            try {
-                await tools.connect(transport);
-                const answer = await transport.handleRequest(webRequest(app, request), { parsedBody });
-                const response = h
-                    .response(Buffer.from(await answer.arrayBuffer()))
-                    .code(answer.status)
-                    .header('cache-control', 'no-store');
-                for (const name of KEPT_HEADERS) {
-                    const value = answer.headers.get(name);
-                    if (value !== null) response.header(name, value);
-                }
-                return response;
-            } finally {
-                await tools.close();
+            const { serveTools } = await import('./serve-tools.ts');
+            const parts = { ask: askAs(server, request), findEffect: effectsOf(app) };
+            const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, parts);
+            const response = h.response(body).code(status).header('cache-control', 'no-store');
+            for (const name of KEPT_HEADERS) {
+                const value = headers.get(name);
+                if (value !== null) response.header(name, value);
             }
+            return response;
         },
     });
 }
