@@ -28,6 +28,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     await countCall(call);
     if (latest === undefined) throw siteNotFound();
     const { ref: version } = latest;
+    const { inOrder } = await latest.load();
     const sessionId = newId('ses');
     app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
@@ -35,7 +36,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
         success: true,
         domain: site,
         session_id: sessionId,
-        endpoints: rankEndpoints(latest.load().inOrder, words, { ...experience, successRates: ratesOf(health) }).map((endpoint) =>
+        endpoints: rankEndpoints(inOrder, words, { ...experience, successRates: ratesOf(health) }).map((endpoint) =>
             presentEndpoint(endpoint, siteCredits, health.get(endpoint.name)),
         ),
         schema: {

@@ -20,8 +20,8 @@ export interface LookUp {
     isBlocked: boolean;
     /** Credits of one unit. */
     siteCredits: number;
-    /** The latest version; undefined where there is none. `load` takes apart what was read, for whoever is let in. */
-    latest: { ref: VersionRef; load(): LoadedVersion } | undefined;
+    /** The latest version; undefined where there is none. `load` is for whoever is let in: it takes apart what was read, or reads it. */
+    latest: { ref: VersionRef; load(): Promise<LoadedVersion> } | undefined;
     health: EndpointHealth;
     /** By word and endpoint, how many callers were led there by an intent with this word. */
     outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -78,9 +78,14 @@ export function openLookUps(db: Db, versions: Versions): LookUps {
         if (id === null) return undefined;
         latestIds.set(site, id);
         const ref = toVersionRef({ ...row, version_id: id });
-        let loaded = known?.versionId === id ? known : undefined;
-        const take = () => versions.take({ id, site, version: ref.version, version_hash: ref.versionHash, document: document ?? '' });
-        return { ref, load: () => (loaded ??= take()) };
+        let loaded = known?.versionId === id ? Promise.resolve(known) : undefined;
+        const read = async () => {
+            if (document !== null) return versions.take({ id, site, version: ref.version, version_hash: ref.versionHash, document });
+            const version = await versions.load(id);
+            if (version === undefined) throw new Error(`version ${id} is gone, and versions stay`);
+            return version;
+        };
+        return { ref, load: () => (loaded ??= read()) };
     }
 
     return { find: perTick(look) };
@@ -94,13 +99,15 @@ interface Asked extends LookUpQuestion {
 
 /** Ids begin at 1. */
 const NO_VERSION = 0;
+/** Stored bytes; larger packages are read for those who are let in, since asking is all that it takes to be refused. */
+const READ_ALONG = 16 * 1024;
 const TIMEOUT_MS = 5000;
 
 const LOOK_UPS: Statement = {
     name: 'look_ups',
     text: `with ${WEEK}
         select coalesce(d.credits, 1) as credits, d.blocked_at is not null as is_blocked, ${VERSION_COLUMNS},
-               case when v.id <> asked.known_id then v.document::text end as document,
+               case when v.id <> asked.known_id and pg_column_size(v.document) < ${READ_ALONG} then v.document::text end as document,
                case when asked.is_health_wanted then (select json_agg(h) from (${ENDPOINT_HEALTH}) as h) end as health,
                (select json_agg(json_build_array(o.word, o.endpoint, o.callers)) from intent_outcomes o
                 where o.site = asked.site and o.word = any (string_to_array(asked.words, ' '))) as outcomes,
@@ -131,7 +138,7 @@ interface LookUpColumns extends Omit<VersionColumns, 'version_id'> {
     is_blocked: boolean;
     /** null where there is no latest version, and then all of its columns are. */
     version_id: number | null;
-    /** null where it is known already. */
+    /** null where it is known already, or large. */
     document: string | null;
     health: EndpointHealthColumns[] | null;
     outcomes: [word: string, endpoint: string, callers: number][] | null;

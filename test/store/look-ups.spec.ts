@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import type { Db } from '../../shared/db.ts';
 import { type LookUps, openLookUps } from '../../shared/store/look-ups.ts';
@@ -18,18 +19,22 @@ describe('what the catalog looks up', () => {
     after(() => database.close());
 
     const find = (site: string, ...words: string[]) => lookUps.find({ site, registrable: registrableOf(site), words });
-    const publish = async (site: string, text: string) =>
-        accepted(await schemas.publish(db, orderOf(packageOf(site, text, { description: text }), await contributor(db))));
+    /** By somebody of the site's own; a maintainer publishes its next version. */
+    const publish = async (site: string, text: string, publisher?: schemas.Publisher) =>
+        accepted(await schemas.publish(db, orderOf(packageOf(site, text, { description: text }), publisher ?? (await contributor(db)))));
 
     it('is the latest version at once after a publish and a yank, however often it was looked up before', async () => {
         const site = 'fresh.example';
         const latest = async () => {
             const { latest: found } = await find(site);
-            return found && [found.ref.version, found.load().version, found.load().inOrder.map(({ name }) => name)];
+            if (found === undefined) return undefined;
+            const { version, inOrder } = await found.load();
+            return [found.ref.version, version, inOrder.map(({ name }) => name)];
         };
         expect(await latest()).to.equal(undefined);
+        const maintainer = await contributor(db);
         for (const version of [1, 2]) {
-            await publish(site, `version ${version}`);
+            await publish(site, `version ${version}`, maintainer);
             for (let time = 0; time < 4; time++) expect(await latest(), `time ${time}`).to.deep.equal([version, version, ['front']]);
         }
         await schemas.yank(db, site, 2, 'broken');
@@ -80,5 +85,27 @@ describe('what the catalog looks up', () => {
         expect(second).to.not.equal(first);
         expect(second).to.deep.equal(first);
         expect(await load()).to.equal(second);
+    });
+
+    it('reads a large package only for those who load it', async () => {
+        // Random, since the same words over and over are stored in little room.
+        const endpoints = Array.from({ length: 200 }, (_, place) => ({
+            ...{ name: `part_${place}`, method: 'GET' as const, url: `https://large.example/${place}` },
+            description: randomBytes(90).toString('base64'),
+        }));
+        await publish('small.example', 'one');
+        accepted(await schemas.publish(db, orderOf(packageOf('large.example', 'one', { endpoints }), await contributor(db))));
+        const queriesOf = async (site: string) => {
+            let queries = 0;
+            const count = () => queries++;
+            db.on('query', count);
+            const { latest } = await find(site);
+            const toFind = queries;
+            const loaded = await latest?.load();
+            db.removeListener('query', count);
+            return { toFind, toLoad: queries - toFind, endpoints: loaded?.inOrder.length };
+        };
+        expect(await queriesOf('small.example')).to.deep.equal({ toFind: 1, toLoad: 0, endpoints: 1 });
+        expect(await queriesOf('large.example')).to.deep.equal({ toFind: 1, toLoad: 1, endpoints: 200 });
     });
 });
