@@ -8,14 +8,15 @@ const RETRY_MS = 200;
 const SILENCE_MS = 2500;
 
 /**
- * `producer`: whoever serves a caller; a command fails at once without a connection. Ask through a silence guard (silence.ts).
+ * `producer`: whoever serves a caller; a command waits for the first attempt to connect, so that a process that has just begun refuses
+ * nobody, and fails at once without a connection from then on. Ask through a silence guard (silence.ts).
  * `worker`: commands wait for the connection however long it takes, and are sent again after a reconnect.
  * `reader`: for blocking reads; a read fails with its connection, so that the reader knows and goes on from where it was.
  */
 export type RedisProfile = 'producer' | 'worker' | 'reader';
 
 const PROFILES: Record<RedisProfile, CommonRedisOptions> = {
-    producer: { enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
+    producer: { enableOfflineQueue: true, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
     worker: { enableOfflineQueue: true, maxRetriesPerRequest: null },
     reader: { enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
 };
@@ -35,6 +36,7 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
     redis.on('error', outage.down);
     redis.on('reconnecting', () => outage.down(new Error('the connection was closed')));
     redis.on('ready', outage.up);
+    if (profile === 'producer') for (const end of ['ready', 'close']) redis.once(end, () => (redis.options.enableOfflineQueue = false));
     if (profile !== 'reader') redis.on('connect', () => writeOncePerTurn(redis));
     return redis;
 }
