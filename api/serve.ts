@@ -22,6 +22,8 @@ export interface Call<Params, Query, Body> {
     query: Query;
     body: Body;
     requestId: string;
+    /** When it came, by the monotonic clock. */
+    startedAt: number;
     /** Of the whole request. */
     span: Span;
     /** `op_…`, our own id of this call, new for every one: equal request ids never meet. */
@@ -148,6 +150,7 @@ async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, ch
         body,
         caller: request.app.caller,
         requestId: request.app.requestId,
+        startedAt: request.app.startedAt,
         span: request.app.span,
         operation,
         clientAddress: request.app.clientAddress,

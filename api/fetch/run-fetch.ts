@@ -1,3 +1,4 @@
+import type { App } from '../../shared/app.ts';
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
@@ -15,6 +16,8 @@ import { type Passage, passCircuit } from './pass-circuit.ts';
 import { aroundBalance, presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
 import { recordFetch, recordKept } from './record-fetch.ts';
 
+/** So late after its deadline a caller may be answered (GOALS R1): a charge that takes longer takes it from the site's time. */
+const LATE_MS = 250;
 /** Leases outlive the deadline by so much, for the answer of a process that died. */
 const LEASE_GRACE_MS = 5000;
 
@@ -29,7 +32,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     const caller = call.caller as Caller;
     const began = performance.now();
     const admittedAt = Date.now();
-    const deadlineAt = admittedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs);
+    // The caller's whole wait: it began when the call came, and its key was looked up since.
+    const deadlineAt = admittedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs) - Math.round(began - call.startedAt);
 
     const asked = await admit(app, body);
 
@@ -74,7 +78,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             endpoint: found.endpoint.name,
             effect: found.endpoint.effect,
             values: { ...values },
-            deadlineAt,
+            deadlineAt: deadlineAt - chargeTime(app, deadlineAt),
             admittedAt,
             ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, hold.units),
             ...paceOf(found, standing),
@@ -105,6 +109,11 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         // The windows stay taken; concurrency and share are free before the answer is sent.
         await endLease();
     }
+}
+
+/** What of the time that is left has to be kept for the charge; half of it at the most. */
+function chargeTime(app: App, deadlineAt: number): number {
+    return Math.round(Math.max(0, Math.min(app.credits.settlingMs() - LATE_MS, (deadlineAt - Date.now()) / 2)));
 }
 
 function shareOf(found: Found | { ok: false }): Pick<Lease, 'site' | 'share' | 'target'> {

@@ -76,6 +76,8 @@ export interface Credits {
     /** How a hold stands; undefined where there is none. */
     stateOf(operation: string): Promise<Standing | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
+    /** Milliseconds that a charge takes at the moment, at the most: the batch that is under way, and its own. */
+    settlingMs(): number;
     /** Releases forgotten holds and turns ended periods, at most `limit` of each. Safe to run anywhere, at once. */
     sweep(limit?: number): Promise<Swept>;
     /** Takes nothing more and waits for what was taken. */
@@ -100,9 +102,12 @@ const LARGE_ANSWER = 64 * 1024;
 export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
     const { patienceMs = 300, settlePatienceMs = 2000, timeoutMs = 5000, maxWaitMs = 2500 } = options;
     const me = newId('op');
+    let lastMs = 0;
     const moves: Batch<Move, Moved> = openBatch<Move, Moved>({
         async run(items) {
+            const begun = performance.now();
             const moved = await moveAll(db, items, BONUSES, { patienceMs, timeoutMs });
+            lastMs = performance.now() - begun;
             const lost = moved.find((one) => 'failed' in one);
             // Nothing is done yet for a hold that waits; a settlement is tried longer.
             if (lost !== undefined) moves.turnAway((move) => 'hold' in move, lost.failed);
@@ -191,6 +196,7 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         markSent: (operation) => marks.add(operation),
         stateOf: (operation) => stateOf(db, operation),
         balance: (accountId) => readBalance(db, accountId),
+        settlingMs: () => 2 * lastMs,
         sweep: (limit = 500) => sweep(db, limit),
         async close() {
             const open: { close(): Promise<void> }[] = [moves, capped, marks, smallAnswers, largeAnswers];

@@ -4,6 +4,7 @@ import { keyHash, keyPrefix, newApiKey } from '../domain/api-key.ts';
 import { newId } from '../domain/ids.ts';
 import { type AccountFigures, figuresFor, type Plan } from '../domain/plans.ts';
 import { perTick } from '../per-tick.ts';
+import { WaitedTooLong } from './batch.ts';
 import { openBatchWriter } from './batch-writer.ts';
 import { payerOf } from './credits.ts';
 import { run, type Statement } from './statement.ts';
@@ -88,6 +89,8 @@ export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
 const KNOWN_MS = 700;
 /** An unknown key stays unknown, since keys are random; the time only bounds what a flood of bad keys may ask. */
 const UNKNOWN_MS = 500;
+/** Nobody waits longer for a look-up, also where it is somebody else's that has a connection and no answer (GOALS R9). */
+const ANSWER_MS = 1000;
 const MAX_KNOWN = 20_000;
 const MAX_UNKNOWN = 20_000;
 const USE_EVERY_MS = 1000;
@@ -138,11 +141,24 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
                 answer = lookUp(hash, name).finally(() => asked.delete(name));
                 asked.set(name, answer);
             }
-            return answer;
+            return within(ANSWER_MS, answer);
         },
         flush: uses.flush,
         close: uses.close,
     };
+}
+
+/** The look-up goes on, for whoever comes later. */
+async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new WaitedTooLong(`the key was not looked up within ${ms} ms`)), ms);
+    });
+    try {
+        return await Promise.race([answer, late]);
+    } finally {
+        clearTimeout(timer);
+    }
 }
 
 interface Found {
