@@ -65,6 +65,6 @@ describe('where all connections are taken', () => {
             return { workspaceId: 'wsp_one', route: 'postFetch', key: of, operation: of, bodyHash: 'aa', lastsMs: 30_000 };
         };
         await askWhileFull(() => keys.begin(order()));
-        expect(await keys.begin(order())).to.deep.equal({ verdict: 'new' });
+        expect(await keys.begin(order())).to.include({ verdict: 'new' });
     });
 });
