@@ -91,6 +91,8 @@ const KNOWN_MS = 700;
 const UNKNOWN_MS = 500;
 /** Nobody waits longer for a look-up, also where it is somebody else's that has a connection and no answer (GOALS R9). */
 const ANSWER_MS = 1000;
+/** Then its connection is given up. */
+const LOOK_UP_MS = 5000;
 const MAX_KNOWN = 20_000;
 const MAX_UNKNOWN = 20_000;
 const USE_EVERY_MS = 1000;
@@ -168,9 +170,6 @@ interface Found {
 }
 
 /** The callers of these hashes, each at its own place. */
-/** A look-up by index that takes longer than this, in milliseconds, does not come at all: until it is given up everybody waits for it (GOALS R9). */
-const FIND_TIMEOUT_MS = 1000;
-
 const CALLERS: Statement = {
     name: 'callers',
     text: `select wanted.place::integer as place, k.id as key_id, k.name as key_name, k.prefix as key_prefix, k.expires_at,
@@ -188,7 +187,7 @@ const CALLERS: Statement = {
 };
 
 async function findCallers(db: Db, hashes: readonly Buffer[]): Promise<(Found | undefined)[]> {
-    const rows = await run<CallerColumns>(db, CALLERS, [[...hashes]], FIND_TIMEOUT_MS);
+    const rows = await run<CallerColumns>(db, CALLERS, [[...hashes]], LOOK_UP_MS);
     const found = new Array<Found | undefined>(hashes.length).fill(undefined);
     for (const row of rows) found[row.place - 1] = toFound(row);
     return found;

@@ -132,7 +132,7 @@ describe('keys', () => {
         expect(JSON.stringify(rows)).not.to.include(apiKey.slice(12));
     });
 
-    it('keep nobody waiting for a database that does not answer, and are found again once it does', async () => {
+    it('keep nobody waiting for a look-up that is stuck, and are found once it is through (R9)', async () => {
         const { apiKey } = await join();
         const refused = await db.transaction(async (transaction) => {
             await transaction.raw('lock table api_keys in access exclusive mode');
