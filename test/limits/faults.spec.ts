@@ -14,11 +14,41 @@ const HOUR = { name: 'hour', limit: 100, seconds: 3600 } as const;
 
 if (topologies.includes('redis')) {
     describe('the limits when Redis fails', () => {
+        it('count the very first call, which comes before anybody is connected', async () => {
+            const redis = await startRedis();
+            const limits = openLimits({
+                databaseUrl: '',
+                redisUrl: redis.url,
+                keyPrefix: 'limits',
+                clock: { offsetMs: 0 },
+                log: silent,
+            });
+            const verdicts = await Promise.all([1, 2].map(() => limits.take({ identity: 'account:one', windows: [HOUR] })));
+            expect(verdicts.map(({ ok }) => ok)).to.deep.equal([true, true]);
+            await limits.close();
+            await redis.remove();
+        });
+
+        it('refuse the very first call at once where there is no Redis', async () => {
+            const limits = openLimits({
+                databaseUrl: '',
+                redisUrl: 'redis://127.0.0.1:1',
+                keyPrefix: 'limits',
+                clock: { offsetMs: 0 },
+                log: silent,
+            });
+            const begun = performance.now();
+            const refusal = await limits.take({ identity: 'account:one', windows: [HOUR] }).catch((error: unknown) => error);
+            expect(performance.now() - begun).to.be.below(350);
+            expect(refusal).to.deep.include({ code: 'SERVICE_UNAVAILABLE' });
+            await limits.close();
+        });
+
         for (const [how, isSilent] of [
             ['down', false],
             ['silent', true],
         ] as const) {
-            it(`refuses a counted call within 300 ms while Redis is ${how}, and counts on afterwards`, async function () {
+            it(`refuse a counted call within 300 ms while Redis is ${how}, and count on afterwards`, async function () {
                 this.timeout(20_000);
                 const redis = await startRedis();
                 const relay = await startRelay(redis.port);
@@ -106,7 +136,7 @@ if (topologies.includes('redis')) {
 }
 
 describe('the limits when PostgreSQL is down', () => {
-    it('refuses a counted call at once', async () => {
+    it('refuse a counted call at once', async () => {
         const limits = openLimits({
             databaseUrl: 'postgres://nobody@127.0.0.1:1/none',
             keyPrefix: 'limits',
