@@ -37,11 +37,16 @@ export function start(program: string, argv: readonly string[], env: Readonly<Re
     };
 }
 
-/** A Node program of the project, with the cache of compiled code and the bound of memory that the commands of package.json set. */
+/** A Node program of the project, with the cache of compiled code and the bounds of memory that the commands of package.json set. */
 export function startNode(file: string, argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
-    const flags = file === 'bin/worker.ts' ? ['--max-semi-space-size=8'] : [];
-    return start(process.execPath, [...flags, file, ...argv], { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled', ...env });
+    const { flags, variables } = file === 'bin/worker.ts' ? WORKER : { flags: [], variables: {} };
+    return start(process.execPath, [...flags, file, ...argv], { NODE_COMPILE_CACHE: 'node_modules/.cache/compiled', ...variables, ...env });
 }
+
+const WORKER = {
+    flags: ['--max-semi-space-size=8'],
+    variables: { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' },
+};
 
 function watchLines(child: ChildProcess): { find(text: string): Promise<string> } {
     const seen: string[] = [];
