@@ -5,9 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 
 const RULES = fileURLToPath(new URL('../../ops/prometheus/rules.yml', import.meta.url));
+
+/** It reads its log of writes before it answers. */
+const READY_MS = 30_000;
 
 /** What a query gave: one entry a series. */
 export type Series = { metric: Record<string, string>; value: number }[];
@@ -36,6 +40,12 @@ export async function startPrometheus(targets: Readonly<Record<string, readonly 
         '--log.level=error',
     ];
     const server = spawn('prometheus', flags, { stdio: 'ignore' });
+    const isReady = () =>
+        fetch(`http://127.0.0.1:${port}/-/ready`).then(
+            ({ ok }) => ok,
+            () => false,
+        );
+    await eventually(isReady, (ready) => ready, READY_MS);
     return {
         async query(expression) {
             const response = await fetch(`http://127.0.0.1:${port}/api/v1/query?${new URLSearchParams({ query: expression })}`);

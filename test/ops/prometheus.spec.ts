@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { join } from '../support/people.ts';
+import { join, type Person } from '../support/people.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -78,6 +78,9 @@ describe('Prometheus, scraping two APIs and two workers', function () {
     let prometheus: Prometheus;
     const running: Running[] = [];
     const ports = { 'routebook-api': [] as number[], 'routebook-worker': [] as number[] };
+    let ada: Person;
+    /** Since the processes began. */
+    const sent = { success: 0, status: 0 };
 
     before(async () => {
         shop = await openShop();
@@ -100,6 +103,8 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         }
         for (const [index, one] of running.entries()) await one.said(index < 2 ? 'routebook ready on' : 'the worker takes jobs');
         prometheus = await startPrometheus(ports);
+        ada = await join(world, { plan: 'pro' });
+        expect((await ada.publish(shopPackage(shop.port))).status).to.equal(201);
     });
 
     after(async () => {
@@ -115,14 +120,11 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         const bases = await Promise.all(
             running.slice(0, 2).map(async (api) => /http:\/\/[\w.:]+/.exec(await api.said('routebook ready on'))?.[0] ?? ''),
         );
-        const ada = await join(world, { plan: 'pro' });
         const poor = await join(world, { overrides: { perMinute: 1, allowance: 0 } });
-        expect((await ada.publish(shopPackage(shop.port))).status).to.equal(201);
         const fetchAt = (person: typeof ada, index: number, endpoint: string, params = {}) =>
             person.call('POST', '/v1/fetch', { base: bases[index % 2] ?? '', body: { site: SHOP, endpoint, params } });
 
         // The series have to exist before they can be seen to grow.
-        const sent = { success: 0, status: 0 };
         const round = async () => {
             for (let index = 0; index < 6; index++) {
                 expect((await fetchAt(ada, index, 'product', { id: index + 1 })).status).to.equal(200);
