@@ -102,9 +102,11 @@ async function arrived(context: BrowserContext, pending: ReadonlySet<Promise<voi
 async function walk(context: BrowserContext, url: string, { drive }: RecordOptions): Promise<void> {
     const page = await context.newPage();
     if (drive !== undefined) {
+        const answered = watchAnswers(context);
         await page.goto(url);
         await drive(page);
         await page.waitForLoadState('networkidle').catch(() => undefined);
+        await Promise.race([answered(), pause(LATE_MS, undefined, { ref: false })]);
         return;
     }
     const isOver = new Promise<void>((done) => {
@@ -119,6 +121,20 @@ async function walk(context: BrowserContext, url: string, { drive }: RecordOptio
     // A page that cannot be opened is the contributor's to see, in the window.
     await page.goto(url).catch(() => undefined);
     await isOver;
+}
+
+/** The answer resolves when every request that was sent since is answered to its end, or failed. */
+function watchAnswers(context: BrowserContext): () => Promise<void> {
+    const open = new Set<Request>();
+    let tell: (() => void) | undefined;
+    const end = (request: Request) => {
+        open.delete(request);
+        if (open.size === 0) tell?.();
+    };
+    context.on('request', (request) => open.add(request));
+    context.on('requestfinished', end);
+    context.on('requestfailed', end);
+    return () => (open.size === 0 ? Promise.resolve() : new Promise<void>((done) => (tell = done)));
 }
 
 function listen(context: BrowserContext, mailbox: Mailbox): Set<Promise<void>> {
