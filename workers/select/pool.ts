@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
 /** Runs tasks in threads, one at a time each, and puts an end to what takes too long or too much memory. */
@@ -12,7 +13,7 @@ export interface ThreadPool<Task, Answer> {
 
 export interface PoolLimits {
     threads: number;
-    /** Of one task, from the moment its thread begins. */
+    /** Of one task, in milliseconds of CPU: on a busy machine a thread may wait for a core for longer than it works. */
     taskMs: number;
     heapMb: number;
 }
@@ -31,6 +32,11 @@ interface Thread<Task, Answer> {
     timer: NodeJS.Timeout | undefined;
 }
 
+/** A task that does not come to an end within so many times its time is given up, whatever it waits for. */
+const LONGEST = 10;
+/** How soon a thread is looked at again that used nearly all of its time. */
+const SOON_MS = 10;
+
 /**
  * Threads are started when there is work for them and stay. A thread says `ready` once it is loaded, then answers each message with
  * one message; only from then on does a task's time run.
@@ -46,12 +52,30 @@ export function openThreadPool<Task, Answer>(file: URL, { threads: max, taskMs, 
             const job = waiting.shift();
             if (job === undefined) return;
             thread.job = job;
-            // The answer may be waiting already when this process was too busy to look: one more turn of the loop takes it.
-            thread.timer = setTimeout(() => setImmediate(() => thread.job === job && end(thread)), taskMs);
+            watch(thread, job);
             thread.worker.postMessage(job.task, job.moved);
         }
         const starting = [...threads].filter(({ isReady }) => !isReady).length;
         if (waiting.length > starting && threads.size < max) start();
+    }
+
+    /** Ends the thread once it has worked at this job for too long. */
+    function watch(thread: Thread<Task, Answer>, job: Job<Task, Answer>): void {
+        const begun = performance.now();
+        const usedMs = clockOf(thread.worker);
+        const look = async () => {
+            // The answer may be waiting already when this process was too busy to look: one more turn of the loop takes it.
+            await nextTurn();
+            const wallMs = performance.now() - begun;
+            const longest = LONGEST * taskMs;
+            const giveUp = setTimeout(() => thread.job === job && end(thread), Math.max(0, longest - wallMs));
+            const used = thread.job === job ? await usedMs().catch(() => wallMs) : 0;
+            clearTimeout(giveUp);
+            if (thread.job !== job) return;
+            if (used >= taskMs || wallMs >= longest) end(thread);
+            else thread.timer = setTimeout(look, Math.max(SOON_MS, taskMs - used));
+        };
+        thread.timer = setTimeout(look, taskMs);
     }
 
     function start(): void {
@@ -117,5 +141,19 @@ export function openThreadPool<Task, Answer>(file: URL, { threads: max, taskMs, 
                 }),
             );
         },
+    };
+}
+
+/** Milliseconds of CPU that a thread has used since, or of time where Node cannot tell (before 24.6). */
+function clockOf(worker: Worker): () => Promise<number> {
+    const begun = performance.now();
+    const { cpuUsage } = worker as Partial<Pick<Worker, 'cpuUsage'>>;
+    if (cpuUsage === undefined) return async () => performance.now() - begun;
+    const before = cpuUsage.call(worker);
+    // Whoever asks learns that it failed.
+    before.catch(() => {});
+    return async () => {
+        const { user, system } = await cpuUsage.call(worker, await before);
+        return (user + system) / 1000;
     };
 }
