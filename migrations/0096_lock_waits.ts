@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
-/** Whatever moves credits of a call that somebody waits for; each takes its locks within itself. */
-const MOVEMENTS = ['credits_move', 'credits_settle', 'credits_hold_capped', 'credits_mark_sent'];
+/** Whatever moves credits of a call that somebody waits for, or keeps its answer with them; each takes its locks within itself. */
+const MOVEMENTS = ['credits_move', 'credits_settle', 'credits_hold_capped', 'credits_mark_sent', 'idempotency_store'];
 
 /**
  * A movement waits a second for a lock and then says so (GOALS R9). Without this the server would still make it long after the

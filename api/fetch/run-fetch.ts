@@ -32,10 +32,12 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     const caller = call.caller as Caller;
     const began = performance.now();
     const admittedAt = Date.now();
-    // The caller's whole wait: it began when the call came, and its key was looked up since.
-    const deadlineAt = admittedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs) - Math.round(began - call.startedAt);
+    // The caller's whole wait: it began when the call came, and its body was read and its key looked up since.
+    const arrivedAt = admittedAt - Math.round(began - call.startedAt);
+    const deadlineAt = arrivedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs);
 
     const asked = await admit(app, body);
+    if (deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
 
     const leased = body.dry_run !== true;
     const lease = {
@@ -65,7 +67,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         // A quarantine is of the version that was counted: another one has a clean slate.
         const isLifted = now.found.versionId !== asked.found.versionId;
         const seen = isLifted ? { ...standing, quarantineMs: 0 } : standing;
-        passage = await passCircuit(app, now.found, seen, { operation, admittedAt, deadlineAt });
+        passage = await passCircuit(app, now.found, seen, { operation, admittedAt: arrivedAt, deadlineAt });
         const { admitted, hold } = await span.during('hold', () => holdCredits(call, now, deadlineAt));
         const { found, values, price } = admitted;
         call.setCreditsRemaining(hold.availableAfter);

@@ -17,7 +17,7 @@ export interface FetchJob {
     effect: Effect;
     /** Bound values, defaults filled in. */
     values: JsonObject;
-    /** Absolute end of the caller's wait, milliseconds since the epoch, real time. */
+    /** Absolute end of the site's time, milliseconds since the epoch, real time: the caller's wait, less what a charge takes. */
     deadlineAt: number;
     /** When the API admitted the call, milliseconds since the epoch, real time. */
     admittedAt: number;

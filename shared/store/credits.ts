@@ -76,7 +76,7 @@ export interface Credits {
     /** How a hold stands; undefined where there is none. */
     stateOf(operation: string): Promise<Standing | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
-    /** Milliseconds that a charge takes at the moment, at the most: the batch that is under way, and its own. */
+    /** About how many milliseconds a charge takes at the moment: the batch that is under way, and its own. */
     settlingMs(): number;
     /** Releases forgotten holds and turns ended periods, at most `limit` of each. Safe to run anywhere, at once. */
     sweep(limit?: number): Promise<Swept>;
@@ -95,6 +95,8 @@ export interface CreditsOptions {
     maxWaitMs?: number;
 }
 
+/** How long the time of a batch says something about the next one. */
+const SETTLING_KNOWN_MS = 5000;
 /** Answers with more characters are written one at a time. */
 const LARGE_ANSWER = 64 * 1024;
 
@@ -102,12 +104,13 @@ const LARGE_ANSWER = 64 * 1024;
 export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
     const { patienceMs = 300, settlePatienceMs = 2000, timeoutMs = 5000, maxWaitMs = 2500 } = options;
     const me = newId('op');
-    let lastMs = 0;
+    let last = { ms: 0, at: Number.NEGATIVE_INFINITY };
     const moves: Batch<Move, Moved> = openBatch<Move, Moved>({
         async run(items) {
             const begun = performance.now();
             const moved = await moveAll(db, items, BONUSES, { patienceMs, timeoutMs });
-            lastMs = performance.now() - begun;
+            const at = performance.now();
+            last = { ms: at - begun, at };
             const lost = moved.find((one) => 'failed' in one);
             // Nothing is done yet for a hold that waits; a settlement is tried longer.
             if (lost !== undefined) moves.turnAway((move) => 'hold' in move, lost.failed);
@@ -196,7 +199,7 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         markSent: (operation) => marks.add(operation),
         stateOf: (operation) => stateOf(db, operation),
         balance: (accountId) => readBalance(db, accountId),
-        settlingMs: () => 2 * lastMs,
+        settlingMs: () => (performance.now() - last.at < SETTLING_KNOWN_MS ? 2 * last.ms : 0),
         sweep: (limit = 500) => sweep(db, limit),
         async close() {
             const open: { close(): Promise<void> }[] = [moves, capped, marks, smallAnswers, largeAnswers];

@@ -169,7 +169,6 @@ interface Found {
     lastsMs: number;
 }
 
-/** The callers of these hashes, each at its own place. */
 const CALLERS: Statement = {
     name: 'callers',
     text: `select wanted.place::integer as place, k.id as key_id, k.name as key_name, k.prefix as key_prefix, k.expires_at,
@@ -186,6 +185,7 @@ const CALLERS: Statement = {
            left join credit_accounts c on c.id = case w.plan when 'free' then u.id else w.id end`,
 };
 
+/** The callers of these hashes, each at its own place. */
 async function findCallers(db: Db, hashes: readonly Buffer[]): Promise<(Found | undefined)[]> {
     const rows = await run<CallerColumns>(db, CALLERS, [[...hashes]], LOOK_UP_MS);
     const found = new Array<Found | undefined>(hashes.length).fill(undefined);

@@ -99,8 +99,11 @@ interface Asked extends LookUpQuestion {
 
 /** Ids begin at 1. */
 const NO_VERSION = 0;
-/** Stored bytes; larger packages are read for those who are let in, since asking is all that it takes to be refused. */
-const READ_ALONG = 16 * 1024;
+/**
+ * Stored bytes, which PostgreSQL packs at 90 to one at the most; larger packages are read for those who are let in, since asking is all
+ * that it takes to be refused.
+ */
+const READ_ALONG = 2 * 1024;
 const TIMEOUT_MS = 5000;
 
 const LOOK_UPS: Statement = {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import type { Db } from '../db.ts';
-import { isOutage } from './credits/outages.ts';
+import { failureOf } from './credits/outages.ts';
 
 /**
  * A statement of the hot path: parsed and planned once a connection. `$1` for values. An array is unpacked by `unnest((select $1::…))`:
@@ -83,7 +83,8 @@ async function onConnection<Answer>(db: Db, text: string, work: (connection: pg.
     try {
         return await work(connection);
     } catch (error) {
-        if (isOutage(error)) connection.__knex__disposed = error;
+        // What was undone for somebody else's sake left a sound connection.
+        if (['unknown', 'unsent'].includes(failureOf(error))) connection.__knex__disposed = error;
         throw error;
     } finally {
         await pool.releaseConnection(connection);

@@ -6,7 +6,7 @@ import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
-const NAMES = ['moody.test', 'calm.test', 'picky.test', 'slow.test', 'hung.test'] as const;
+const NAMES = ['moody.test', 'calm.test', 'picky.test', 'slow.test', 'hung.test', 'awaited.test'] as const;
 const HOSTS: ReadonlyMap<string, readonly string[]> = new Map(NAMES.map((name) => [name, ['127.0.0.1']]));
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 
@@ -150,6 +150,16 @@ for (const topology of TOPOLOGIES) {
             await world.app.circuits.flush();
             moody.mood = 'well';
             expect(codes(await things('picky.test', 3))).to.deep.equal(['success']);
+        });
+
+        it('open a circuit by timeouts of calls that had ten seconds', async function () {
+            this.timeout(30_000);
+            moody.mood = 'hangs';
+            const patient = Array.from({ length: 20 }, () => ada.fetch('awaited.test', 'thing', {}, { timeout_ms: 10_000 }));
+            // A worker that is told late tells late: some callers hear of their deadline first.
+            expect(codes(await Promise.all(patient))).to.include('UPSTREAM_TIMEOUT');
+            await world.app.circuits.flush();
+            expect(codes([await bob.fetch('awaited.test', 'thing')])).to.deep.equal(['SITE_UNAVAILABLE']);
         });
 
         it('of a site that hangs leave all others as they were', async () => {

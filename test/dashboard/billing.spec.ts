@@ -110,6 +110,8 @@ describe('the billing pages', function () {
                 { purpose: 'prefetch' },
                 { 'x-moz': 'prefetch' },
                 ...['image', 'iframe', 'empty', 'embed', 'frame'].map((purpose) => ({ 'sec-fetch-dest': purpose })),
+                // A page of somebody else's that sends the tab there by itself.
+                { 'sec-fetch-dest': 'document', 'sec-fetch-site': 'cross-site' },
             ];
             for (const header of headers) {
                 const page = await upgrade(person, 'starter', person.workspaceId, header);

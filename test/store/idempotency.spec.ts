@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../shared/db.ts';
 import { newId } from '../../shared/domain/ids.ts';
+import { isOutage } from '../../shared/store/credits/outages.ts';
 import { openCredits } from '../../shared/store/credits.ts';
 import { type Idempotency, type KeyOrder, openIdempotency, sweepAnswers } from '../../shared/store/idempotency.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
@@ -98,6 +99,29 @@ describe('the keys of a workspace', () => {
         expect(await keys.read(call)).to.deep.equal({ status: 200, headers: {}, body: '{"left":57}' });
         expect((await books.story(account)).filter((entry) => entry.startsWith('charge'))).to.have.lengthOf(1);
         await credits.close();
+    });
+
+    it('have the database give up a charge that waits to keep its answer, so that nothing is charged later', async () => {
+        const account = await books.user({ allowance: 10 });
+        const hold = orderFor(account);
+        const call = orderOf({ operation: hold.operation });
+        await keys.begin(call);
+        await books.credits.hold(hold);
+        const impatient = openCredits(books.db, { settlePatienceMs: 100 });
+        await books.db.transaction(async (transaction) => {
+            await transaction.raw('lock table idempotency_bytes in exclusive mode');
+            const answer = { call, head: '', tail: '' };
+            const refused: unknown = await impatient
+                .charge({ operation: hold.operation, amount: 1, answer })
+                .catch((error: unknown) => error);
+            expect(isOutage(refused), String(refused)).to.equal(true);
+            const { rows } = await transaction.raw(
+                "select query from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+            );
+            expect(rows).to.deep.equal([]);
+        });
+        await impatient.close();
+        expect((await books.credits.release(hold)).before).to.equal('held');
     });
 
     it('keep nothing of a charge whose hold was released before', async () => {
