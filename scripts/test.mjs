@@ -33,10 +33,10 @@ const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${RUN}${process.pid}-`));
 const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
 const opened = [];
 /**
- * What promises answers within a time while parts are taken away, and so wants the machine alone: two APIs, two workers, their stores
- * and a load take it already. All other files run side by side.
+ * What wants the machine alone: promises of times while parts are taken away, where two APIs, two workers, their stores and a load take
+ * it already, and a look at what a browser leaves in the folder that all browsers use. All other files run side by side.
  */
-const ALONE = ['test/faults/outages.spec.ts', 'test/ops/prometheus.spec.ts'];
+const ALONE = ['test/faults/outages.spec.ts', 'test/ops/prometheus.spec.ts', 'test/cli/inspect-record.spec.ts'];
 /** Longest time for one test of the long runs, in milliseconds. */
 const LONGEST = 1_800_000;
 let mocha;
