@@ -78,6 +78,9 @@ export interface AppOptions {
 const BROWSING = 6;
 const BROWSE_MS = 2000;
 
+/** Connections for money alone: however many wait for one to read something, holds, charges and releases find theirs. */
+const MOVING_CREDITS = 6;
+
 /**
  * Opens all parts over the database (and Redis where it is set). Nothing has to be up yet: each part connects when it is
  * first used, and again after an outage.
@@ -111,7 +114,14 @@ export function openApp(
     cleanup.add('fleet', () => fleet.close());
     const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ databaseUrl, redisUrl, keyPrefix, clock, log });
     cleanup.add('circuits', closeGuards);
-    const credits = openCredits(db);
+    const money = openDb({
+        url: databaseUrl,
+        name: `routebook-${role}-credits`,
+        poolSize: MOVING_CREDITS,
+        onError: (error) => log.warn({ part: 'credits', err: error }, 'a database connection was lost'),
+    });
+    cleanup.add('money', () => money.destroy());
+    const credits = openCredits(money);
     cleanup.add('credits', () => credits.close());
     const idempotency = openIdempotency(db);
     cleanup.add('idempotency', () => idempotency.close());

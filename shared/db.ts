@@ -24,6 +24,12 @@ export interface DbOptions {
     onError?: (error: Error) => void;
 }
 
+/**
+ * How long a connection may take to open. Longer than anybody waits for one: a server that takes half a second for each of the four
+ * questions that this needs would get none at all otherwise, and whoever comes next finds it open.
+ */
+const CONNECT_MS = 2500;
+
 /** Opens a pool; nothing connects before the first query. Close it with `db.destroy()`. */
 export function openDb(options: DbOptions): Db {
     return knex({
@@ -33,7 +39,7 @@ export function openDb(options: DbOptions): Db {
         connection: {
             connectionString: options.url,
             application_name: options.name ?? 'routebook',
-            connectionTimeoutMillis: options.acquireTimeoutMs ?? 1000,
+            connectionTimeoutMillis: options.acquireTimeoutMs ?? CONNECT_MS,
             keepAlive: true,
             ...(options.statementTimeoutMs === undefined ? {} : boundedTo(options.statementTimeoutMs)),
         },

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
@@ -18,6 +19,8 @@ import { recordFetch, recordKept } from './record-fetch.ts';
 
 /** So late after its deadline a caller may be answered (GOALS R1): a charge that takes longer takes it from the site's time. */
 const LATE_MS = 250;
+/** For a verdict that is no more than a formality nobody is kept waiting so long. */
+const VERDICT_LATE_MS = LATE_MS / 2;
 /** Leases outlive the deadline by so much, for the answer of a process that died. */
 const LEASE_GRACE_MS = 5000;
 
@@ -96,7 +99,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : 0;
         const ending = outcome.ok
             ? await span.during('charge', () => charge(call, job, cost, () => present(outcome, { charged: cost, available: 0 })))
-            : await span.during('release', () => release(call, job));
+            : await span.during('release', () => releaseInTime(call, job, { deadlineAt, available: hold.availableAfter + hold.amount }));
         const durationMs = performance.now() - began;
         if (!outcome.ok || !ending.isBilled) {
             const refusal = refusalOf(call, job, outcome, !ending.isBilled && ending.marked);
@@ -179,6 +182,24 @@ async function release(call: FetchCall, { effect }: FetchJob, wanted?: number): 
         app.log.error({ part: 'credits', operation, err: error }, 'a hold could not be released; the sweep will do it');
         return { isBilled: false, marked: effect === 'write' };
     }
+}
+
+/**
+ * Gives the hold of a failed call back, and waits for that until shortly after the deadline: where the database is slow the caller hears
+ * what is certain, that nothing was charged, and the release goes on without it. @param available to spend once it is done
+ */
+async function releaseInTime(call: FetchCall, job: FetchJob, until: { deadlineAt: number; available: number }): Promise<Ending> {
+    const patience = new AbortController();
+    const late = sleep(Math.max(0, until.deadlineAt + VERDICT_LATE_MS - Date.now()), undefined, { signal: patience.signal }).then(
+        (): Ending => {
+            call.setCreditsRemaining(until.available);
+            return { isBilled: false, marked: job.effect === 'write' };
+        },
+    );
+    late.catch(() => undefined);
+    const ending = await Promise.race([release(call, job), late]);
+    patience.abort();
+    return ending;
 }
 
 /** Why the call is not billed; what became of a write that was marked as sent stays the answer of its key. */
