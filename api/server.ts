@@ -16,6 +16,7 @@ import { refusals } from './plugins/refusals.ts';
 import { session } from './plugins/session.ts';
 import { shedLoad } from './plugins/shed-load.ts';
 import { slowReaders } from './plugins/slow-readers.ts';
+import { yieldToFetches } from './plugins/yield-to-fetches.ts';
 import { ROUTES } from './routes.ts';
 
 const MAX_HEADERS = 200;
@@ -69,6 +70,7 @@ export function buildServer(app: App): Server {
     agentTools(server, app);
     dashboard(server, app);
     answerOtherMethods(server);
+    yieldToFetches(server, app);
     return server;
 }
 

@@ -3,8 +3,7 @@ import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { isTooLong } from '../../shared/domain/waiting-line.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
-import { envelope } from './refusals.ts';
-import { requestIdOf } from './request-id.ts';
+import { answerRaw } from './answer-raw.ts';
 
 const PATH = '/v1/fetch';
 /** So many fetches of a process are always let in: what is slow for another reason than a line would get no faster by refusing. */
@@ -36,7 +35,7 @@ export function shedLoad(server: Server, app: App): void {
     listener.removeAllListeners('request');
     listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
         const refusal = request.method === 'POST' && isFetch(request.url) ? judge(request) : undefined;
-        if (refusal !== undefined) return answer(app, request, response, refusal);
+        if (refusal !== undefined) return answerRaw(app, request, response, refusal);
         for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
     });
     server.ext('onRequest', ({ method, path, raw: { req } }, h) => {
@@ -98,20 +97,6 @@ function watchTurns(): () => number {
 
 function isFetch(url: string | undefined): boolean {
     return url === PATH || url?.startsWith(`${PATH}?`) === true;
-}
-
-function answer(app: App, request: IncomingMessage, response: ServerResponse, refusal: Refusal): void {
-    const requestId = requestIdOf(request);
-    const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));
-    response.writeHead(refusalEntry(refusal.code).status, [
-        ...['content-type', 'application/json; charset=utf-8'],
-        ...['content-length', String(Buffer.byteLength(body))],
-        ...['cache-control', 'no-store'],
-        ...['x-request-id', requestId],
-        ...['x-content-type-options', 'nosniff'],
-        ...['retry-after', String(refusal.extras.retryAfter ?? 1)],
-    ]);
-    response.end(body);
 }
 
 /** Tells the metrics and the log how many were refused. */

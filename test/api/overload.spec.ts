@@ -83,6 +83,41 @@ describe('more fetches than workers can do', () => {
         expect(told.at(-1)).to.include({ isError: true });
     });
 
+    it('make those who browse wait, beyond what each process always bears; without fetches they need not', async function () {
+        this.timeout(60_000);
+        let isFetching = true;
+        const fetching = (async () => {
+            const statuses: number[] = [];
+            while (isFetching) statuses.push((await ada.fetch(SITE, 'thing')).status);
+            return statuses;
+        })();
+        const refused: Answer[] = [];
+        let read = 0;
+        const browse = async () => {
+            while (refused.length < 30) {
+                const answer = await ada.call('GET', `/v1/schemas/${SITE}?`);
+                if (answer.status === 200) read++;
+                else refused.push(answer);
+            }
+        };
+        await Promise.all(Array.from({ length: 16 }, browse));
+        isFetching = false;
+        expect(new Set(await fetching)).to.deep.equal(new Set([200]));
+        expect(read).to.be.at.least(200);
+        for (const answer of refused) {
+            expect([answer.status, codeOf(answer), answer.headers.get('retry-after')]).to.deep.equal([503, 'SERVICE_UNAVAILABLE', '1']);
+        }
+        const counted = `route="/v1/schemas/{site}",status="503"} ${refused.length}`;
+        await eventually(
+            async () => (await fetch(`${world.base}/metrics`)).text(),
+            (text) => text.includes(counted),
+        );
+
+        // More than is always borne, at once: nobody fetches any more.
+        const many = () => Promise.all(Array.from({ length: 300 }, () => ada.call('GET', `/v1/schemas/${SITE}`)));
+        await eventually(many, (answers) => answers.every(({ status }) => status === 200), 10_000);
+    });
+
     async function credits(): Promise<number> {
         const { body } = await ada.call('GET', '/v1/account');
         return (body['data'] as { credits: { balance: number } }).credits.balance;
