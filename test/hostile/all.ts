@@ -18,16 +18,14 @@ interface Lane {
     credits: number;
 }
 
-/** Everything runs in one process: with more callers at once that are not merely waiting, each would wait for the others. */
-const BUSY_LANES = 6;
-
 /**
  * Lets every behaviour happen to one read and one write, by the whole path.
  * @param lanes so many callers at once
+ * @param busyLanes of them, while a behaviour is not merely waited for: everything runs in one process, where they wait for each other
  */
 export async function runAll(
     behaviours: readonly Behaviour[],
-    { lanes, patience }: { lanes: number; patience: Patience },
+    { lanes, busyLanes, patience }: { lanes: number; busyLanes: number; patience: Patience },
 ): Promise<Outcome> {
     const ground = await openGround(behaviours, lanes);
     const faults = new Map<Behaviour, string[]>();
@@ -37,7 +35,7 @@ export async function runAll(
         for (const doesWait of [true, false]) {
             const waiting = behaviours.filter((behaviour) => waits(behaviour) === doesWait);
             await Promise.all(
-                callers.slice(0, doesWait ? lanes : BUSY_LANES).map(async (lane) => {
+                callers.slice(0, doesWait ? lanes : busyLanes).map(async (lane) => {
                     for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
                         faults.set(one, await happen(ground, one, lane, patience));
                 }),
