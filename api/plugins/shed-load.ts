@@ -1,15 +1,12 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { ALWAYS_IN_HAND, openInHand } from '../../shared/domain/in-hand.ts';
 import { isTooLong } from '../../shared/domain/waiting-line.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
 
 const PATH = '/v1/fetch';
-/** So many fetches of a process are always let in: what is slow for another reason than a line would get no faster by refusing. */
-const ALWAYS_INSIDE = 64;
-/** So many may be in our own hands, on their way to the queue or back. It is about two seconds' work. */
-const MOST_IN_HAND = 2000;
 /** Who comes so late in a turn of the event loop learns late whatever it is told: of what it might wait, half is borne. */
 const TURN_MS = 10;
 const LATE_SHARE = 0.5;
@@ -17,10 +14,10 @@ const LATE_SHARE = 0.5;
 const TOLD_EVERY_MS = 1000;
 
 /**
- * Refuses fetches that would wait too long for a worker, at once, before anything is read, counted or held: 503 OVERLOADED with the
- * time after which the line is short again. Those that come by the network never become a request of hapi's, which would cost several
- * times as much; those that our own pages and tools make are refused as any other call. Browsing has bounds of its own. Register it
- * after the requests get their ids, and before anybody else listens.
+ * Refuses fetches that would wait too long, for a worker or in this process, at once, before anything is read, counted or held: 503
+ * OVERLOADED with the time after which the line is short again. Those that come by the network never become a request of hapi's, which
+ * would cost several times as much; those that our own pages and tools make are refused as any other call. Browsing has bounds of its
+ * own (yield-to-fetches.ts). Register it after the requests get their ids, and before anybody else listens.
  */
 export function shedLoad(server: Server, app: App): void {
     /** Fetches that are wholly here and not answered yet: a body that comes slowly, or an answer that is read slowly, is no work. */
@@ -29,6 +26,7 @@ export function shedLoad(server: Server, app: App): void {
     const counted = new WeakSet<IncomingMessage>();
     const tell = openTally(app);
     const turn = watchTurns();
+    const hands = openInHand();
 
     const { listener } = server;
     const dispatch = listener.listeners('request') as RequestListener[];
@@ -51,7 +49,9 @@ export function shedLoad(server: Server, app: App): void {
         return h.continue;
     });
     const leave = ({ raw: { req } }: Request) => {
-        if (counted.delete(req)) inside--;
+        if (!counted.delete(req)) return;
+        inside--;
+        hands.left();
     };
     server.ext('onPreResponse', (request, h) => {
         leave(request);
@@ -62,7 +62,7 @@ export function shedLoad(server: Server, app: App): void {
 
     function judge(request: IncomingMessage): Refusal | undefined {
         judged.add(request);
-        const waitMs = inside < ALWAYS_INSIDE ? undefined : tooLongMs();
+        const waitMs = tooLongMs();
         if (waitMs !== undefined) {
             tell(waitMs);
             return new Refusal('OVERLOADED', undefined, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
@@ -74,9 +74,12 @@ export function shedLoad(server: Server, app: App): void {
     function tooLongMs(): number | undefined {
         const share = turn() > TURN_MS ? LATE_SHARE : 1;
         // Whoever is gone may still be waited for.
-        const inHand = Math.max(0, inside - app.queue.waiting());
+        const withWorkers = app.queue.waiting();
+        const inHand = Math.max(0, inside - withWorkers);
+        const waitInHand = hands.tooLongMs(performance.now(), { inHand, withWorkers }, share);
+        if (inside < ALWAYS_IN_HAND) return undefined;
         const outlook = app.queue.outlook(inHand);
-        return inHand >= MOST_IN_HAND || isTooLong(outlook, share) ? outlook.waitMs : undefined;
+        return isTooLong(outlook, share) ? outlook.waitMs : waitInHand;
     }
 }
 
