@@ -13,6 +13,7 @@ import { headerCopies } from './plugins/header-copies.ts';
 import { observe } from './plugins/observe.ts';
 import { rawRefusals } from './plugins/raw-refusals.ts';
 import { refusals } from './plugins/refusals.ts';
+import { openGuesses, refuseGuesses } from './plugins/refuse-guesses.ts';
 import { session } from './plugins/session.ts';
 import { shedLoad } from './plugins/shed-load.ts';
 import { slowReaders } from './plugins/slow-readers.ts';
@@ -62,7 +63,8 @@ export function buildServer(app: App): Server {
     fetchRefusals(server, app);
     refusalPages(server, app);
     refusals(server, app);
-    apiKey(server, app);
+    const guesses = openGuesses();
+    apiKey(server, app, guesses);
     session(server, app);
     server.route(ROUTES.map((route) => route.toHapi(app)));
     probes(server, app);
@@ -71,6 +73,7 @@ export function buildServer(app: App): Server {
     dashboard(server, app);
     answerOtherMethods(server);
     yieldToFetches(server, app);
+    refuseGuesses(server, app, guesses);
     return server;
 }
 

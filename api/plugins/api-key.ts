@@ -4,18 +4,20 @@ import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
+import { bearerKey } from './bearer-key.ts';
 import { headerCopies } from './header-copies.ts';
+import type { Guesses } from './refuse-guesses.ts';
 
 /**
  * Finds the caller before the body is read, so that a stranger's body costs nothing. A route that takes no key still
  * judges an Authorization header: a wrong key is never silently anonymous.
  */
-export function apiKey(server: Server, app: App): void {
+export function apiKey(server: Server, app: App, guesses: Guesses): void {
     server.ext('onPreAuth', async (request, h) => {
         const contract = request.route.settings.app?.contract;
         if (contract !== undefined && contract.auth !== 'ignored') {
             // Only a request that one of our pages makes brings its caller along (api/dashboard/ask.ts).
-            request.app.caller ??= await findCaller(app, request);
+            request.app.caller ??= await findCaller(app, request, guesses);
             if (request.app.caller === undefined && contract.auth === 'required') throw new Refusal('API_KEY_REQUIRED');
             requireVerified(app, contract, request.app.caller);
         }
@@ -29,17 +31,17 @@ function requireVerified(app: App, contract: AnyContract, caller: Caller | undef
     if (isNeeded && caller?.emailVerified === false) throw new Refusal('EMAIL_NOT_VERIFIED');
 }
 
-async function findCaller(app: App, request: Request): Promise<Caller | undefined> {
-    const header = request.raw.req.headers.authorization;
-    if (header === undefined) return undefined;
+async function findCaller(app: App, { raw: { req } }: Request, guesses: Guesses): Promise<Caller | undefined> {
+    if (req.headers.authorization === undefined) return undefined;
     // Node keeps the first of two and drops the other; proxies may have judged the other one.
-    if (headerCopies(request.raw.req, 'authorization') > 1)
-        throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
-    const key = /^bearer ([\x21-\x7e]{1,256})$/i.exec(header.trim())?.[1];
+    if (headerCopies(req, 'authorization') > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
+    const key = bearerKey(req);
     // The checksum refuses a mistyped key without a look at the database.
-    if (key === undefined || !isWellFormedKey(key)) throw new Refusal('INVALID_API_KEY');
-    const caller = await app.keys.find(keyHash(key));
-    if (caller === undefined) throw new Refusal('INVALID_API_KEY');
+    const caller = key === undefined || !isWellFormedKey(key) ? undefined : await app.keys.find(keyHash(key));
+    if (caller === undefined) {
+        guesses.made();
+        throw new Refusal('INVALID_API_KEY');
+    }
     if (caller.suspended) throw new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
     return caller;
 }

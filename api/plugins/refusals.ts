@@ -120,8 +120,13 @@ const EXPOSED = [
 
 function commonHeaders(request: Request): [string, string][] {
     const { contract, isOpen = contract?.auth !== 'required' } = request.route.settings.app ?? {};
+    return [...routeHeaders({ requestId: request.app.requestId, isOpen }), ...Object.entries(request.app.headers ?? {})];
+}
+
+/** What every answer of a route has. @param isOpen whether pages of every origin may read it */
+export function routeHeaders({ requestId, isOpen }: { requestId: string; isOpen: boolean }): [string, string][] {
     return [
-        ['x-request-id', request.app.requestId],
+        ['x-request-id', requestId],
         ['x-content-type-options', 'nosniff'],
         ...(isOpen
             ? ([
@@ -129,11 +134,11 @@ function commonHeaders(request: Request): [string, string][] {
                   ['access-control-expose-headers', EXPOSED],
               ] as [string, string][])
             : []),
-        ...Object.entries(request.app.headers ?? {}),
     ];
 }
 
-function refusalHeaders({ code, extras }: Refusal): [string, string][] {
+/** What every refusal with this code has. */
+export function refusalHeaders({ code, extras }: Refusal): [string, string][] {
     const headers: [string, string][] = Object.entries(extras.headers ?? {});
     if (extras.retryAfter !== undefined) headers.push(['retry-after', String(extras.retryAfter)]);
     if (refusalEntry(code).status === 401) headers.push(['www-authenticate', 'Bearer']);

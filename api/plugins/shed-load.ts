@@ -33,7 +33,7 @@ export function shedLoad(server: Server, app: App): void {
     listener.removeAllListeners('request');
     listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
         const refusal = request.method === 'POST' && isFetch(request.url) ? judge(request) : undefined;
-        if (refusal !== undefined) return answerRaw(app, request, response, refusal);
+        if (refusal !== undefined) return answerRaw(app, { request, response, isOpen: false }, refusal);
         for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
     });
     server.ext('onRequest', ({ method, path, raw: { req } }, h) => {

@@ -3,7 +3,7 @@ import { newApiKey } from '../../shared/domain/api-key.ts';
 import { createKey, revokeKey } from '../../shared/store/keys.ts';
 import { setSuspended } from '../../shared/store/users.ts';
 import { eventually } from '../support/eventually.ts';
-import { join, type Person, stranger, withKey } from '../support/people.ts';
+import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { callRoute, codeOf, dataOf, everyRoute, INTENT } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -165,6 +165,39 @@ describe('an API key', () => {
         } finally {
             world.app.db.off('query', note);
         }
+    });
+
+    describe('that is guessed by the hundred', () => {
+        let besieged: World;
+
+        before(async () => {
+            besieged = await openWorld({ workers: 0 });
+        });
+        after(() => besieged.close());
+
+        it('is refused as one that is guessed once, and counted; right ones go on', async () => {
+            const { apiKey = '' } = await join(besieged, { plan: 'pro' });
+            const ask = (key: string) => withKey(besieged, key).call('GET', '/v1/account');
+            const guess = (index: number) => (index % 2 === 0 ? newApiKey() : `${apiKey.slice(0, -3)}${index + 100}`);
+            const look = ({ status, body, headers }: Answer) => ({
+                status,
+                error: { ...(body['error'] as object), request_id: 'req' },
+                headers: [...headers.keys()].filter((name) => name !== 'vary').toSorted(),
+                challenge: headers.get('www-authenticate'),
+            });
+            const usual = look(await ask(newApiKey()));
+            let guesses = 1;
+            const guessOn = async () => {
+                const answers = await Promise.all(Array.from({ length: 300 }, (_, index) => ask(guess(index))));
+                guesses += answers.length;
+                for (const answer of answers) expect(look(answer)).to.deep.equal(usual);
+                expect((await ask(apiKey)).status).to.equal(200);
+                return besieged.logged.filter(({ part, code }) => part === 'overload' && code === 'INVALID_API_KEY').length;
+            };
+            await eventually(guessOn, (told) => told > 0, 10_000);
+            const metrics = async () => (await fetch(`${besieged.base}/metrics`)).text();
+            await eventually(metrics, (text) => text.includes(`route="/v1/account",status="401"} ${guesses}`));
+        });
     });
 
     it('is judged before its body is read, so that a stranger cannot make us read megabytes', async () => {

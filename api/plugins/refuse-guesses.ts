@@ -1,0 +1,69 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { answerRaw } from './answer-raw.ts';
+import { bearerKey } from './bearer-key.ts';
+import { openContractPaths } from './contract-paths.ts';
+import { openTally } from './tell-refused.ts';
+
+/** So many wrong keys a second are judged as any other call. */
+const USUAL_PER_SECOND = 100;
+
+/** How many wrong keys come to this process. */
+export interface Guesses {
+    /** A key came that nobody has. */
+    made(): void;
+    /** Whether more come than people and programs bring by mistake. */
+    areMany(): boolean;
+}
+
+export function openGuesses(): Guesses {
+    let tokens = USUAL_PER_SECOND;
+    let filledAt = performance.now();
+    const fill = () => {
+        const now = performance.now();
+        tokens = Math.min(USUAL_PER_SECOND, tokens + ((now - filledAt) * USUAL_PER_SECOND) / 1000);
+        filledAt = now;
+    };
+    return {
+        made() {
+            fill();
+            tokens = Math.max(0, tokens - 1);
+        },
+        areMany() {
+            fill();
+            return tokens < 1;
+        },
+    };
+}
+
+/**
+ * While somebody guesses keys, refuses wrong ones before they become requests of hapi's, which would cost several times as much
+ * (GOALS I12): with the same answer. Right keys go their usual way. Register it last, after all routes.
+ */
+export function refuseGuesses(server: Server, app: App, guesses: Guesses): void {
+    const contractOf = openContractPaths(server, ({ auth }) => auth !== 'ignored');
+    const tell = openTally(app, 'INVALID_API_KEY', 'somebody tries keys that nobody has');
+
+    const { listener } = server;
+    const dispatch = listener.listeners('request') as RequestListener[];
+    listener.removeAllListeners('request');
+    listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+        const pass = () => {
+            for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
+        };
+        const key = request.headers.authorization !== undefined && guesses.areMany() ? bearerKey(request) : undefined;
+        const contract = key === undefined ? undefined : contractOf(request.method, request.url);
+        if (key === undefined || contract === undefined) return pass();
+        const refuse = () => {
+            guesses.made();
+            tell(contract.method, contract.path);
+            answerRaw(app, { request, response, isOpen: contract.auth !== 'required' }, new Refusal('INVALID_API_KEY'));
+        };
+        if (!isWellFormedKey(key)) return refuse();
+        // What cannot be looked up now is told so by the usual way.
+        app.keys.find(keyHash(key)).then((caller) => (caller === undefined ? refuse() : pass()), pass);
+    });
+}
