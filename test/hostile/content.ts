@@ -6,6 +6,9 @@ const packed = (coding: string, body: Buffer) => whole(`${OK}Content-Encoding: $
 const inCharset = (charset: string, body: Buffer) =>
     whole(`HTTP/1.1 200 OK\r\nContent-Type: application/json; charset=${charset}\r\n`, body);
 
+/** After an answer and before the next call of the same site, in milliseconds. */
+const SOON_MS = 5;
+
 /** Whole, but not what it says. */
 export const CONTENT: readonly Behaviour[] = [
     row('packs twice and says so', send(packed('gzip, gzip', zlib.gzipSync(zlib.gzipSync('{}')))), CODE),
@@ -52,13 +55,13 @@ export const ODD: readonly Behaviour[] = [
     row(
         'sends bytes after a kept answer',
         ({ socket }) => {
-            socket.write(whole(OK, '{}'), () => setTimeout(() => socket.write(whole(OK, '{"poisoned":true}')), 20));
+            socket.write(whole(OK, '{}'), () => setTimeout(() => socket.write(whole(OK, '{"poisoned":true}')), SOON_MS));
         },
         'success',
     ),
     row(
         'resets right after its answer',
-        ({ socket }) => void socket.write(whole(OK, '{}'), () => setTimeout(() => socket.resetAndDestroy(), 20)),
+        ({ socket }) => void socket.write(whole(OK, '{}'), () => setTimeout(() => socket.resetAndDestroy(), SOON_MS)),
         'success',
     ),
     row('answers 204', send('HTTP/1.1 204 No Content\r\n\r\n'), 'success'),

@@ -47,6 +47,11 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
     const visits = new Map<string, Visit>();
     const closers: (() => unknown)[] = [];
     const hostOf = (behaviour: Behaviour) => `b${behaviours.indexOf(behaviour)}.test`;
+    /** A site that slows us down slows the next call as well: a write that comes after such a read has a site of its own. */
+    const slowsDown = ({ read }: Behaviour) => read.code === 'UPSTREAM_RATE_LIMITED';
+    const siteOf = (behaviour: Behaviour, effect: Effect) =>
+        effect === 'write' && slowsDown(behaviour) ? `w${hostOf(behaviour)}` : hostOf(behaviour);
+    const sitesOf = (behaviour: Behaviour) => [...new Set([siteOf(behaviour, 'read'), siteOf(behaviour, 'write')])];
 
     /** One request of a call; without a call of its own (bytes that are no request) it counts for nobody. */
     function visit(behaviour: Behaviour, port: number, socket: Socket, call: string | undefined): void {
@@ -62,7 +67,7 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
 
     /** Serves every request that comes over a connection. */
     function attend(socket: Socket, port: () => number, only?: Behaviour): void {
-        socket.on('error', () => {});
+        socket.setMaxListeners(0).on('error', () => {});
         socket.on('data', (chunk) => {
             const [, path = ''] = chunk.toString('latin1').split(' ', 2);
             const [, first = '', call] = path.split(/[/?]/);
@@ -90,7 +95,7 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
     }
 
     const named = new Map<string, Behaviour>(behaviours.map((behaviour) => [hostOf(behaviour), behaviour]));
-    const fixed = behaviours.filter(({ place }) => place.kind !== 'dns').map(hostOf);
+    const fixed = behaviours.filter(({ place }) => place.kind !== 'dns').flatMap(sitesOf);
     const hosts = Object.fromEntries(
         fixed.flatMap((host) => [
             [host, '127.0.0.1'],
@@ -116,9 +121,10 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
     const [maker] = callers;
     for (const [index, behaviour] of behaviours.entries()) {
         const { scheme = 'http', port = 0 } = places.get(behaviour) ?? {};
-        const site = hostOf(behaviour);
-        const answer = await maker?.publish(packageOf(site, `${scheme}://${site}:${port}`, index));
-        if (answer?.status !== 201) throw new Error(JSON.stringify(answer?.body));
+        for (const site of sitesOf(behaviour)) {
+            const answer = await maker?.publish(packageOf(site, `${scheme}://${site}:${port}`, index));
+            if (answer?.status !== 201) throw new Error(JSON.stringify(answer?.body));
+        }
     }
 
     let calls = 0;
@@ -130,7 +136,7 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
             const visited: Visit = { turns: 0, closed: Promise.withResolvers() };
             visits.set(call, visited);
             const began = performance.now();
-            const { status, body } = await person.fetch(hostOf(behaviour), effect, { call: calls }, { timeout_ms: timeoutMs });
+            const { status, body } = await person.fetch(siteOf(behaviour, effect), effect, { call: calls }, { timeout_ms: timeoutMs });
             const answeredAt = performance.now();
             const { code = 'success', retryable } = (body['error'] ?? {}) as { code?: string; retryable?: boolean };
             const { credits_used: creditsUsed, credits_remaining: creditsRemaining } = body['meta'] as Record<string, number>;

@@ -1,16 +1,23 @@
 import { type AgentOptions, type ClientRequest, type RequestOptions, request } from 'node:http';
 import { Agent, request as requestByTls } from 'node:https';
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { EgressConnector, Target } from './connector.ts';
 import type { Scheme } from './rules.ts';
+
+declare module 'node:http' {
+    interface Agent {
+        /** How Node's client asks for a connection; its types leave it out. */
+        addRequest(request: ClientRequest, options: RequestOptions): void;
+    }
+}
 
 /** Connections that wait for their next request, in milliseconds; below the 5 s after which Node's own servers close them. */
 const IDLE = 4000;
 
 /**
- * No limit of connections: a worker has as many calls in flight as slots, and calls past a limit would wait unseen. One to a busy site
- * rests before it is free again (`emit`), so that there are more of them than calls: with 64 kept, some were dialled anew all the time.
+ * No limit of connections: a worker has as many calls in flight as slots, and calls past a limit would wait unseen. More are kept than
+ * calls of one site are usual: with 64 kept, some were dialled anew all the time.
  */
 const POOLED: AgentOptions = { keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' };
 
@@ -58,7 +65,7 @@ export class GuardedAgent extends Agent {
         return this.#scheme === 'https' ? requestByTls(url, options) : request(url, options);
     }
 
-    override getName(options: { host?: string | null; port?: string | number | null } = {}): string {
+    override getName(options: Pick<RequestOptions, 'host' | 'port'> = {}): string {
         return `${options.host}:${options.port}`;
     }
 
@@ -93,22 +100,14 @@ export class GuardedAgent extends Agent {
     }
 
     /**
-     * A connection rests until the loop has looked once more at everything that had arrived by then: bytes nobody asked for would
-     * answer the next call, and close the connection instead.
+     * Before a kept connection is used again, the loop looks once more at everything that has arrived by then: bytes that nobody asked
+     * for would answer this call, and close the connection instead (`keepSocketAlive`).
      */
-    override emit(event: string | symbol, ...args: unknown[]): boolean {
-        const [socket] = args;
-        if (event !== 'free' || !(socket instanceof Socket)) return super.emit(event, ...args);
-        socket.once('data', close).once('error', close);
-        // The first of the two may still belong to the round that brought the answer.
-        setImmediate(() =>
-            setImmediate(() => {
-                socket.off('data', close).off('error', close);
-                if (socket.readableLength > 0) socket.destroy();
-                super.emit(event, ...args);
-            }),
-        );
-        return true;
+    override addRequest(call: ClientRequest, options: RequestOptions): void {
+        const add = () => super.addRequest(call, options);
+        if (this.freeSockets[this.getName(options)] === undefined) add();
+        // The first of the two belongs to the round that brought the call.
+        else setImmediate(() => setImmediate(add));
     }
 
     override keepSocketAlive(socket: Duplex): boolean {
