@@ -1,27 +1,23 @@
 import { type Bound, GOALS, type GoalRow, verdictOf } from './goals.ts';
 import { type DatedRun, longRunCells } from './long-runs.ts';
-import { type BenchResults, type Figures, median, medianOf } from './results.ts';
+import { type BenchResults, type Figures, median, medianOf, type RoundRun } from './results.ts';
 import { type SoakResults, soakCells, soakText } from './soak/results.ts';
 
 /** `bench/RESULTS.md`, from the results of the bench, of the long runs and of the soak, and from nothing else. */
 export function render(results: BenchResults, longRuns: readonly DatedRun[] = [], soak?: SoakResults): string {
-    const { machine } = results;
     const others = (scenario: string) => number(medianOf(results, scenario, 'others_cores'));
     return `# What the bench measured
 
 Made by \`npm run bench\` from \`bench/results.json\`, where every repetition stands. Figures are medians; the range is that of the repetitions.
 
-| | |
-|---|---|
-| commit | ${results.commit} |
-| date | ${results.date} |
-| machine | ${machine.cores} cores, ${machine.cpu}, ${machine.memory_gb} GB, ${machine.os} |
-| Node.js | ${machine.node} |
-| run | ${results.mode} |
-| busy with other work | at the median ${others('got_64')} cores while bare got was measured, ${others('fetch_64')} while fetches were |
+${table(
+    ['round', 'commit', 'date (UTC)', 'cores', 'processor', 'memory', 'system', 'Node.js'],
+    Object.entries(results.rounds).map(([name, run]) => [name, ...roundCells(run)]),
+)}
 
-Everything runs on this one machine: load generator, API, worker, Redis (append-only file, synced every second), PostgreSQL (fsync and
-synchronous_commit on) and the upstream (1 KB of JSON, kept connections).
+What is compared was measured in one round, in turns. Everything runs on one machine: load generator, API, worker, Redis (append-only
+file, synced every second), PostgreSQL (fsync and synchronous_commit on) and the upstream (1 KB of JSON, kept connections). Other work took
+${others('got_64')} cores at the median while bare got was measured, and ${others('fetch_64')} while fetches were.
 
 ## Goals
 
@@ -40,6 +36,11 @@ ${table(
 CPU is that of the processes named; of bare got its own. The upstream and the load generator are never counted. Where it goes, and what was
 tried: [PROFILE.md](PROFILE.md).
 ${longRuns.length === 0 ? '' : longRunsPart(longRuns)}${soak === undefined ? '' : soakPart(soak)}`;
+}
+
+function roundCells({ commit, date, machine }: RoundRun): string[] {
+    const { cores, cpu, memory_gb: memory, os, node } = machine;
+    return [commit, date.slice(0, 16).replace('T', ' '), String(cores), cpu, `${memory} GB`, os, node];
 }
 
 function soakPart(soak: SoakResults): string {

@@ -1,15 +1,30 @@
-/** Everything that one run measured; `bench/results.json` is one of these. Names of figures end in their unit. */
+/** What was measured last; `bench/results.json` is one of these. Names of figures end in their unit. */
 export interface BenchResults {
-    commit: string;
-    /** ISO 8601. */
-    date: string;
     mode: 'full' | 'quick';
-    machine: { cores: number; cpu: string; memory_gb: number; node: string; os: string };
+    /** When each round ran, over what and where: scenarios that are compared with each other always come from one run. */
+    rounds: Record<string, RoundRun>;
     /** What each scenario measured, repetition by repetition, in the order of the run. */
     scenarios: Record<string, Figures[]>;
 }
 
+export interface RoundRun {
+    commit: string;
+    /** ISO 8601. */
+    date: string;
+    machine: { cores: number; cpu: string; memory_gb: number; node: string; os: string };
+}
+
 export type Figures = Record<string, number>;
+
+/** Results with some rounds measured anew; of the others the scenarios stay that there still are. */
+export function withRounds(before: BenchResults, anew: BenchResults, scenarios: ReadonlySet<string>): BenchResults {
+    const kept = Object.entries(before.scenarios).filter(([name]) => scenarios.has(name));
+    return {
+        ...anew,
+        rounds: { ...before.rounds, ...anew.rounds },
+        scenarios: { ...Object.fromEntries(kept), ...anew.scenarios },
+    };
+}
 
 export function median(values: readonly number[]): number {
     const sorted = values.toSorted((one, other) => one - other);

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { GOALS, verdictOf } from '../bench/goals.ts';
 import { longRunCells, readLongRuns, rowsOf, tellRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
-import { type BenchResults, median } from '../bench/results.ts';
+import { type BenchResults, median, type RoundRun, withRounds } from '../bench/results.ts';
+import { ROUNDS } from '../bench/scenarios/all.ts';
 import { readSoak } from '../bench/soak/results.ts';
 import { growthVerdict, trendOf } from '../bench/soak/trend.ts';
 
@@ -15,11 +16,15 @@ describe('the published results of the bench', () => {
         expect(read('RESULTS.md')).to.equal(render(results, readLongRuns(), readSoak()));
     });
 
-    it('come from a full run that names its commit, its day and its machine', () => {
+    it('come from full rounds that name their commit, their day and their machine', () => {
         expect(results.mode).to.equal('full');
-        expect(results.commit).to.match(/^[0-9a-f]{12}/);
-        expect(new Date(results.date).toISOString()).to.equal(results.date);
-        expect(results.machine.cores).to.be.above(0);
+        const measured = ROUNDS.filter(({ scenarios }) => scenarios.some(({ name }) => results.scenarios[name] !== undefined));
+        expect(Object.keys(results.rounds)).to.have.members([...new Set(measured.map(({ name }) => name))]);
+        for (const { commit, date, machine } of Object.values(results.rounds)) {
+            expect(commit).to.match(/^[0-9a-f]{12}/);
+            expect(new Date(date).toISOString()).to.equal(date);
+            expect(machine.cores).to.be.above(0);
+        }
     });
 
     /** Rows that are younger than the last published run; whoever publishes the next one takes them out. */
@@ -39,6 +44,27 @@ describe('the published results of the bench', () => {
             for (const value of measured) expect(value).to.satisfy(Number.isFinite);
         });
     }
+});
+
+describe('rounds that are measured anew', () => {
+    it('stand beside what is known of the others, and what is measured no more is left out', () => {
+        const run = (commit: string): RoundRun => ({
+            commit,
+            date: '2026-01-02T03:04:05.000Z',
+            machine: { cores: 2, cpu: 'one', memory_gb: 4, node: 'v26.0.0', os: 'Linux' },
+        });
+        const before: BenchResults = {
+            mode: 'full',
+            rounds: { fetches: run('a'), registry: run('a') },
+            scenarios: { fetch_1: [{ p50_ms: 1 }], card_1k: [{ p50_ms: 1 }], forgotten: [{ p50_ms: 1 }] },
+        };
+        const anew: BenchResults = { mode: 'full', rounds: { registry: run('b') }, scenarios: { card_1k: [{ p50_ms: 2 }] } };
+        expect(withRounds(before, anew, new Set(['fetch_1', 'card_1k']))).to.deep.equal({
+            mode: 'full',
+            rounds: { fetches: run('a'), registry: run('b') },
+            scenarios: { fetch_1: [{ p50_ms: 1 }], card_1k: [{ p50_ms: 2 }] },
+        });
+    });
 });
 
 describe('a verdict of the bench', () => {

@@ -102,6 +102,7 @@ export async function warm(bench: Bench): Promise<void> {
 
 /** P1, P2, P3: a fetch against got alone, in turns. */
 export const COMPARISON: Round = {
+    name: 'fetches',
     open: async (bench) => {
         await warm(bench);
         return async () => undefined;
@@ -121,6 +122,7 @@ export const COMPARISON: Round = {
 
 /** P4: evenly spaced calls at 70 % of what was the greatest rate. */
 export const STEADY: Round = {
+    name: 'fetches',
     scenarios: [
         throughProduction('steady_fast', 'item', (bench) => ({ perSecond: 0.7 * bench.median('fetch_64', 'per_second') }), 6000),
         throughProduction('steady_slow', 'slow_50', (bench) => ({ perSecond: 0.7 * bench.median('slow_128', 'per_second') }), 6000),
@@ -131,6 +133,7 @@ const SLOTS = 16;
 
 /** P5: more workers of few slots each; as many calls in flight as slots, and half as many waiting. */
 export const WORKERS: Round = {
+    name: 'fetches',
     scenarios: [1, 2, 4].map((count) => ({
         name: `workers_${count}`,
         async run(bench) {

@@ -31,6 +31,7 @@ let turn = 0;
 
 /** P12: the same calls over a database that is new and over one with a long past, in turns. */
 export const GROWTH: Round = {
+    name: 'growth',
     scenarios: [{ name: 'growth', run: growth }],
     async open(bench) {
         const { stack, isQuick } = bench;

@@ -23,6 +23,7 @@ let neighbourhood: Neighbourhood | undefined;
 
 /** E7, I5, I12, L6, L7, L10: what a good site's callers notice of everybody else. All in turns, with nothing beside them first. */
 export const ISOLATION: Round = {
+    name: 'isolation',
     async open({ stack }) {
         const hostile = startNode('bench/stack/hostile.ts');
         const port = Number((await hostile.line('port ')).slice('port '.length));

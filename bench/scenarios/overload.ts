@@ -17,6 +17,7 @@ const TIMEOUT_MS = 2000;
 
 /** L8, L9: the greatest rate, then five times as much for a minute, whatever the answers do; and how it is before and soon after. */
 export const OVERLOAD: Round = {
+    name: 'overload',
     scenarios: [{ name: 'overload', run: overload }],
     open: async (bench) => {
         await warm(bench);

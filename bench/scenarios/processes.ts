@@ -12,6 +12,7 @@ import type { Bench, Round } from './scenario.ts';
 
 /** P9: a fresh API and a fresh worker of more than 1,000 slots; at rest, with 64 fetches in flight, and with 1,000 that wait two seconds. */
 export const MEMORY: Round = {
+    name: 'memory',
     scenarios: [{ name: 'memory', run: memory }],
     open: async (bench) => async () => {
         await bench.stack.replaceApi();
@@ -77,6 +78,7 @@ async function greatestMemory(
 
 /** P10: one more API, one more worker, and `npm start` over data that an earlier start left. */
 export const STARTS: Round = {
+    name: 'starts',
     scenarios: [{ name: 'starts', run: starts }],
     async open() {
         startFolder = mkdtempSync(join(tmpdir(), 'routebook-bench-warm-'));
@@ -122,6 +124,7 @@ async function timed(open: () => Started, ready: (started: Started) => Promise<u
 
 /** P11: what each check costs alone. */
 export const PARTS: Round = {
+    name: 'parts',
     scenarios: [
         {
             name: 'parts',

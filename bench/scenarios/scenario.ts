@@ -17,6 +17,8 @@ export interface Scenario {
 
 /** Scenarios whose repetitions take turns: what disturbs the machine for a while disturbs all of them. */
 export interface Round {
+    /** For `--rounds`. Those that look at each other's figures have one name. */
+    name: string;
     scenarios: readonly Scenario[];
     /** Puts the stack into the state that these scenarios want; the answer puts it back. */
     open?(bench: Bench): Promise<() => Promise<void>>;
