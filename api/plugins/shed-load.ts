@@ -24,6 +24,7 @@ export function shedLoad(server: Server, app: App): void {
     let inside = 0;
     const judged = new WeakSet<IncomingMessage>();
     const counted = new WeakSet<IncomingMessage>();
+    const over = new WeakSet<IncomingMessage>();
     const tell = openTally(app);
     const turn = watchTurns();
     const hands = openInHand();
@@ -42,13 +43,20 @@ export function shedLoad(server: Server, app: App): void {
         return h.continue;
     });
     server.ext('onPostAuth', ({ method, path, raw: { req } }, h) => {
-        if (method === 'post' && path === PATH && !counted.has(req)) {
-            counted.add(req);
-            inside++;
+        if (method === 'post' && path === PATH) {
+            const enter = () => {
+                if (over.has(req) || counted.has(req)) return;
+                counted.add(req);
+                inside++;
+            };
+            // The handler reads the body.
+            if (req.readableEnded) enter();
+            else req.once('end', enter);
         }
         return h.continue;
     });
     const leave = ({ raw: { req } }: Request) => {
+        over.add(req);
         if (!counted.delete(req)) return;
         inside--;
         hands.left();

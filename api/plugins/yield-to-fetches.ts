@@ -10,6 +10,8 @@ import { openTally } from './tell-refused.ts';
 const FETCH_PATH = '/v1/fetch';
 /** So many calls a second that browse are always let in, however busy this process is. */
 const ALWAYS_PER_SECOND = 200;
+/** So many are served at once, at the most: more would only wait for each other, and a fetch that comes then for all of them. */
+const MOST_AT_ONCE = 256;
 /** There are fetches to yield to for so long after the last one came. */
 const FETCHES_MS = 1000;
 /** Up to this share of its time the process may work before browsing beyond that rate has to wait. */
@@ -21,31 +23,47 @@ const MORE = 0.05;
 
 /**
  * Lets those who browse wait where they would slow down fetches: beyond a rate that every process bears, they are let in as long as its
- * event loop has time to spare, and otherwise refused before anything is read: 503 SERVICE_UNAVAILABLE with Retry-After. Who browses are
- * the readers of answers that anybody may keep (their contracts have `cacheSeconds`). Register it last, after all routes.
+ * event loop has time to spare, and never a crowd of them at once; otherwise they are refused before anything is read: 503
+ * SERVICE_UNAVAILABLE with Retry-After. Who browses are the readers of answers that anybody may keep (their contracts have
+ * `cacheSeconds`). Register it last, after all routes.
  */
 export function yieldToFetches(server: Server, app: App): void {
     const browsed = openContractPaths(server, ({ cacheSeconds }) => cacheSeconds !== undefined);
     const room = openRoom();
     const tell = openTally(app, 'SERVICE_UNAVAILABLE', 'browsing was refused: fetches need the time');
     let lastFetch = Number.NEGATIVE_INFINITY;
+    /** Of those who browse: an answer that is ready, and read slowly, is no work any more. */
+    let inside = 0;
+    const counted = new WeakSet<IncomingMessage>();
+    const leave = (request: IncomingMessage) => {
+        if (counted.delete(request)) inside--;
+    };
+    server.ext('onPreResponse', ({ raw: { req } }, h) => {
+        leave(req);
+        return h.continue;
+    });
 
     const { listener } = server;
     const dispatch = listener.listeners('request') as RequestListener[];
     listener.removeAllListeners('request');
     listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
         const contract = browsed(request.method, request.url);
-        if (contract !== undefined && !room.enter(performance.now() - lastFetch < FETCHES_MS)) {
-            tell(contract.method, contract.path);
-            const isOpen = contract.auth !== 'required';
-            return answerRaw(app, { request, response, isOpen }, new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 }));
+        if (contract !== undefined) {
+            if (inside >= MOST_AT_ONCE || !room.enter(performance.now() - lastFetch < FETCHES_MS)) {
+                tell(contract.method, contract.path);
+                const isOpen = contract.auth !== 'required';
+                return answerRaw(app, { request, response, isOpen }, new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 }));
+            }
+            inside++;
+            counted.add(request);
+            response.once('close', () => leave(request));
         }
         if (request.method === 'POST' && request.url?.startsWith(FETCH_PATH)) lastFetch = performance.now();
         for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
     });
 }
 
-const WORDS = 'Fetches come first, and they keep this process busy; read this again in a moment.';
+const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
 
 /** Who browses takes from a bucket that fills at the rate that is always borne, and then of what the event loop has to spare. */
 function openRoom(): { enter(isContested: boolean): boolean } {
