@@ -17,7 +17,9 @@ let failed = 0;
 let firstFailure: string | undefined;
 const times: number[] = [];
 const connections: Connection[] = [];
+const free: Connection[] = [];
 
+await openPool(plan.connections ?? 0);
 const load = 'inFlight' in plan.pace ? closedLoop(plan.pace.inFlight) : openLoop(plan.pace.perSecond);
 await later(plan.warmupMs);
 process.stdout.write(`${BEGIN}\n`);
@@ -71,7 +73,6 @@ function closedLoop(count: number): { stop(): void } {
 
 /** Evenly spaced calls. Each takes a free connection, or a new one: a slow server does not slow the arrivals down. */
 function openLoop(perSecond: number): { stop(): void } {
-    const free: Connection[] = [];
     const pacer = new Worker(new URL('pacer.ts', import.meta.url), { workerData: { perSecond } });
     let start: number | undefined;
     let sent = 0;
@@ -85,6 +86,16 @@ function openLoop(perSecond: number): { stop(): void } {
         }
     });
     return { stop: () => void pacer.terminate() };
+}
+
+/** A few at a time: Node accepts one a turn of its event loop, and whoever finds the queue full tries again after a second. */
+async function openPool(size: number): Promise<void> {
+    const ask = Buffer.from(`GET /livez HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    while (free.length < size) {
+        const wave = Array.from({ length: Math.min(20, size - free.length) }, openAnother);
+        await Promise.all(wave.map((connection) => new Promise<void>((done) => connection.call(ask, () => done()))));
+        free.push(...wave);
+    }
 }
 
 function openAnother(): Connection {

@@ -8,6 +8,8 @@ export interface LoadPlan {
     pathsFile?: string;
     /** Closed loop: so many at once, the next one when one has ended. Open loop: so many a second, whatever the answers do. */
     pace: { inFlight: number } | { perSecond: number };
+    /** Opened and used once before an open loop begins, as a proxy has them; without it each comes with a call that finds none free. */
+    connections?: number;
     /** Calls before the measured ones, for warm code and connections. */
     warmupMs: number;
     measuredMs: number;

@@ -9,6 +9,8 @@ import type { Bench, Round, Scenario } from './scenario.ts';
 /** Fetches a second of a good site, whose p99 is looked at; far below what the machine can do, so that waiting shows. */
 const GOOD_PER_SECOND = 60;
 const MEASURED_MS = 8000;
+/** Connections of those who browse, kept as a proxy keeps them. */
+const BROWSERS = 500;
 
 interface Neighbourhood {
     hostile: Started;
@@ -50,7 +52,13 @@ export const ISOLATION: Round = {
         beside('beside_hanging', ({ rich }) => ({ ...fetchesOf(HANGS, 'hang', rich), pace: { perSecond: 20 } })),
         // Calls of five seconds: its share of 20 at once is four a second.
         beside('beside_greedy', ({ starter }) => ({ ...fetchesOf(SLOW, 'slow', starter), pace: { perSecond: 400 } })),
-        beside('beside_browsing', () => ({ path: '/v1/schemas/bench.test', bodies: [], key: undefined, pace: { perSecond: 2000 } })),
+        beside('beside_browsing', () => ({
+            path: '/v1/schemas/bench.test',
+            bodies: [],
+            key: undefined,
+            pace: { perSecond: 2000 },
+            connections: BROWSERS,
+        })),
         { name: 'beside_mistyped_keys', run: (bench) => besideBadKeys(bench, 'mistyped') },
         { name: 'beside_unknown_keys', run: (bench) => besideBadKeys(bench, 'unknown') },
         { name: 'beside_slow_sockets', run: besideSlowSockets },
@@ -63,6 +71,7 @@ interface Nuisance {
     bodies: string[];
     key: string | undefined;
     pace: LoadPlan['pace'];
+    connections?: number;
 }
 
 const fetchesOf = (site: string, endpoint: string, key: string) => ({
@@ -93,12 +102,14 @@ function whereabouts(): Neighbourhood {
 }
 
 /** Lets a nuisance run in a process of its own meanwhile. */
-function besideLoad(bench: Bench, { path, bodies, key, pace }: Nuisance, measure: () => Promise<Figures>): Promise<Figures> {
+function besideLoad(bench: Bench, nuisance: Nuisance, measure: () => Promise<Figures>): Promise<Figures> {
+    const { path, bodies, key, pace, connections = 0 } = nuisance;
     const plan: LoadPlan = {
         url: `${bench.stack.production.base}${path}`,
         headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
         bodies,
         pace,
+        connections,
         warmupMs: 0,
         measuredMs: 120_000,
     };
