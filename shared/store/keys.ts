@@ -100,6 +100,8 @@ const USE_EVERY_MS = 1000;
 export interface Keys {
     /** The caller behind the SHA-256 of a key; undefined where it is unknown, revoked, expired or its user left the workspace. */
     find(hash: Buffer): Promise<Caller | undefined>;
+    /** Whether `find` would answer from memory. */
+    knows(hash: Buffer): boolean;
     /** Writes when keys were last used, as far as it is not written yet. */
     flush(): Promise<void>;
     close(): Promise<void>;
@@ -144,6 +146,10 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
                 asked.set(name, answer);
             }
             return within(ANSWER_MS, answer);
+        },
+        knows(hash) {
+            const name = hash.toString('latin1');
+            return known.has(name) || unknown.has(name);
         },
         flush: uses.flush,
         close: uses.close,
