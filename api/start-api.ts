@@ -59,7 +59,12 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
 /** The first callers must not be refused because a connection is a few milliseconds away; an outage does not keep us from browsing. */
 async function connect(app: App): Promise<void> {
     const patience = performance.now() + CONNECT_MS;
-    const parts = [() => app.db.raw('select 1'), () => app.queue.ping(), () => app.limits.peek('ip:nobody', [ANONYMOUS], 'nobody')];
+    const parts = [
+        () => app.db.raw('select 1'),
+        () => app.credits.stateOf('op_nobody'),
+        () => app.queue.ping(),
+        () => app.limits.peek('ip:nobody', [ANONYMOUS], 'nobody'),
+    ];
     const waitFor = async (part: () => PromiseLike<unknown>) => {
         while (!(await isUp(part)) && performance.now() < patience) await sleep(LOOK_AGAIN_MS);
     };

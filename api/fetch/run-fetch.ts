@@ -19,8 +19,8 @@ import { recordFetch, recordKept } from './record-fetch.ts';
 
 /** So late after its deadline a caller may be answered (GOALS R1): a charge that takes longer takes it from the site's time. */
 const LATE_MS = 250;
-/** For a verdict that is no more than a formality nobody is kept waiting so long. */
-const VERDICT_LATE_MS = LATE_MS / 2;
+/** So long a verdict may take at least: what became of a write hangs on it, and usually it takes a few milliseconds. */
+const VERDICT_MS = 300;
 /** Leases outlive the deadline by so much, for the answer of a process that died. */
 const LEASE_GRACE_MS = 5000;
 
@@ -190,12 +190,11 @@ async function release(call: FetchCall, { effect }: FetchJob, wanted?: number): 
  */
 async function releaseInTime(call: FetchCall, job: FetchJob, until: { deadlineAt: number; available: number }): Promise<Ending> {
     const patience = new AbortController();
-    const late = sleep(Math.max(0, until.deadlineAt + VERDICT_LATE_MS - Date.now()), undefined, { signal: patience.signal }).then(
-        (): Ending => {
-            call.setCreditsRemaining(until.available);
-            return { isBilled: false, marked: job.effect === 'write' };
-        },
-    );
+    const ms = Math.max(VERDICT_MS, until.deadlineAt + LATE_MS / 2 - Date.now());
+    const late = sleep(ms, undefined, { signal: patience.signal }).then((): Ending => {
+        call.setCreditsRemaining(until.available);
+        return { isBilled: false, marked: job.effect === 'write' };
+    });
     late.catch(() => undefined);
     const ending = await Promise.race([release(call, job), late]);
     patience.abort();
