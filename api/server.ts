@@ -63,7 +63,7 @@ export function buildServer(app: App): Server {
     fetchRefusals(server, app);
     refusalPages(server, app);
     refusals(server, app);
-    const guesses = openGuesses();
+    const guesses = openGuesses(app.config.guessesPerSecond);
     apiKey(server, app, guesses);
     session(server, app);
     server.route(ROUTES.map((route) => route.toHapi(app)));

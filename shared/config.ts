@@ -30,6 +30,10 @@ export interface Config {
     otelEndpoint: string | undefined;
     /** A request's headers, and then its body, have this long to arrive (CONTRACT section 1). No setting: only tests use another. */
     arrivalMs: number;
+    /** Calls that browse which a process bears each second, however busy it is. No setting: only tests use another. */
+    browsedPerSecond: number;
+    /** Wrong keys a second that a process judges as any other call. No setting: only tests use another. */
+    guessesPerSecond: number;
     /** Binary logarithm of scrypt's cost for new passwords. No setting: only tests use another. */
     passwordCost: number;
     /** Before every key in Redis; the braces keep all keys in one slot of a cluster. No setting: only tests use another. */
@@ -90,6 +94,8 @@ export function readConfig(env: Env = process.env): Config {
         otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
         // Arrivals are looked at twice a second, so that the last of them is cut within 15 s.
         arrivalMs: 14_000,
+        browsedPerSecond: 200,
+        guessesPerSecond: 100,
         // 32 MiB and 0.3 s of one core, with the rounds of shared/passwords.ts.
         passwordCost: 15,
         keyPrefix: '{routebook}',

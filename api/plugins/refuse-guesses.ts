@@ -9,9 +9,6 @@ import { bearerKey } from './bearer-key.ts';
 import { openContractPaths } from './contract-paths.ts';
 import { openTally } from './tell-refused.ts';
 
-/** So many wrong keys a second are judged as any other call. */
-const USUAL_PER_SECOND = 100;
-
 /** How many wrong keys come to this process. */
 export interface Guesses {
     /** A key came that nobody has. */
@@ -20,12 +17,13 @@ export interface Guesses {
     areMany(): boolean;
 }
 
-export function openGuesses(): Guesses {
-    let tokens = USUAL_PER_SECOND;
+/** @param usualPerSecond so many wrong keys are judged as any other call */
+export function openGuesses(usualPerSecond: number): Guesses {
+    let tokens = usualPerSecond;
     let filledAt = performance.now();
     const fill = () => {
         const now = performance.now();
-        tokens = Math.min(USUAL_PER_SECOND, tokens + ((now - filledAt) * USUAL_PER_SECOND) / 1000);
+        tokens = Math.min(usualPerSecond, tokens + ((now - filledAt) * usualPerSecond) / 1000);
         filledAt = now;
     };
     return {

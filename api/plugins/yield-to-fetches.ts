@@ -8,8 +8,6 @@ import { openContractPaths } from './contract-paths.ts';
 import { openTally } from './tell-refused.ts';
 
 const FETCH_PATH = '/v1/fetch';
-/** So many calls a second that browse are always let in, however busy this process is. */
-const ALWAYS_PER_SECOND = 200;
 /** So many are served at once, at the most: more would only wait for each other, and a fetch that comes then for all of them. */
 const MOST_AT_ONCE = 256;
 /** There are fetches to yield to for so long after the last one came. */
@@ -29,7 +27,7 @@ const MORE = 0.05;
  */
 export function yieldToFetches(server: Server, app: App): void {
     const browsed = openContractPaths(server, ({ cacheSeconds }) => cacheSeconds !== undefined);
-    const room = openRoom();
+    const room = openRoom(app.config.browsedPerSecond);
     const tell = openTally(app, 'SERVICE_UNAVAILABLE', 'browsing was refused: fetches need the time');
     let lastFetch = Number.NEGATIVE_INFINITY;
     /** Of those who browse: an answer that is ready, and read slowly, is no work any more. */
@@ -66,8 +64,8 @@ export function yieldToFetches(server: Server, app: App): void {
 const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
 
 /** Who browses takes from a bucket that fills at the rate that is always borne, and then of what the event loop has to spare. */
-function openRoom(): { enter(isContested: boolean): boolean } {
-    let tokens = ALWAYS_PER_SECOND;
+function openRoom(alwaysPerSecond: number): { enter(isContested: boolean): boolean } {
+    let tokens = alwaysPerSecond;
     let filledAt = performance.now();
     let share = 1;
     let seen = performance.eventLoopUtilization();
@@ -76,7 +74,7 @@ function openRoom(): { enter(isContested: boolean): boolean } {
     return {
         enter(isContested) {
             const now = performance.now();
-            tokens = Math.min(ALWAYS_PER_SECOND, tokens + ((now - filledAt) * ALWAYS_PER_SECOND) / 1000);
+            tokens = Math.min(alwaysPerSecond, tokens + ((now - filledAt) * alwaysPerSecond) / 1000);
             filledAt = now;
             if (tokens >= 1) {
                 tokens--;

@@ -171,7 +171,7 @@ describe('an API key', () => {
         let besieged: World;
 
         before(async () => {
-            besieged = await openWorld({ workers: 0 });
+            besieged = await openWorld({ workers: 0, config: { guessesPerSecond: 10 } });
         });
         after(() => besieged.close());
 

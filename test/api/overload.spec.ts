@@ -14,6 +14,8 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 const SITE = 'busy.test';
 const CROWD = 200;
 const IMPATIENCE_MS = 50;
+/** Calls that browse which are always let in a second: few, so that a slow machine brings more. */
+const BORNE = 20;
 
 describe('more fetches than workers can do', () => {
     let world: World;
@@ -24,7 +26,10 @@ describe('more fetches than workers can do', () => {
         this.timeout(60_000);
         site = await openMoodySite();
         const topology = TOPOLOGIES.at(-1) ?? 'postgres';
-        world = await openWorld({ topology, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]), workerConcurrency: 4 } });
+        world = await openWorld({
+            topology,
+            config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]), workerConcurrency: 4, browsedPerSecond: BORNE },
+        });
         const plenty = { perMinute: 1_000_000, perHour: 1_000_000, perDay: 1_000_000, allowance: 1_000_000, concurrency: 10_000 };
         ada = await join(world, { plan: 'enterprise', overrides: plenty });
         expect((await ada.publish(moodyPackage(SITE, site.port))).status).to.equal(201);
@@ -120,7 +125,7 @@ describe('more fetches than workers can do', () => {
         await Promise.all(Array.from({ length: 16 }, browse));
         isFetching = false;
         expect(new Set(await fetching)).to.deep.equal(new Set([200]));
-        expect(read).to.be.at.least(200);
+        expect(read).to.be.at.least(BORNE / 2);
         for (const answer of refused) {
             expect([answer.status, codeOf(answer), answer.headers.get('retry-after')]).to.deep.equal([503, 'SERVICE_UNAVAILABLE', '1']);
         }
@@ -128,11 +133,19 @@ describe('more fetches than workers can do', () => {
         await eventually(
             async () => (await fetch(`${world.base}/metrics`)).text(),
             (text) => text.includes(counted),
+            10_000,
         );
 
-        // More than is always borne, at once: nobody fetches any more.
-        const many = () => Promise.all(Array.from({ length: 250 }, () => ada.call('GET', `/v1/schemas/${SITE}`)));
-        await eventually(many, (answers) => answers.every(({ status }) => status === 200), 10_000);
+        // More than is always borne: nobody fetches any more.
+        const many = async () => {
+            const statuses: number[] = [];
+            const read = async () => {
+                for (let one = 0; one < 20; one++) statuses.push((await ada.call('GET', `/v1/schemas/${SITE}`)).status);
+            };
+            await Promise.all(Array.from({ length: 16 }, read));
+            return statuses;
+        };
+        await eventually(many, (statuses) => statuses.every((status) => status === 200), 20_000);
     });
 
     async function credits(): Promise<number> {
