@@ -29,7 +29,7 @@ export function buildServer(app: App): Server {
     const listener = createServer({
         headersTimeout: app.config.arrivalMs,
         requestTimeout: app.config.arrivalMs,
-        connectionsCheckingInterval: Math.min(500, app.config.arrivalMs),
+        connectionsCheckingInterval: Math.min(100, app.config.arrivalMs),
         keepAliveTimeout: 65_000,
         maxHeaderSize: 16 * 1024,
         // Judged below, so that its refusal has the envelope.

@@ -32,10 +32,11 @@ function requireVerified(app: App, contract: AnyContract, caller: Caller | undef
 }
 
 async function findCaller(app: App, { raw: { req } }: Request, guesses: Guesses): Promise<Caller | undefined> {
-    if (req.headers.authorization === undefined) return undefined;
+    const { authorization } = req.headers;
+    if (authorization === undefined) return undefined;
     // Node keeps the first of two and drops the other; proxies may have judged the other one.
     if (headerCopies(req, 'authorization') > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
-    const key = bearerKey(req);
+    const key = bearerKey(authorization);
     // The checksum refuses a mistyped key without a look at the database.
     const caller = key === undefined || !isWellFormedKey(key) ? undefined : await app.keys.find(keyHash(key));
     if (caller === undefined) {

@@ -7,6 +7,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
 import { bearerKey } from './bearer-key.ts';
 import { openContractPaths } from './contract-paths.ts';
+import { headerCopies } from './header-copies.ts';
 import { openTally } from './tell-refused.ts';
 
 /** How many wrong keys come to this process. */
@@ -56,7 +57,9 @@ export function refuseGuesses(server: Server, app: App, guesses: Guesses): void 
         const pass = () => {
             for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
         };
-        const key = request.headers.authorization !== undefined && guesses.areMany() ? bearerKey(request) : undefined;
+        const { authorization } = request.headers;
+        const isLooked = authorization !== undefined && guesses.areMany() && headerCopies(request, 'authorization') === 1;
+        const key = isLooked ? bearerKey(authorization) : undefined;
         const contract = key === undefined ? undefined : contractOf(request.method, request.url);
         if (key === undefined || contract === undefined) return pass();
         const refuse = () => {

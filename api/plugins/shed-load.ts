@@ -1,12 +1,14 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { postFetch } from '../../shared/contracts/fetch.ts';
 import { ALWAYS_IN_HAND, openInHand } from '../../shared/domain/in-hand.ts';
 import { isTooLong } from '../../shared/domain/waiting-line.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
+import { isFetch } from './is-fetch.ts';
 
-const PATH = '/v1/fetch';
+const { path: PATH } = postFetch;
 /** Who comes so late in a turn of the event loop learns late whatever it is told: of what it might wait, half is borne. */
 const TURN_MS = 10;
 const LATE_SHARE = 0.5;
@@ -33,7 +35,7 @@ export function shedLoad(server: Server, app: App): void {
     const dispatch = listener.listeners('request') as RequestListener[];
     listener.removeAllListeners('request');
     listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
-        const refusal = request.method === 'POST' && isFetch(request.url) ? judge(request) : undefined;
+        const refusal = isFetch(request) ? judge(request) : undefined;
         if (refusal !== undefined) return answerRaw(app, { request, response, isOpen: false }, refusal);
         for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
     });
@@ -104,10 +106,6 @@ function watchTurns(): () => number {
         }
         return now - began;
     };
-}
-
-function isFetch(url: string | undefined): boolean {
-    return url === PATH || url?.startsWith(`${PATH}?`) === true;
 }
 
 /** Tells the metrics and the log how many were refused. */

@@ -5,9 +5,9 @@ import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
 import { openContractPaths } from './contract-paths.ts';
+import { isFetch } from './is-fetch.ts';
 import { openTally } from './tell-refused.ts';
 
-const FETCH_PATH = '/v1/fetch';
 /** So many are served at once, at the most: more would only wait for each other, and a fetch that comes then for all of them. */
 const MOST_AT_ONCE = 256;
 /** There are fetches to yield to for so long after the last one came. */
@@ -56,7 +56,7 @@ export function yieldToFetches(server: Server, app: App): void {
             counted.add(request);
             response.once('close', () => leave(request));
         }
-        if (request.method === 'POST' && request.url?.startsWith(FETCH_PATH)) lastFetch = performance.now();
+        if (isFetch(request)) lastFetch = performance.now();
         for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
     });
 }

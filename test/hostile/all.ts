@@ -2,7 +2,6 @@ import type { Person } from '../support/people.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Ground, openGround } from './ground.ts';
 import { faultsOf, type Patience, timeoutOf } from './judge.ts';
-import { type Stalls, watchStalls } from './stalls.ts';
 
 export interface Outcome {
     /** What went wrong, in sentences. */
@@ -29,7 +28,6 @@ export async function runAll(
     { lanes, busyLanes, patience }: { lanes: number; busyLanes: number; patience: Patience },
 ): Promise<Outcome> {
     const ground = await openGround(behaviours, lanes);
-    const stalls = watchStalls();
     const faults = new Map<Behaviour, string[]>();
     try {
         const callers = await Promise.all(ground.people.map((person) => open(ground, behaviours, person)));
@@ -39,7 +37,7 @@ export async function runAll(
             await Promise.all(
                 callers.slice(0, doesWait ? lanes : busyLanes).map(async (lane) => {
                     for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
-                        faults.set(one, await happen({ ground, stalls, patience }, one, lane));
+                        faults.set(one, await happen(ground, one, lane, patience));
                 }),
             );
         }
@@ -47,23 +45,11 @@ export async function runAll(
         const bugs = ground.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
         return { faults, bugs, drift: drift.flat() };
     } finally {
-        await stalls.close();
         await ground.close();
     }
 }
 
 const waits = ({ read, write }: Behaviour) => [read, write].some(({ time }) => time === 'at the deadline');
-
-interface Bed {
-    ground: Ground;
-    stalls: Stalls;
-    patience: Patience;
-}
-
-/** While the machine stood still nobody could answer. */
-function longer({ atOnce, afterDeadline, afterCap }: Patience, ms: number): Patience {
-    return { atOnce: atOnce + ms, afterDeadline: afterDeadline + ms, afterCap: afterCap + ms };
-}
 
 /** The bonus of a first fetch would stand in the way of counting: it is earned here. */
 async function open(ground: Ground, behaviours: readonly Behaviour[], person: Person): Promise<Lane> {
@@ -73,12 +59,11 @@ async function open(ground: Ground, behaviours: readonly Behaviour[], person: Pe
 }
 
 /** Afterwards the same host is called again: what the first call left on a connection must not answer the second. */
-async function happen({ ground, stalls, patience }: Bed, behaviour: Behaviour, lane: Lane): Promise<string[]> {
+async function happen(ground: Ground, behaviour: Behaviour, lane: Lane, patience: Patience): Promise<string[]> {
     const faults: string[] = [];
     for (const effect of ['read', 'write'] as const) {
-        const began = Date.now();
         const ran = await ground.call(behaviour, effect, lane.person, timeoutOf(behaviour[effect].time));
-        faults.push(...faultsOf(behaviour, effect, ran, lane, longer(patience, await stalls.since(began))));
+        faults.push(...faultsOf(behaviour, effect, ran, lane, patience));
         if (Number.isFinite(ran.creditsRemaining)) lane.credits = ran.creditsRemaining;
     }
     if (behaviour.place.kind !== 'http') return faults;
