@@ -1,11 +1,12 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
+import { atListener } from './at-listener.ts';
 import { bearerKey } from './bearer-key.ts';
+import { openBucket } from './bucket.ts';
 import { openContractPaths } from './contract-paths.ts';
 import { headerCopies } from './header-copies.ts';
 import { openTally } from './tell-refused.ts';
@@ -20,23 +21,8 @@ export interface Guesses {
 
 /** @param usualPerSecond so many wrong keys are judged as any other call */
 export function openGuesses(usualPerSecond: number): Guesses {
-    let tokens = usualPerSecond;
-    let filledAt = performance.now();
-    const fill = () => {
-        const now = performance.now();
-        tokens = Math.min(usualPerSecond, tokens + ((now - filledAt) * usualPerSecond) / 1000);
-        filledAt = now;
-    };
-    return {
-        made() {
-            fill();
-            tokens = Math.max(0, tokens - 1);
-        },
-        areMany() {
-            fill();
-            return tokens < 1;
-        },
-    };
+    const bucket = openBucket(usualPerSecond);
+    return { made: () => void bucket.take(), areMany: bucket.isEmpty };
 }
 
 /**
@@ -47,16 +33,9 @@ export function openGuesses(usualPerSecond: number): Guesses {
 export function refuseGuesses(server: Server, app: App, guesses: Guesses): void {
     const contractOf = openContractPaths(server, ({ auth }) => auth !== 'ignored');
     const tell = openTally(app, 'INVALID_API_KEY', 'somebody tries keys that nobody has');
-
     const together = openGathering();
 
-    const { listener } = server;
-    const dispatch = listener.listeners('request') as RequestListener[];
-    listener.removeAllListeners('request');
-    listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
-        const pass = () => {
-            for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
-        };
+    atListener(server, (request, response, pass) => {
         const { authorization } = request.headers;
         const isLooked = authorization !== undefined && guesses.areMany() && headerCopies(request, 'authorization') === 1;
         const key = isLooked ? bearerKey(authorization) : undefined;

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
@@ -6,6 +6,7 @@ import { ALWAYS_IN_HAND, openInHand } from '../../shared/domain/in-hand.ts';
 import { isTooLong } from '../../shared/domain/waiting-line.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
+import { atListener } from './at-listener.ts';
 import { isFetch } from './is-fetch.ts';
 
 const { path: PATH } = postFetch;
@@ -31,13 +32,10 @@ export function shedLoad(server: Server, app: App): void {
     const turn = watchTurns();
     const hands = openInHand();
 
-    const { listener } = server;
-    const dispatch = listener.listeners('request') as RequestListener[];
-    listener.removeAllListeners('request');
-    listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    atListener(server, (request, response, pass) => {
         const refusal = isFetch(request) ? judge(request) : undefined;
-        if (refusal !== undefined) return answerRaw(app, { request, response, isOpen: false }, refusal);
-        for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
+        if (refusal === undefined) pass();
+        else answerRaw(app, { request, response, isOpen: false }, refusal);
     });
     server.ext('onRequest', ({ method, path, raw: { req } }, h) => {
         const refusal = method === 'post' && path === PATH && !judged.has(req) ? judge(req) : undefined;
@@ -115,7 +113,10 @@ function openTally(app: App): (waitMs: number) => void {
     const tell = () => {
         app.metrics.httpRequests.inc({ method: 'POST', route: PATH, status: refusalEntry('OVERLOADED').status }, refused);
         app.metrics.fetches.inc({ site: 'other', outcome: 'OVERLOADED' }, refused);
-        app.log.warn({ part: 'overload', refused, wait_ms: Math.round(longest) }, 'fetches were refused: workers do not keep up');
+        app.log.warn(
+            { part: 'overload', refused, wait_ms: Math.round(longest) },
+            'fetches were refused: workers, or this process, do not keep up',
+        );
         refused = 0;
         longest = 0;
     };

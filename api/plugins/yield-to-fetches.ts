@@ -1,9 +1,11 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
+import { atListener } from './at-listener.ts';
+import { openBucket } from './bucket.ts';
 import { openContractPaths } from './contract-paths.ts';
 import { isFetch } from './is-fetch.ts';
 import { openTally } from './tell-refused.ts';
@@ -41,10 +43,7 @@ export function yieldToFetches(server: Server, app: App): void {
         return h.continue;
     });
 
-    const { listener } = server;
-    const dispatch = listener.listeners('request') as RequestListener[];
-    listener.removeAllListeners('request');
-    listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    atListener(server, (request, response, pass) => {
         const contract = browsed(request.method, request.url);
         if (contract !== undefined) {
             if (inside >= MOST_AT_ONCE || !room.enter(performance.now() - lastFetch < FETCHES_MS)) {
@@ -57,7 +56,7 @@ export function yieldToFetches(server: Server, app: App): void {
             response.once('close', () => leave(request));
         }
         if (isFetch(request)) lastFetch = performance.now();
-        for (const serve of dispatch) serve(request, response as Parameters<RequestListener>[1]);
+        pass();
     });
 }
 
@@ -65,21 +64,15 @@ const WORDS = 'This process is busy, and fetches come first; read this again in 
 
 /** Who browses takes from a bucket that fills at the rate that is always borne, and then of what the event loop has to spare. */
 function openRoom(alwaysPerSecond: number): { enter(isContested: boolean): boolean } {
-    let tokens = alwaysPerSecond;
-    let filledAt = performance.now();
+    const bucket = openBucket(alwaysPerSecond);
     let share = 1;
     let seen = performance.eventLoopUtilization();
     let seenAt = performance.now();
 
     return {
         enter(isContested) {
+            if (bucket.take()) return true;
             const now = performance.now();
-            tokens = Math.min(alwaysPerSecond, tokens + ((now - filledAt) * alwaysPerSecond) / 1000);
-            filledAt = now;
-            if (tokens >= 1) {
-                tokens--;
-                return true;
-            }
             if (now - seenAt >= LOOK_EVERY_MS) look(now);
             return !isContested || Math.random() < share;
         },
