@@ -72,17 +72,20 @@ async function measure(bench: Bench): Promise<void> {
     for (const { name, scenarios, open } of wanted()) {
         results.rounds[name] = { commit: commitNow(), date: new Date().toISOString(), machine: describeMachine() };
         const close = await open?.(bench);
-        for (let repetition = 1; repetition <= REPETITIONS; repetition++) {
-            for (const scenario of scenarios) {
-                await untilQuiet(PATIENCE_MS);
-                const figures = await scenario.run(bench);
-                results.scenarios[scenario.name] = [...(results.scenarios[scenario.name] ?? []), figures];
-                const shown = Object.entries(figures).map(([name, value]) => `${name} ${number(value)}`);
-                const at = Math.round((performance.now() - began) / 1000);
-                process.stdout.write(`${at} s  ${scenario.name} ${repetition}/${REPETITIONS}: ${shown.join(', ')}\n`);
+        try {
+            for (let repetition = 1; repetition <= REPETITIONS; repetition++) {
+                for (const scenario of scenarios) {
+                    await untilQuiet(PATIENCE_MS);
+                    const figures = await scenario.run(bench);
+                    results.scenarios[scenario.name] = [...(results.scenarios[scenario.name] ?? []), figures];
+                    const shown = Object.entries(figures).map(([name, value]) => `${name} ${number(value)}`);
+                    const at = Math.round((performance.now() - began) / 1000);
+                    process.stdout.write(`${at} s  ${scenario.name} ${repetition}/${REPETITIONS}: ${shown.join(', ')}\n`);
+                }
             }
+        } finally {
+            await close?.();
         }
-        await close?.();
     }
 }
 

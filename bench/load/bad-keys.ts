@@ -1,9 +1,10 @@
 import { newApiKey } from '../../shared/domain/api-key.ts';
 import { type Connection, openConnection } from './connection.ts';
+import { tellWhenStopped } from './sent.ts';
 
 /**
  * Guesses API keys, no two of them alike: `node bad-keys.ts <host> <port> <a second> <mistyped|unknown>`. Mistyped ones show by their
- * checksum; unknown ones look right. Runs until it is stopped, and says when it begins.
+ * checksum; unknown ones look right. Runs until it is stopped, and says when it begins and, stopped, how many it sent.
  */
 const [host = '', port = '', perSecond = '', kind = ''] = process.argv.slice(2);
 const free: Connection[] = [];
@@ -18,4 +19,5 @@ setInterval(() => {
         connection.call(Buffer.from(request), () => free.push(connection));
     }
 }, 1);
+tellWhenStopped(() => sent);
 process.stdout.write('load begins\n');

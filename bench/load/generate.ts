@@ -2,8 +2,12 @@ import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 import { type Connection, openConnection } from './connection.ts';
 import { BEGIN, END, figuresOf, type LoadPlan } from './plan.ts';
+import { tellWhenStopped } from './sent.ts';
 
-/** The load generator, a process of its own: `node generate.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON. */
+/**
+ * The load generator, a process of its own: `node generate.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON.
+ * Stopped before, it tells how many calls it sent.
+ */
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 const { hostname, port, pathname, host } = new URL(plan.url);
 const paths = plan.pathsFile === undefined ? [pathname] : readFileSync(plan.pathsFile, 'utf8').split('\n');
@@ -20,6 +24,7 @@ const connections: Connection[] = [];
 const free: Connection[] = [];
 
 await openPool(plan.connections ?? 0);
+tellWhenStopped(() => turn);
 const load = 'inFlight' in plan.pace ? closedLoop(plan.pace.inFlight) : openLoop(plan.pace.perSecond);
 await later(plan.warmupMs);
 process.stdout.write(`${BEGIN}\n`);

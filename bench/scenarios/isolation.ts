@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoadPlan } from '../load/plan.ts';
+import { SENT } from '../load/sent.ts';
 import type { Figures } from '../results.ts';
 import { BOMB_KINDS, BOMBS, HANGS, neighbourPackages, neighbourSettings, openAccount, publish, SLOW } from '../stack/neighbours.ts';
-import { rssMb, type Started, startNode } from '../stack/processes.ts';
-import { fetches } from './fetches.ts';
+import { rssMb, type Started, startNode, startStranger } from '../stack/processes.ts';
+import { fetches, warm } from './fetches.ts';
 import type { Bench, Round, Scenario } from './scenario.ts';
 
 /** Fetches a second of a good site, whose p99 is looked at; far below what the machine can do, so that waiting shows. */
@@ -11,6 +12,8 @@ const GOOD_PER_SECOND = 60;
 const MEASURED_MS = 8000;
 /** Connections of those who browse, kept as a proxy keeps them. */
 const BROWSERS = 500;
+/** A nuisance that sent less than this part of what it should have is none. */
+const DELIVERED = 0.9;
 
 interface Neighbourhood {
     hostile: Started;
@@ -23,10 +26,15 @@ interface Neighbourhood {
 
 let neighbourhood: Neighbourhood | undefined;
 
-/** E7, I5, I12, L6, L7, L10: what a good site's callers notice of everybody else. All in turns, with nothing beside them first. */
+/**
+ * E7, I5, I12, L6, L7, L10: what a good site's callers notice of everybody else. Before each of them the same is measured with nothing
+ * beside it, since a machine that other guests use is another one a minute later. Whoever disturbs runs in what time the others leave
+ * to it, as he would have a machine of his own; that he sent what he should is looked at.
+ */
 export const ISOLATION: Round = {
     name: 'isolation',
-    async open({ stack }) {
+    async open(bench) {
+        const { stack } = bench;
         const hostile = startNode('bench/stack/hostile.ts');
         const port = Number((await hostile.line('port ')).slice('port '.length));
         const settings = neighbourSettings(stack, port);
@@ -39,6 +47,7 @@ export const ISOLATION: Round = {
             openAccount(stack, 'rich', 'pro', { ...many, concurrency: 1e9 }),
             openAccount(stack, 'starter', 'starter', { ...many, concurrency: 20 }),
         ]);
+        await warm(bench);
         neighbourhood = { hostile, hostileBase: `http://127.0.0.1:${port}`, rich, starter };
         return async () => {
             await hostile.stop();
@@ -47,7 +56,6 @@ export const ISOLATION: Round = {
         };
     },
     scenarios: [
-        { name: 'beside_nothing', run: (bench) => goodSite(bench) },
         { name: 'beside_bombs', run: besideBombs },
         beside('beside_hanging', ({ rich }) => ({ ...fetchesOf(HANGS, 'hang', rich), pace: { perSecond: 20 } })),
         // Calls of five seconds: its share of 20 at once is four a second.
@@ -70,7 +78,7 @@ interface Nuisance {
     path: string;
     bodies: string[];
     key: string | undefined;
-    pace: LoadPlan['pace'];
+    pace: { perSecond: number };
     connections?: number;
 }
 
@@ -113,25 +121,44 @@ function besideLoad(bench: Bench, nuisance: Nuisance, measure: () => Promise<Fig
         warmupMs: 0,
         measuredMs: 120_000,
     };
-    return besideProcess(bench, startNode('bench/load/generate.ts', [JSON.stringify(plan)]), measure);
+    const start = () => startStranger('bench/load/generate.ts', [JSON.stringify(plan)]);
+    return besideProcess(bench, { start, perSecond: pace.perSecond }, measure);
 }
 
 /** 100,000 guesses a minute. */
 function besideBadKeys(bench: Bench, kind: 'mistyped' | 'unknown'): Promise<Figures> {
     const { hostname, port } = new URL(bench.stack.production.base);
-    const guesses = startNode('bench/load/bad-keys.ts', [hostname, port, String(100_000 / 60), kind]);
-    return besideProcess(bench, guesses, () => goodSite(bench));
+    const perSecond = 100_000 / 60;
+    const start = () => startStranger('bench/load/bad-keys.ts', [hostname, port, String(perSecond), kind]);
+    return besideProcess(bench, { start, perSecond }, () => goodSite(bench));
 }
 
-async function besideProcess(bench: Bench, load: Started, measure: () => Promise<Figures>): Promise<Figures> {
+async function besideProcess(
+    bench: Bench,
+    nuisance: { start(): Started; perSecond: number },
+    measure: () => Promise<Figures>,
+): Promise<Figures> {
+    const alone = await aloneFirst(bench);
+    const load = nuisance.start();
     try {
         await load.line('load begins');
         // Until a site that hangs has filled what it can fill.
         await sleep(bench.isQuick ? 500 : 2000);
-        return await measure();
+        const figures = await measure();
+        const [sent] = await Promise.all([load.line(SENT), load.stop()]);
+        const perSecond = Number(sent.slice(SENT.length));
+        if (perSecond < DELIVERED * nuisance.perSecond)
+            throw new Error(`only ${perSecond} of ${nuisance.perSecond} calls a second were sent`);
+        return { ...figures, ...alone, nuisance_per_second: perSecond };
     } finally {
         await load.stop();
     }
+}
+
+/** How the good site's callers fare with nobody else, right before somebody comes. */
+async function aloneFirst(bench: Bench): Promise<Figures> {
+    const { p50_ms = Number.NaN, p99_ms = Number.NaN } = await goodSite(bench);
+    return { alone_p50_ms: p50_ms, alone_p99_ms: p99_ms };
 }
 
 /** Twenty bombs a second, of each kind in turn; the greatest memory of the worker, and how long the site could go on past the cap. */
@@ -170,12 +197,13 @@ async function oneBomb(bench: Bench): Promise<Figures> {
 /** A thousand connections whose headers never end and a thousand whose body never does; they are cut while the good site is called. */
 async function besideSlowSockets(bench: Bench): Promise<Figures> {
     const { base, apiKey } = bench.stack.production;
+    const alone = await aloneFirst(bench);
     const sockets = startNode('bench/load/slow-sockets.ts', [new URL(base).port, '1000', apiKey]);
     try {
         await sockets.line('all are open');
         const figures = await goodSite(bench);
         const cut = JSON.parse(await sockets.line('headers_s')) as { headers_s: number; body_s: number };
-        return { ...figures, ...cut };
+        return { ...figures, ...alone, ...cut };
     } finally {
         await sockets.stop();
     }
