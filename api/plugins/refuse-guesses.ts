@@ -32,7 +32,7 @@ export function openGuesses(usualPerSecond: number): Guesses {
  */
 export function refuseGuesses(server: Server, app: App, guesses: Guesses): void {
     const contractOf = openContractPaths(server, ({ auth }) => auth !== 'ignored');
-    const tell = openTally(app, 'INVALID_API_KEY', 'somebody tries keys that nobody has');
+    const tell = openTally(app, { code: 'INVALID_API_KEY', message: 'somebody tries keys that nobody has' });
     const together = openGathering();
 
     atListener(server, (request, response, pass) => {

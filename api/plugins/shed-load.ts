@@ -4,17 +4,16 @@ import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 import { ALWAYS_IN_HAND, openInHand } from '../../shared/domain/in-hand.ts';
 import { isTooLong } from '../../shared/domain/waiting-line.ts';
-import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { Refusal } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
 import { atListener } from './at-listener.ts';
 import { isFetch } from './is-fetch.ts';
+import { openTally } from './tell-refused.ts';
 
 const { path: PATH } = postFetch;
 /** Who comes so late in a turn of the event loop learns late whatever it is told: of what it might wait, half is borne. */
 const TURN_MS = 10;
 const LATE_SHARE = 0.5;
-/** Refusals are counted and logged together, once so often: one by one they would cost what they are to spare. */
-const TOLD_EVERY_MS = 1000;
 
 /**
  * Refuses fetches that would wait too long, for a worker or in this process, at once, before anything is read, counted or held: 503
@@ -28,7 +27,11 @@ export function shedLoad(server: Server, app: App): void {
     const judged = new WeakSet<IncomingMessage>();
     const counted = new WeakSet<IncomingMessage>();
     const over = new WeakSet<IncomingMessage>();
-    const tell = openTally(app);
+    const tell = openTally(app, {
+        code: 'OVERLOADED',
+        message: 'fetches were refused: workers, or this process, do not keep up',
+        count: (refused) => app.metrics.fetches.inc({ site: 'other', outcome: 'OVERLOADED' }, refused),
+    });
     const turn = watchTurns();
     const hands = openInHand();
 
@@ -72,7 +75,7 @@ export function shedLoad(server: Server, app: App): void {
         judged.add(request);
         const waitMs = tooLongMs();
         if (waitMs !== undefined) {
-            tell(waitMs);
+            tell('POST', PATH, waitMs);
             return new Refusal('OVERLOADED', undefined, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
         }
         return undefined;
@@ -103,26 +106,5 @@ function watchTurns(): () => number {
             });
         }
         return now - began;
-    };
-}
-
-/** Tells the metrics and the log how many were refused. */
-function openTally(app: App): (waitMs: number) => void {
-    let refused = 0;
-    let longest = 0;
-    const tell = () => {
-        app.metrics.httpRequests.inc({ method: 'POST', route: PATH, status: refusalEntry('OVERLOADED').status }, refused);
-        app.metrics.fetches.inc({ site: 'other', outcome: 'OVERLOADED' }, refused);
-        app.log.warn(
-            { part: 'overload', refused, wait_ms: Math.round(longest) },
-            'fetches were refused: workers, or this process, do not keep up',
-        );
-        refused = 0;
-        longest = 0;
-    };
-    return (waitMs) => {
-        if (refused === 0) setTimeout(tell, TOLD_EVERY_MS).unref();
-        refused++;
-        longest = Math.max(longest, waitMs);
     };
 }

@@ -30,7 +30,7 @@ const MORE = 0.05;
 export function yieldToFetches(server: Server, app: App): void {
     const browsed = openContractPaths(server, ({ cacheSeconds }) => cacheSeconds !== undefined);
     const room = openRoom(app.config.browsedPerSecond);
-    const tell = openTally(app, 'SERVICE_UNAVAILABLE', 'browsing was refused: fetches need the time');
+    const tell = openTally(app, { code: 'SERVICE_UNAVAILABLE', message: 'browsing was refused: fetches need the time' });
     let lastFetch = Number.NEGATIVE_INFINITY;
     /** Of those who browse: an answer that is ready, and read slowly, is no work any more. */
     let inside = 0;

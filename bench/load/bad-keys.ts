@@ -1,5 +1,5 @@
 import { newApiKey } from '../../shared/domain/api-key.ts';
-import { type Connection, openConnection } from './connection.ts';
+import { openPool } from './pool.ts';
 import { tellWhenStopped } from './sent.ts';
 
 /**
@@ -7,16 +7,16 @@ import { tellWhenStopped } from './sent.ts';
  * checksum; unknown ones look right. Runs until it is stopped, and says when it begins and, stopped, how many it sent.
  */
 const [host = '', port = '', perSecond = '', kind = ''] = process.argv.slice(2);
-const free: Connection[] = [];
+const pool = await openPool(new URL(`http://${host}:${port}`), 0);
 const started = performance.now();
 let sent = 0;
 setInterval(() => {
     for (const due = ((performance.now() - started) * Number(perSecond)) / 1000; sent < due; sent++) {
-        const connection = free.pop() ?? openConnection(host, Number(port));
+        const connection = pool.take();
         const key = newApiKey();
         const guess = kind === 'unknown' ? key : `${key.slice(0, -1)}${key.endsWith('x') ? 'y' : 'x'}`;
         const request = `GET /v1/account HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${guess}\r\n\r\n`;
-        connection.call(Buffer.from(request), () => free.push(connection));
+        connection.call(Buffer.from(request), () => pool.giveBack(connection));
     }
 }, 1);
 tellWhenStopped(() => sent);

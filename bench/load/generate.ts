@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
-import { type Connection, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { BEGIN, END, figuresOf, type LoadPlan } from './plan.ts';
+import { openPool } from './pool.ts';
 import { tellWhenStopped } from './sent.ts';
 
 /**
@@ -9,7 +10,8 @@ import { tellWhenStopped } from './sent.ts';
  * Stopped before, it tells how many calls it sent.
  */
 const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
-const { hostname, port, pathname, host } = new URL(plan.url);
+const target = new URL(plan.url);
+const { pathname, host } = target;
 const paths = plan.pathsFile === undefined ? [pathname] : readFileSync(plan.pathsFile, 'utf8').split('\n');
 const requests = plan.bodies.length === 0 ? paths.map((path) => requestOf(path)) : plan.bodies.map((body) => requestOf(pathname, body));
 
@@ -20,10 +22,8 @@ let isOver = false;
 let failed = 0;
 let firstFailure: string | undefined;
 const times: number[] = [];
-const connections: Connection[] = [];
-const free: Connection[] = [];
 
-await openPool(plan.connections ?? 0);
+const pool = await openPool(target, plan.connections ?? 0);
 tellWhenStopped(() => turn);
 const load = 'inFlight' in plan.pace ? closedLoop(plan.pace.inFlight) : openLoop(plan.pace.perSecond);
 await later(plan.warmupMs);
@@ -37,7 +37,7 @@ process.stdout.write(`${END}\n`);
 isOver = true;
 load.stop();
 while (inFlight > 0) await later(5);
-for (const connection of connections) connection.close();
+pool.close();
 process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...(firstFailure && { firstFailure }) })}\n`);
 
 function requestOf(path: string, body?: string): Buffer {
@@ -66,8 +66,7 @@ function call(connection: Connection, due: number, ended: () => void): void {
 
 function closedLoop(count: number): { stop(): void } {
     for (let index = 0; index < count; index++) {
-        const connection = openConnection(hostname, Number(port));
-        connections.push(connection);
+        const connection = pool.another();
         const next = () => {
             if (!isOver) call(connection, performance.now(), () => setImmediate(next));
         };
@@ -86,27 +85,11 @@ function openLoop(perSecond: number): { stop(): void } {
         // The first that is due may be late, and any later one shows by how much.
         start = Math.min(start ?? now, now - (due * 1000) / perSecond);
         for (; sent < due; sent++) {
-            const connection = free.pop() ?? openAnother();
-            call(connection, start + ((sent + 1) * 1000) / perSecond, () => free.push(connection));
+            const connection = pool.take();
+            call(connection, start + ((sent + 1) * 1000) / perSecond, () => pool.giveBack(connection));
         }
     });
     return { stop: () => void pacer.terminate() };
-}
-
-/** A few at a time: Node accepts one a turn of its event loop, and whoever finds the queue full tries again after a second. */
-async function openPool(size: number): Promise<void> {
-    const ask = Buffer.from(`GET /livez HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
-    while (free.length < size) {
-        const wave = Array.from({ length: Math.min(20, size - free.length) }, openAnother);
-        await Promise.all(wave.map((connection) => new Promise<void>((done) => connection.call(ask, () => done()))));
-        free.push(...wave);
-    }
-}
-
-function openAnother(): Connection {
-    const connection = openConnection(hostname, Number(port));
-    connections.push(connection);
-    return connection;
 }
 
 function later(ms: number): Promise<void> {

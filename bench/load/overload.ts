@@ -1,5 +1,5 @@
-import { type Connection, openConnection } from './connection.ts';
 import { BEGIN, END, figuresOf } from './plan.ts';
+import { openPool } from './pool.ts';
 
 /** More fetches than can be done; it crosses to this process as JSON. Times are milliseconds. */
 export interface OverloadPlan {
@@ -34,7 +34,8 @@ export interface OverloadFigures {
 
 /** `node overload.ts <plan as JSON>` prints when it begins and ends, then its figures as JSON. */
 const plan = JSON.parse(process.argv[2] ?? '') as OverloadPlan;
-const { hostname, port, host } = new URL(plan.base);
+const target = new URL(plan.base);
+/** As from a proxy, which keeps its connections: a crowd of newcomers would wait to be accepted. */
 const POOL = 1000;
 const PLACE = '0'.repeat(13);
 const template = requestOf(
@@ -47,8 +48,6 @@ const template = requestOf(
 );
 const place = template.indexOf(PLACE);
 
-const free: Connection[] = [];
-const all: Connection[] = [];
 const good: number[] = [];
 const refused: number[] = [];
 const figures = { good: 0, mute: 0, others: 0, firstOther: undefined as string | undefined };
@@ -56,14 +55,14 @@ let sent = 0;
 let inFlight = 0;
 let isOver = false;
 
-await openPool();
+const pool = await openPool(target, POOL);
 process.stdout.write(`${BEGIN}\n`);
 const start = performance.now();
 await offer();
 process.stdout.write(`${END}\n`);
 isOver = true;
 while (inFlight > 0) await later(5);
-for (const connection of all) connection.close();
+pool.close();
 const [well, told] = [figuresOf(good, 0, 1), figuresOf(refused, 0, 1)];
 const report: OverloadFigures = {
     offered: sent,
@@ -80,19 +79,6 @@ const report: OverloadFigures = {
 };
 process.stdout.write(`${JSON.stringify(report)}\n`);
 
-/**
- * As from a proxy, which keeps its connections: Node accepts one a turn of its event loop, so that a crowd of newcomers would wait there.
- * A call that finds none of them free still gets a new one.
- */
-async function openPool(): Promise<void> {
-    const ask = Buffer.from(`GET /livez HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
-    while (all.length < POOL) {
-        const wave = Array.from({ length: 20 }, another);
-        await Promise.all(wave.map((connection) => new Promise<void>((done) => connection.call(ask, () => done()))));
-        free.push(...wave);
-    }
-}
-
 /** Evenly spaced, whatever the answers do. */
 function offer(): Promise<void> {
     return new Promise((done) => {
@@ -108,13 +94,13 @@ function offer(): Promise<void> {
 }
 
 function call(due: number): void {
-    const connection = free.pop() ?? another();
+    const connection = pool.take();
     const request = Buffer.from(template);
     request.write(String(Date.now() + plan.timeoutMs), place, 'latin1');
     inFlight++;
     connection.call(request, (status, answer) => {
         inFlight--;
-        free.push(connection);
+        pool.giveBack(connection);
         const took = performance.now() - due;
         if (status === 200) {
             good.push(took);
@@ -129,16 +115,10 @@ function call(due: number): void {
     });
 }
 
-function another(): Connection {
-    const connection = openConnection(hostname, Number(port));
-    all.push(connection);
-    return connection;
-}
-
 function requestOf(body: string): Buffer {
     const head = [
         'POST /v1/fetch HTTP/1.1',
-        `host: ${host}`,
+        `host: ${target.host}`,
         `authorization: Bearer ${plan.apiKey}`,
         'content-type: application/json',
         `content-length: ${Buffer.byteLength(body)}`,
