@@ -50,10 +50,15 @@ export function startStranger(file: string, argv: readonly string[]): Started {
 
 const COMPILED = 'node_modules/.cache/compiled';
 
-const WORKER = {
-    flags: ['--max-semi-space-size=8'],
-    variables: { MALLOC_ARENA_MAX: '2', MALLOC_MMAP_THRESHOLD_: '65536' },
-};
+const WORKER = boundsOf('worker');
+
+/** The variables and flags with which a command of package.json bounds its memory. */
+function boundsOf(command: string): { flags: string[]; variables: Record<string, string> } {
+    const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { scripts: Record<string, string> };
+    const words = scripts[command]?.split(' ') ?? [];
+    const variables = words.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('='));
+    return { flags: words.filter((word) => word.startsWith('--')), variables: Object.fromEntries(variables) };
+}
 
 function watchLines(child: ChildProcess): { find(text: string): Promise<string> } {
     const seen: string[] = [];

@@ -15,6 +15,11 @@ function checkSettings(settings: Record<string, string>): void {
     expect(() => readConfig(settings)).to.not.throw();
 }
 
+/** The words of `npm run worker`, which bound its memory; where it keeps compiled code is a matter of the place it runs at. */
+const WORKER = (JSON.parse(file('../package.json')) as { scripts: { worker: string } }).scripts.worker
+    .split(' ')
+    .filter((word) => word !== 'exec' && !word.startsWith('NODE_COMPILE_CACHE='));
+
 interface Probe {
     httpGet: { path: string; port: string };
 }
@@ -61,6 +66,11 @@ describe('the Kubernetes manifests', () => {
                 expect(() => file(`../${command.at(-1)}`), command.join(' ')).to.not.throw();
             }
         }
+    });
+
+    it('bound the memory of a worker as its command does', () => {
+        const [container] = named('Deployment', 'routebook-worker').spec?.template?.spec.containers ?? [];
+        expect(container?.command).to.deep.equal(['env', ...WORKER]);
     });
 
     it('ask ports that the processes listen on, at paths that exist', () => {
@@ -114,6 +124,10 @@ describe('the compose file', () => {
             if (healthcheck !== undefined) expect(healthcheck.test.at(-1)).to.match(/127\.0\.0\.1:(8080\/readyz|9464\/metrics)'/);
             expect(Number.parseInt(stop_grace_period ?? '0', 10) * 1000).to.be.above(readConfig({}).shutdownGraceMs);
         }
+    });
+
+    it('bounds the memory of a worker as its command does', () => {
+        expect(services['worker']?.command).to.deep.equal(['env', ...WORKER]);
     });
 
     it('lets Redis refuse rather than forget', () => {
