@@ -6,7 +6,7 @@ import { perTick } from '../per-tick.ts';
 import { sendNow } from '../redis.ts';
 import { type Envelope, REPLY_TTL_S } from './backend.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-worker.ts';
-import { ADD_SCRIPT, FINISH_SCRIPT, GIVE_BACK_SCRIPT, SCRIPT_BATCH, TAKE_SCRIPT } from './lean-scripts.ts';
+import { ADD_SCRIPT, FINISH_SCRIPT, GIVE_BACK_ALL_SCRIPT, GIVE_BACK_SCRIPT, SCRIPT_BATCH, TAKE_SCRIPT } from './lean-scripts.ts';
 
 type Arguments = (string | number)[];
 /** {id, data, timestamp, priority, deferred failure} */
@@ -18,6 +18,7 @@ declare module 'ioredis' {
         jobsTake(...args: Arguments): Result<TakenJob[], Context>;
         jobsFinish(...args: Arguments): Result<TakenJob[], Context>;
         jobsGiveBack(...args: Arguments): Result<number, Context>;
+        jobsGiveBackAll(...args: Arguments): Result<number, Context>;
     }
 }
 
@@ -52,8 +53,8 @@ export interface LeanJobs {
     finish(id: string, channel: string, body: string): Promise<void>;
     /** From now on nothing new is taken. */
     stopTaking(): void;
-    /** Puts back what was taken and not started. */
-    giveBack(): Promise<void>;
+    /** Puts back what was taken and not started; call it when nothing runs any more. */
+    giveBackAll(): Promise<void>;
 }
 
 /**
@@ -65,8 +66,10 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     redis.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
     redis.defineCommand('jobsFinish', { numberOfKeys: 6, lua: FINISH_SCRIPT });
     redis.defineCommand('jobsGiveBack', { numberOfKeys: 3, lua: GIVE_BACK_SCRIPT });
+    redis.defineCommand('jobsGiveBackAll', { numberOfKeys: 3, lua: GIVE_BACK_ALL_SCRIPT });
     const { wait, active, prioritized, marker, meta, stalled } = backend.keys as Record<string, string>;
     const takeKeys = [wait, active, prioritized, marker, meta] as string[];
+    const lines = [wait, active, marker] as string[];
     const base = backend.toKey('');
     const token = randomUUID();
     const lock = [base, token, WORKER_OPTIONS.lockDuration];
@@ -157,14 +160,17 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         stopTaking() {
             isStopped = true;
         },
-        giveBack,
+        giveBackAll: () => atBest(redis.jobsGiveBackAll(...lines, base, token)),
     };
 
     async function giveBack(): Promise<void> {
         const ids = ready.splice(0).map(([id]) => id);
         for (const id of ids) held.delete(id);
-        const given = redis.jobsGiveBack(wait as string, active as string, marker as string, base, token, ...ids);
-        // Best effort: without Redis nobody waits for it, and the locks run out.
+        await atBest(redis.jobsGiveBack(...lines, base, token, ...ids));
+    }
+
+    /** Without Redis nobody waits for it, and the locks run out. */
+    async function atBest(given: Promise<unknown>): Promise<void> {
         await Promise.race([given.catch(() => undefined), sleep(GIVE_BACK_MS, undefined, { ref: false })]);
     }
 

@@ -104,19 +104,38 @@ end
 return take(KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], base, token, ARGV[3], tonumber(ARGV[4]))
 `;
 
-/**
- * KEYS: wait, active, marker. ARGV: prefix of job keys, token of the locks, ids. Puts jobs that were taken and not started back to the
- * front, and wakes another worker where jobs wait, since this one may have been woken for them.
- */
-export const GIVE_BACK_SCRIPT = `
-for i = #ARGV, 3, -1 do
-    local lock = ARGV[1] .. ARGV[i] .. ':lock'
+/** Puts a job that was taken and not started back to the front, where it is still ours. */
+const GIVE_BACK = `
+local function giveBack(id)
+    local lock = ARGV[1] .. id .. ':lock'
     if redis.call('GET', lock) == ARGV[2] then
         redis.call('DEL', lock)
-        redis.call('LREM', KEYS[2], 0, ARGV[i])
-        redis.call('RPUSH', KEYS[1], ARGV[i])
+        redis.call('LREM', KEYS[2], 0, id)
+        redis.call('RPUSH', KEYS[1], id)
     end
 end
-if redis.call('LLEN', KEYS[1]) > 0 then redis.call('ZADD', KEYS[3], 0, '0') end
-return 0
+local function wakeOthers()
+    if redis.call('LLEN', KEYS[1]) > 0 then redis.call('ZADD', KEYS[3], 0, '0') end
+    return 0
+end
+`;
+
+/**
+ * KEYS: wait, active, marker. ARGV: prefix of job keys, token of the locks, ids. Puts these jobs back, and wakes another worker where jobs
+ * wait, since this one may have been woken for them.
+ */
+export const GIVE_BACK_SCRIPT = `
+${GIVE_BACK}
+for i = #ARGV, 3, -1 do giveBack(ARGV[i]) end
+return wakeOthers()
+`;
+
+/**
+ * KEYS and ARGV as above, without ids: all that this worker has locked, those too of which it never heard, since the answer to its question
+ * was lost with a connection.
+ */
+export const GIVE_BACK_ALL_SCRIPT = `
+${GIVE_BACK}
+for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do giveBack(id) end
+return wakeOthers()
 `;

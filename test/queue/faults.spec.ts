@@ -186,6 +186,25 @@ if (topologies.includes('redis')) {
             });
         }
 
+        it('puts a job back that it took without hearing of it, where it stops then', async function () {
+            this.timeout(20_000);
+            const relay = await startHalfDeafRelay(redis.port);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            const stopping = openQueue({ ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent, role: 'worker' });
+            stopping.consume(async () => success(), { concurrency: 2 });
+            expect((await api.run(aJob())).ok).to.equal(true);
+            await eventually('it waits', () => isAnyWaiting(redis.port));
+            relay.lose('answers');
+            // A job whose worker is taken for dead is told so after 5 s at the earliest.
+            const outcome = api.run(aJob({}, 4500));
+            await eventually('the job is taken', async () => (await api.counts()).active === 1);
+            ground.openQueue('worker').consume(async () => success(), { concurrency: 2 });
+            await stopping.close();
+            expect((await outcome).ok).to.equal(true);
+            await relay.close();
+        });
+
         it('tells the caller when Redis was emptied and the job with it', async function () {
             this.timeout(20_000);
             const api = ground.openQueue('api');

@@ -3,11 +3,11 @@ import { connect, createServer, type Socket } from 'node:net';
 
 /**
  * A relay before a Redis that loses what a worker asks on the connection that blocks, and on each that is opened later: everything,
- * or what stands behind a wait, while the wait itself is answered.
+ * or what stands behind a wait, while the wait itself is answered. Or it loses what that connection is answered.
  */
 export interface HalfDeafRelay {
     port: number;
-    lose(what: 'everything' | 'what follows a wait'): void;
+    lose(what: 'everything' | 'what follows a wait' | 'answers'): void;
     /** Hears everything again, and cuts the connections of which something was lost: nobody would say it again. */
     hear(): void;
     close(): Promise<void>;
@@ -34,7 +34,8 @@ export async function startHalfDeafRelay(target: number): Promise<HalfDeafRelay>
             far.write(isDeaf ? bytes.subarray(0, question) : bytes);
         });
         far.on('data', (bytes) => {
-            if (!(losing === 'everything' && (isBlocking || isLate))) near.write(bytes);
+            const isLost = (losing === 'everything' && (isBlocking || isLate)) || (losing === 'answers' && isBlocking);
+            if (!isLost) near.write(bytes);
         });
         for (const [from, to] of [
             [near, far],
