@@ -6,7 +6,7 @@ import { perTick } from '../per-tick.ts';
 import { sendNow } from '../redis.ts';
 import { type Envelope, REPLY_TTL_S } from './backend.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS } from './bull-worker.ts';
-import { ADD_SCRIPT, FINISH_SCRIPT, GIVE_BACK_ALL_SCRIPT, GIVE_BACK_SCRIPT, SCRIPT_BATCH, TAKE_SCRIPT } from './lean-scripts.ts';
+import { ADD_SCRIPT, FINISH_SCRIPT, GIVE_BACK_SCRIPT, GIVE_BACK_UNHEARD_SCRIPT, SCRIPT_BATCH, TAKE_SCRIPT } from './lean-scripts.ts';
 
 type Arguments = (string | number)[];
 /** {id, data, timestamp, priority, deferred failure} */
@@ -18,7 +18,7 @@ declare module 'ioredis' {
         jobsTake(...args: Arguments): Result<TakenJob[], Context>;
         jobsFinish(...args: Arguments): Result<TakenJob[], Context>;
         jobsGiveBack(...args: Arguments): Result<number, Context>;
-        jobsGiveBackAll(...args: Arguments): Result<number, Context>;
+        jobsGiveBackUnheard(...args: Arguments): Result<number, Context>;
     }
 }
 
@@ -51,10 +51,10 @@ const BULL_WATCHDOG_MS = 1000;
 export interface LeanJobs {
     /** Stores the answer of a job and lets the job go, where it is still ours. */
     finish(id: string, channel: string, body: string): Promise<void>;
-    /** From now on nothing new is taken. */
+    /** From now on nothing new is taken; what was taken and not started is put back as soon as nothing is waited for any more. */
     stopTaking(): void;
-    /** Puts back what was taken and not started; call it when nothing runs any more. */
-    giveBackAll(): Promise<void>;
+    /** Puts back what this worker has locked and does not work on. */
+    giveBack(): Promise<void>;
 }
 
 /**
@@ -66,7 +66,7 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     redis.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
     redis.defineCommand('jobsFinish', { numberOfKeys: 6, lua: FINISH_SCRIPT });
     redis.defineCommand('jobsGiveBack', { numberOfKeys: 3, lua: GIVE_BACK_SCRIPT });
-    redis.defineCommand('jobsGiveBackAll', { numberOfKeys: 3, lua: GIVE_BACK_ALL_SCRIPT });
+    redis.defineCommand('jobsGiveBackUnheard', { numberOfKeys: 3, lua: GIVE_BACK_UNHEARD_SCRIPT });
     const { wait, active, prioritized, marker, meta, stalled } = backend.keys as Record<string, string>;
     const takeKeys = [wait, active, prioritized, marker, meta] as string[];
     const lines = [wait, active, marker] as string[];
@@ -79,6 +79,8 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     const held = new Set<string>();
     /** Left the queue with its answer, before the worker says that it is done. */
     const finished = new Set<string>();
+    /** Under way to Redis. */
+    const questions = new Set<Promise<void>>();
     let isKnownEmpty = false;
     let isStopped = false;
     /** A question that stands behind a wait, and is answered with it. */
@@ -94,7 +96,7 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
             const wanted = isStopped ? 0 : jobs.filter(({ id }) => held.has(id)).length;
             const answer = redis.jobsFinish(...takeKeys, stalled as string, ...lock, wanted, REPLY_TTL_S, ...flat);
             sendNow(redis);
-            take(await answer);
+            take(await watch(answer));
             for (const { id } of jobs) if (held.delete(id)) finished.add(id);
             return jobs;
         },
@@ -117,7 +119,7 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         }
         return { result: isNextWanted ? next() : undefined, finishedOn: Date.now() };
     };
-    const { extendLocks, moveToFailed, waitForJob } = backend;
+    const { disconnectBlocking, extendLocks, moveToFailed, waitForJob } = backend;
     backend.waitForJob = async (timeout) => {
         if (ready.length > 0) return { member: '0', score: 0 };
         const waitMs = timeout * 1000;
@@ -147,6 +149,10 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
             isKnownEmpty = false;
         }
     };
+    backend.disconnectBlocking = async (...args) => {
+        await disconnectBlocking.apply(backend, args);
+        if (isStopped) await giveBackUnheard();
+    };
     backend.extendLocks = (ids, _tokens, duration) => extendLocks.call(backend, ids, Array(ids.length).fill(token), duration);
     backend.moveToFailed = async (job, reason, remove, _token, ...rest) => {
         held.delete(job.id ?? '');
@@ -160,13 +166,35 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         stopTaking() {
             isStopped = true;
         },
-        giveBackAll: () => atBest(redis.jobsGiveBackAll(...lines, base, token)),
+        giveBack: giveBackUnheard,
     };
 
-    async function giveBack(): Promise<void> {
+    async function giveBackReady(): Promise<void> {
         const ids = ready.splice(0).map(([id]) => id);
         for (const id of ids) held.delete(id);
         await atBest(redis.jobsGiveBack(...lines, base, token, ...ids));
+    }
+
+    /** Also what was taken by a question whose answer never came: the connection that blocks is closed while one may be under way. */
+    async function giveBackUnheard(): Promise<void> {
+        const giveBack = async () => {
+            // What these bring is known then.
+            await Promise.all(questions);
+            for (const [id] of ready.splice(0)) held.delete(id);
+            await redis.jobsGiveBackUnheard(...lines, base, token, ...held);
+        };
+        await atBest(giveBack());
+    }
+
+    /** Remembers a question until it is answered, or never will be. */
+    function watch(question: Promise<TakenJob[]>): Promise<TakenJob[]> {
+        const settled = question.then(
+            () => undefined,
+            () => undefined,
+        );
+        questions.add(settled);
+        void settled.then(() => questions.delete(settled));
+        return question;
     }
 
     /** Without Redis nobody waits for it, and the locks run out. */
@@ -176,7 +204,7 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
 
     async function ask(connection: Redis): Promise<void> {
         const wanted = Math.max(1, Math.min(SCRIPT_BATCH, concurrency - held.size));
-        const taken = await connection.jobsTake(...takeKeys, ...lock, wanted);
+        const taken = await watch(connection.jobsTake(...takeKeys, ...lock, wanted));
         isKnownEmpty = taken.length < wanted;
         take(taken);
     }
@@ -192,7 +220,7 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
             if (blocking.jobsTake === undefined) blocking.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
             await ask(blocking);
             // The loop may have given this question up, and filled the slots by another one.
-            if (isStopped || held.size > concurrency) await giveBack();
+            if (isStopped || held.size > concurrency) await giveBackReady();
         } catch {
             // The loop asks by itself, and learns then what is wrong.
         }

@@ -131,11 +131,15 @@ return wakeOthers()
 `;
 
 /**
- * KEYS and ARGV as above, without ids: all that this worker has locked, those too of which it never heard, since the answer to its question
- * was lost with a connection.
+ * KEYS and ARGV as above, but the ids are those that stay: everything else that this worker has locked goes back, so also jobs of which it
+ * never heard, since the answer to its question was lost with a connection.
  */
-export const GIVE_BACK_ALL_SCRIPT = `
+export const GIVE_BACK_UNHEARD_SCRIPT = `
 ${GIVE_BACK}
-for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do giveBack(id) end
+local isKnown = {}
+for i = 3, #ARGV do isKnown[ARGV[i]] = true end
+for _, id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
+    if not isKnown[id] then giveBack(id) end
+end
 return wakeOthers()
 `;

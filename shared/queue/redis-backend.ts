@@ -103,7 +103,7 @@ export function openRedisWorker({ redisUrl, keyPrefix, log }: RedisQueueOptions)
                 async pause() {
                     taking.stopTaking();
                     await wrapped.pause();
-                    await taking.giveBackAll();
+                    await taking.giveBack();
                 },
             };
         },

@@ -186,22 +186,37 @@ if (topologies.includes('redis')) {
             });
         }
 
-        it('puts a job back that it took without hearing of it, where it stops then', async function () {
+        it('puts a job back that it took without hearing of it as soon as it begins to stop', async function () {
             this.timeout(20_000);
             const relay = await startHalfDeafRelay(redis.port);
             const api = ground.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const stopping = openQueue({ ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent, role: 'worker' });
-            stopping.consume(async () => success(), { concurrency: 2 });
-            expect((await api.run(aJob())).ok).to.equal(true);
-            await eventually('it waits', () => isAnyWaiting(redis.port));
+            const gate = Promise.withResolvers<void>();
+            const handled: string[] = [];
+            const work = stopping.consume(
+                async ({ operation }) => {
+                    handled.push(operation);
+                    await gate.promise;
+                    return success();
+                },
+                { concurrency: 2 },
+            );
+            const running = api.run(aJob({ operation: 'op_running' }, 10_000));
+            await eventually('it works', () => work.inFlight() === 1);
+            await eventually('it waits for another', () => isAnyWaiting(redis.port));
             relay.lose('answers');
             // A job whose worker is taken for dead is told so after 5 s at the earliest.
-            const outcome = api.run(aJob({}, 4500));
-            await eventually('the job is taken', async () => (await api.counts()).active === 1);
+            const lost = api.run(aJob({ operation: 'op_lost' }, 4500));
+            await eventually('the job is taken', async () => (await api.counts()).active === 2);
             ground.openQueue('worker').consume(async () => success(), { concurrency: 2 });
-            await stopping.close();
-            expect((await outcome).ok).to.equal(true);
+            const stopped = stopping.close();
+            expect((await lost).ok).to.equal(true);
+            expect(work.inFlight()).to.equal(1);
+            gate.resolve();
+            expect((await running).ok).to.equal(true);
+            await stopped;
+            expect(handled).to.deep.equal(['op_running']);
             await relay.close();
         });
 
