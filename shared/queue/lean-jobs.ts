@@ -154,9 +154,13 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         if (isStopped) await giveBackUnheard();
     };
     backend.extendLocks = (ids, _tokens, duration) => extendLocks.call(backend, ids, Array(ids.length).fill(token), duration);
-    backend.moveToFailed = async (job, reason, remove, _token, ...rest) => {
-        held.delete(job.id ?? '');
-        return moveToFailed.call(backend, job, reason, remove, token, ...rest);
+    backend.moveToFailed = async (job, reason, remove, _token, _isNextWanted, fields) => {
+        try {
+            // The next one is asked for by our own script: what BullMQ's brings along nobody here would know of.
+            return await moveToFailed.call(backend, job, reason, remove, token, false, fields);
+        } finally {
+            held.delete(job.id ?? '');
+        }
     };
 
     return {

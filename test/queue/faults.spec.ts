@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import pg from 'pg';
+import type { FetchJob } from '../../shared/domain/fetch.ts';
 import { openQueue, type Queue } from '../../shared/queue.ts';
 import { startRelay } from '../support/relay.ts';
 import { startHalfDeafRelay } from './half-deaf-relay.ts';
@@ -218,6 +219,49 @@ if (topologies.includes('redis')) {
             await stopped;
             expect(handled).to.deep.equal(['op_running']);
             await relay.close();
+        });
+
+        it('keeps what it works on while it stops, also where it failed the job of a dead worker before', async function () {
+            this.timeout(20_000);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            const client = new Redis(redis.url);
+            const monitor = await client.monitor();
+            try {
+                const dead = api.run(aJob());
+                await eventually('it waits', async () => (await api.counts()).waiting === 1);
+                const [key = ''] = await client.keys(`*:op_*`);
+                await client.hset(key, 'defa', 'job stalled more than allowable limit');
+                const gate = Promise.withResolvers<void>();
+                const handled: string[] = [];
+                const work = async ({ operation }: FetchJob) => {
+                    handled.push(operation);
+                    await gate.promise;
+                    return success();
+                };
+                const next = api.run(aJob({ operation: 'op_next' }));
+                await eventually('both wait', async () => (await api.counts()).waiting === 2);
+                const stopping = openQueue({ ...ground.place, log: silent, role: 'worker' });
+                // With one slot: the next job comes with the end of the one before.
+                const running = stopping.consume(work, { concurrency: 1 });
+                expect((await dead).ok).to.equal(false);
+                await eventually('it works on the next', () => running.inFlight() === 1);
+                const givenBack = new Promise<void>((done) => {
+                    monitor.on('monitor', (_time: string, words: string[]) => {
+                        if (/^eval/i.test(words[0] ?? '') && words[2] === '3' && words[4]?.endsWith(':active')) done();
+                    });
+                });
+                const stopped = stopping.close();
+                await givenBack;
+                expect(await api.counts()).to.include({ active: 1, waiting: 0 });
+                gate.resolve();
+                expect((await next).ok).to.equal(true);
+                await stopped;
+                expect(handled).to.deep.equal(['op_next']);
+            } finally {
+                monitor.disconnect();
+                client.disconnect();
+            }
         });
 
         it('tells the caller when Redis was emptied and the job with it', async function () {
