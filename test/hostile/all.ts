@@ -1,3 +1,4 @@
+import { eventually } from '../support/eventually.ts';
 import type { Person } from '../support/people.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Ground, openGround } from './ground.ts';
@@ -79,6 +80,13 @@ async function driftOf({ person, credits }: Lane): Promise<string[]> {
 }
 
 async function creditsOf(person: Person): Promise<{ balance: number; held: number }> {
-    const { body } = await person.call('GET', '/v1/account');
-    return (body['data'] as { credits: { balance: number; held: number } }).credits;
+    let credits: { balance: number; held: number } | undefined;
+    const look = async () => {
+        const { status, body } = await person.call('GET', '/v1/account');
+        credits = (body['data'] as { credits: typeof credits } | undefined)?.credits;
+        return { status, body };
+    };
+    // Whoever only looks is the first to be refused where the machine stood still, and comes again.
+    await eventually(look, () => credits !== undefined);
+    return credits as unknown as { balance: number; held: number };
 }
