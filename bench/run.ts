@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { commitNow } from './commit.ts';
 import { readLongRuns } from './long-runs.ts';
 import { number, render } from './render.ts';
-import { type BenchResults, medianOf, type RoundRun, withRounds } from './results.ts';
+import { type BenchResults, type Figures, medianOf, type RoundRun, withRounds } from './results.ts';
 import { ROUNDS } from './scenarios/all.ts';
-import type { Bench, Round } from './scenarios/scenario.ts';
+import type { Bench, Round, Scenario } from './scenarios/scenario.ts';
 import { readSoak } from './soak/results.ts';
-import { untilQuiet } from './stack/processes.ts';
+import { stolenSeconds, untilQuiet } from './stack/processes.ts';
 import { openStack } from './stack/stack.ts';
 
 /**
@@ -22,6 +22,9 @@ const REPETITIONS = isQuick ? 1 : 3;
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 /** Longest wait for a quiet machine before each measurement. */
 const PATIENCE_MS = isQuick ? 0 : 6000;
+/** A measurement is made again where the hypervisor gave more than so many cores to others meanwhile, and so often at most. */
+const STOLEN_CORES = 0.05;
+const TRIES = isQuick ? 1 : 3;
 
 const ALL = ROUNDS.flatMap(({ scenarios }) => scenarios.map(({ name }) => name));
 const only = namesAfter('--only', ALL);
@@ -75,8 +78,7 @@ async function measure(bench: Bench): Promise<void> {
         try {
             for (let repetition = 1; repetition <= REPETITIONS; repetition++) {
                 for (const scenario of scenarios) {
-                    await untilQuiet(PATIENCE_MS);
-                    const figures = await scenario.run(bench);
+                    const figures = await runUndisturbed(scenario, bench);
                     results.scenarios[scenario.name] = [...(results.scenarios[scenario.name] ?? []), figures];
                     const shown = Object.entries(figures).map(([name, value]) => `${name} ${number(value)}`);
                     const at = Math.round((performance.now() - began) / 1000);
@@ -87,6 +89,20 @@ async function measure(bench: Bench): Promise<void> {
             await close?.();
         }
     }
+}
+
+/** Of its tries the one that lost the least to others; whatever it showed, since only that decides. */
+async function runUndisturbed(scenario: Scenario, bench: Bench): Promise<Figures> {
+    let best: Figures | undefined;
+    for (let tries = 0; tries < TRIES; tries++) {
+        await untilQuiet(PATIENCE_MS);
+        const before = { at: performance.now(), stolen: stolenSeconds() };
+        const figures = await scenario.run(bench);
+        const stolen = (stolenSeconds() - before.stolen) / ((performance.now() - before.at) / 1000);
+        if (stolen < (best?.['stolen_cores'] ?? Number.POSITIVE_INFINITY)) best = { ...figures, stolen_cores: stolen };
+        if (stolen <= STOLEN_CORES) break;
+    }
+    return best as Figures;
 }
 
 function describeMachine(): RoundRun['machine'] {

@@ -102,19 +102,29 @@ export function cpuSeconds(pid: number, { children = false } = {}): number {
 
 /** CPU time that all processes of this machine used since it started, in seconds. */
 export function busySeconds(): number {
-    const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = readFileSync('/proc/stat', 'utf8')
-        .split(/\s+/, 9)
-        .slice(1)
-        .map(Number);
+    const [user = 0, nice = 0, system = 0, , , irq = 0, softIrq = 0] = ticksOfMachine();
     return (user + nice + system + irq + softIrq) / TICKS_PER_SECOND;
 }
 
-/** Waits for a moment in which other work leaves this machine alone, but not for longer than so many milliseconds. */
+/** Seconds since it started in which cores of this machine had work and a hypervisor gave them to somebody else, over all cores; see proc(5). */
+export function stolenSeconds(): number {
+    const [, , , , , , , stolen = 0] = ticksOfMachine();
+    return stolen / TICKS_PER_SECOND;
+}
+
+/** user, nice, system, idle, iowait, irq, softirq, steal */
+function ticksOfMachine(): number[] {
+    const [, ...ticks] = readFileSync('/proc/stat', 'utf8').split(/\s+/, 9).map(Number);
+    return ticks;
+}
+
+/** Waits for a moment in which other work, here or on the same host, leaves this machine alone, but not for longer than so many milliseconds. */
 export async function untilQuiet(patienceMs: number): Promise<void> {
+    const taken = () => busySeconds() + stolenSeconds();
     for (const end = performance.now() + patienceMs; performance.now() < end; ) {
-        const before = { at: performance.now(), busy: busySeconds() };
+        const before = { at: performance.now(), taken: taken() };
         await sleep(300);
-        const cores = (busySeconds() - before.busy) / ((performance.now() - before.at) / 1000);
+        const cores = (taken() - before.taken) / ((performance.now() - before.at) / 1000);
         if (cores < QUIET_CORES) return;
     }
 }

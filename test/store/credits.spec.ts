@@ -3,6 +3,7 @@ import { newId } from '../../shared/domain/ids.ts';
 import { isOutage } from '../../shared/store/credits/outages.ts';
 import { openCredits } from '../../shared/store/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
+import { spendOneByOne } from './rushes.ts';
 
 describe('credits', () => {
     let books: Books;
@@ -124,6 +125,9 @@ describe('credits', () => {
             expect(performance.now() - begun).to.be.below(10_000);
             expect(await books.credits.balance(account)).to.include({ available: 0, held: 0 });
         });
+
+        it('one by one from each of eight processes spend exactly what there is, on an allowance and a bonus', () =>
+            spendOneByOne(books, { processes: 8, allowance: 300, bonus: 200 }));
     });
 
     describe('a charge', () => {

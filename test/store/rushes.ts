@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Credits, earnContribution } from '../../shared/store/credits.ts';
+import { openDb } from '../../shared/db.ts';
+import { type Credits, earnContribution, openCredits } from '../../shared/store/credits.ts';
 import { type Books, orderFor } from './books.ts';
 import type { Link } from './link.ts';
 
@@ -33,6 +34,43 @@ export async function loseAnswers(
     expect(lost, 'answers lost').to.be.at.least(calls / 5);
     expect(charged.reduce((sum, credits) => sum + credits, 0)).to.equal(all);
     expect(await books.credits.balance(account)).to.include({ available: 4 * all, held: 0 });
+}
+
+/**
+ * R12: processes that each send one movement at a time, to one account: every third call is given up, and every second charge is of half
+ * of what was held. They end when nothing is left.
+ */
+export async function spendOneByOne(
+    books: Books,
+    { processes, allowance, bonus }: { processes: number; allowance: number; bonus: number },
+): Promise<void> {
+    const account = await books.user({ allowance, bonus });
+    const pools = Array.from({ length: processes }, () => openDb({ url: books.url, poolSize: 2 }));
+    const spent = await Promise.all(
+        pools.map(async (db) => {
+            const credits = openCredits(db);
+            let sum = 0;
+            for (let turn = 0; ; turn++) {
+                const order = orderFor(account, { userId: 'usr_nobody', maxUnits: 2 });
+                const held = await credits.hold(order);
+                if (!held.ok) break;
+                const bill =
+                    turn % 3 === 2 ? undefined : await credits.charge({ ...order, amount: Math.ceil(held.amount / (1 + (turn % 2))) });
+                if (bill === undefined) await credits.release(order);
+                else if (bill.ok) sum += bill.charged;
+            }
+            await credits.close();
+            return sum;
+        }),
+    );
+    await Promise.all(pools.map((db) => db.destroy()));
+    const left = await books.credits.balance(account);
+    // Whoever was refused may have been so while others still held what they gave back.
+    expect(spent.reduce((sum, credits) => sum + credits, 0) + (left?.available ?? 0)).to.equal(allowance + bonus);
+    expect(left).to.include({ held: 0 });
+    const { rows } = await books.db.raw<{ rows: { from_bonus: number }[] }>('select from_bonus from holds where account_id = ?', [account]);
+    expect(rows.some(({ from_bonus: credits }) => credits > 0)).to.equal(true);
+    await books.expectRightBooks();
 }
 
 /** R15: the first calls of a new month, all at once: it begins once, whoever was first. */

@@ -2,6 +2,7 @@ import type { Db } from '../../db.ts';
 import { run, type Statement } from '../statement.ts';
 import type { Bonuses } from './bonuses.ts';
 import { findHolds, type HoldOrder, type HoldRow, type HoldVerdict, holdVerdict } from './holds.ts';
+import { holdOne, settleOne } from './lone-moves.ts';
 import { isOutage, persist } from './outages.ts';
 import { type Settled, type SettledRow, type Settlement, settledVerdict } from './settlements.ts';
 
@@ -21,7 +22,7 @@ const MOVE: Statement = {
         from credits_move($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`,
 };
 
-/** Holds and settlements of a batch in one statement and one commit (migrations/0030); a verdict for each, in their order. */
+/** Holds and settlements of a batch in one statement and one commit (migrations/0030, 0097); a verdict for each, in their order. */
 export async function moveAll(
     db: Db,
     moves: readonly Move[],
@@ -38,9 +39,9 @@ export async function moveAll(
             const found = mayBeDone && orders.length > 0 ? await findHolds(db, orders, limits.timeoutMs) : [];
             const done = new Set(found.map((row) => row.operation));
             const open = orders.filter((order) => !done.has(order.operation));
-            const rows = await run<MovedRow>(db, MOVE, columns(settlements, open, bonuses), limits.timeoutMs);
-            const held = new Map([...found, ...rows.filter((row) => row.is_hold)].map((row) => [row.operation, row]));
-            const settled = new Map(rows.filter((row) => !row.is_hold).map((row) => [row.operation, row]));
+            const rows = await send(db, settlements, open, bonuses, limits.timeoutMs);
+            const held = new Map([...found, ...rows.holds].map((row) => [row.operation, row]));
+            const settled = new Map(rows.settlements.map((row) => [row.operation, row]));
             return moves.map((move) =>
                 'hold' in move
                     ? { held: holdVerdict(held.get(move.hold.operation)) }
@@ -52,6 +53,23 @@ export async function moveAll(
         // The last try may have been committed, and only its answer is missing.
         return moves.map((move) => ('hold' in move ? { failed: error } : { unsettled: { ...move.settle, mayBeDone: true } }));
     }
+}
+
+async function send(
+    db: Db,
+    settlements: readonly Settlement[],
+    orders: readonly HoldOrder[],
+    bonuses: Bonuses,
+    timeoutMs: number,
+): Promise<{ holds: HoldRow[]; settlements: SettledRow[] }> {
+    const [order, settlement] = [orders[0], settlements[0]];
+    if (orders.length + settlements.length === 1) {
+        const held = order === undefined ? undefined : await holdOne(db, order, timeoutMs);
+        const settled = settlement === undefined ? undefined : await settleOne(db, settlement, bonuses, timeoutMs);
+        return { holds: held === undefined ? [] : [held], settlements: settled === undefined ? [] : [settled] };
+    }
+    const rows = await run<MovedRow>(db, MOVE, columns(settlements, orders, bonuses), timeoutMs);
+    return { holds: rows.filter((row) => row.is_hold), settlements: rows.filter((row) => !row.is_hold) };
 }
 
 function compare(one: string, other: string): number {
