@@ -1,6 +1,6 @@
 import { type Bound, GOALS, type GoalRow, verdictOf } from './goals.ts';
 import { type DatedRun, longRunCells } from './long-runs.ts';
-import { type BenchResults, type Figures, median, medianOf, type RoundRun } from './results.ts';
+import { type BenchResults, type Figures, median, medianOf, type RoundRun, STOLEN_CORES, STOLEN_TRIES } from './results.ts';
 import { type SoakResults, soakCells, soakText } from './soak/results.ts';
 
 /** `bench/RESULTS.md`, from the results of the bench, of the long runs and of the soak, and from nothing else. */
@@ -18,6 +18,7 @@ ${table(
 What is compared was measured in one round, in turns. Everything runs on one machine: load generator, API, worker, Redis (append-only
 file, synced every second), PostgreSQL (fsync and synchronous_commit on) and the upstream (1 KB of JSON, kept connections). Other work took
 ${others('got_64')} cores at the median while bare got was measured, and ${others('fetch_64')} while fetches were.
+${stolenText(results)}
 
 ## Goals
 
@@ -36,6 +37,19 @@ ${table(
 CPU is that of the processes named; of bare got its own. The upstream and the load generator are never counted. Where it goes, and what was
 tried: [PROFILE.md](PROFILE.md).
 ${longRuns.length === 0 ? '' : longRunsPart(longRuns)}${soak === undefined ? '' : soakPart(soak)}`;
+}
+
+/** What a hypervisor took, where results tell it. */
+function stolenText(results: BenchResults): string {
+    const stolen = Object.values(results.scenarios)
+        .flat()
+        .flatMap(({ stolen_cores: cores }) => cores ?? []);
+    if (stolen.length === 0) return '';
+    const more = stolen.filter((cores) => cores > STOLEN_CORES).length;
+    return `
+A measurement while which the hypervisor gave more than ${STOLEN_CORES} cores to other machines is made again, at most ${STOLEN_TRIES} times in all, and the one
+that lost least is kept. Of ${stolen.length} that tell it ${more} lost more all the same, the worst ${number(Math.max(...stolen))} cores (\`stolen_cores\` in results.json).
+`;
 }
 
 function roundCells({ commit, date, machine }: RoundRun): string[] {
@@ -58,7 +72,8 @@ function longRunsPart(runs: readonly DatedRun[]): string {
 ## Answers and money under faults, and other long runs
 
 Made by \`npm run test:long\` from \`bench/long-runs.json\`; a spec that ran again shows its last run. A row of the goals holds where each
-of its tests does.
+of its tests does. Bounds of time are of the time that the machine had: what a hypervisor gave to others meanwhile ("steal" in proc(5))
+is taken off.
 
 ${table(['row', 'what', '', 's', 'commit', 'date (UTC)'], longRunCells(runs))}
 `;

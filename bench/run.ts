@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { commitNow } from './commit.ts';
 import { readLongRuns } from './long-runs.ts';
 import { number, render } from './render.ts';
-import { type BenchResults, type Figures, medianOf, type RoundRun, withRounds } from './results.ts';
+import { type BenchResults, type Figures, medianOf, type RoundRun, STOLEN_CORES, STOLEN_TRIES, withRounds } from './results.ts';
 import { ROUNDS } from './scenarios/all.ts';
 import type { Bench, Round, Scenario } from './scenarios/scenario.ts';
 import { readSoak } from './soak/results.ts';
@@ -21,10 +21,8 @@ const isQuick = process.argv.includes('--quick');
 const REPETITIONS = isQuick ? 1 : 3;
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
 /** Longest wait for a quiet machine before each measurement. */
-const PATIENCE_MS = isQuick ? 0 : 6000;
-/** A measurement is made again where the hypervisor gave more than so many cores to others meanwhile, and so often at most. */
-const STOLEN_CORES = 0.05;
-const TRIES = isQuick ? 1 : 3;
+const PATIENCE_MS = isQuick ? 0 : 60_000;
+const TRIES = isQuick ? 1 : STOLEN_TRIES;
 
 const ALL = ROUNDS.flatMap(({ scenarios }) => scenarios.map(({ name }) => name));
 const only = namesAfter('--only', ALL);

@@ -118,15 +118,21 @@ function ticksOfMachine(): number[] {
     return ticks;
 }
 
-/** Waits for a moment in which other work, here or on the same host, leaves this machine alone, but not for longer than so many milliseconds. */
+/** Waits for a moment in which other work leaves this machine alone, here and on its host, but not for longer than so many milliseconds. */
 export async function untilQuiet(patienceMs: number): Promise<void> {
-    const taken = () => busySeconds() + stolenSeconds();
     for (const end = performance.now() + patienceMs; performance.now() < end; ) {
-        const before = { at: performance.now(), taken: taken() };
+        const before = { at: performance.now(), busy: busySeconds() };
         await sleep(300);
-        const cores = (taken() - before.taken) / ((performance.now() - before.at) / 1000);
-        if (cores < QUIET_CORES) return;
+        const cores = (busySeconds() - before.busy) / ((performance.now() - before.at) / 1000);
+        if (cores < QUIET_CORES && stolenWhileBusy(200) < QUIET_CORES / 2) return;
     }
+}
+
+/** Nothing is stolen of a machine that has nothing to do: keeps a core busy for so many milliseconds, and tells what share of it was lost. */
+function stolenWhileBusy(ms: number): number {
+    const before = { at: performance.now(), stolen: stolenSeconds() };
+    while (performance.now() < before.at + ms);
+    return (stolenSeconds() - before.stolen) / ((performance.now() - before.at) / 1000);
 }
 
 const QUIET_CORES = 0.25;
