@@ -29,37 +29,21 @@ let neighbourhood: Neighbourhood | undefined;
 /**
  * E7, I5, I12, L6, L7, L10: what a good site's callers notice of everybody else. Before each of them the same is measured with nothing
  * beside it, since a machine that other guests use is another one a minute later. Whoever disturbs runs in what time the others leave
- * to it, as he would have a machine of his own; that he sent what he should is looked at.
+ * to it, as he would have a machine of his own; that he sent what he should is looked at. So each of them is a round of its own.
  */
-export const ISOLATION: Round = {
-    name: 'isolation',
-    async open(bench) {
-        const { stack } = bench;
-        const hostile = startNode('bench/stack/hostile.ts');
-        const port = Number((await hostile.line('port ')).slice('port '.length));
-        const settings = neighbourSettings(stack, port);
-        await stack.replaceApi(settings);
-        await stack.replaceWorkers(1, settings);
-        const { base, apiKey } = stack.production;
-        for (const document of neighbourPackages(stack, port)) await publish(base, apiKey, document);
-        const many = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9 };
-        const [rich, starter] = await Promise.all([
-            openAccount(stack, 'rich', 'pro', { ...many, concurrency: 1e9 }),
-            openAccount(stack, 'starter', 'starter', { ...many, concurrency: 20 }),
-        ]);
-        await warm(bench);
-        neighbourhood = { hostile, hostileBase: `http://127.0.0.1:${port}`, rich, starter };
-        return async () => {
-            await hostile.stop();
-            await stack.replaceApi();
-            await stack.replaceWorkers(1);
-        };
-    },
-    scenarios: [
-        { name: 'beside_bombs', run: besideBombs },
+export const ISOLATION: readonly Round[] = [
+    round('bombs', { name: 'beside_bombs', run: besideBombs }, { name: 'one_bomb', run: oneBomb }),
+    round(
+        'hanging',
         beside('beside_hanging', ({ rich }) => ({ ...fetchesOf(HANGS, 'hang', rich), pace: { perSecond: 20 } })),
+    ),
+    round(
+        'greedy',
         // Calls of five seconds: its share of 20 at once is four a second.
         beside('beside_greedy', ({ starter }) => ({ ...fetchesOf(SLOW, 'slow', starter), pace: { perSecond: 400 } })),
+    ),
+    round(
+        'browsing',
         beside('beside_browsing', () => ({
             path: '/v1/schemas/bench.test',
             bodies: [],
@@ -67,12 +51,42 @@ export const ISOLATION: Round = {
             pace: { perSecond: 2000 },
             connections: BROWSERS,
         })),
+    ),
+    round(
+        'bad_keys',
         { name: 'beside_mistyped_keys', run: (bench) => besideBadKeys(bench, 'mistyped') },
         { name: 'beside_unknown_keys', run: (bench) => besideBadKeys(bench, 'unknown') },
-        { name: 'beside_slow_sockets', run: besideSlowSockets },
-        { name: 'one_bomb', run: oneBomb },
-    ],
-};
+    ),
+    round('slow_sockets', { name: 'beside_slow_sockets', run: besideSlowSockets }),
+];
+
+function round(name: string, ...scenarios: Scenario[]): Round {
+    return { name, scenarios, open: openNeighbourhood };
+}
+
+/** Those who disturb, and accounts for them. */
+async function openNeighbourhood(bench: Bench): Promise<() => Promise<void>> {
+    const { stack } = bench;
+    const hostile = startNode('bench/stack/hostile.ts');
+    const port = Number((await hostile.line('port ')).slice('port '.length));
+    const settings = neighbourSettings(stack, port);
+    await stack.replaceApi(settings);
+    await stack.replaceWorkers(1, settings);
+    const { base, apiKey } = stack.production;
+    for (const document of neighbourPackages(stack, port)) await publish(base, apiKey, document);
+    const many = { 'per-minute': 1e9, 'per-hour': 1e9, 'per-day': 1e9, allowance: 1e9, credits: 1e9 };
+    const [rich, starter] = await Promise.all([
+        openAccount(stack, `rich-${port}`, 'pro', { ...many, concurrency: 1e9 }),
+        openAccount(stack, `starter-${port}`, 'starter', { ...many, concurrency: 20 }),
+    ]);
+    await warm(bench);
+    neighbourhood = { hostile, hostileBase: `http://127.0.0.1:${port}`, rich, starter };
+    return async () => {
+        await hostile.stop();
+        await stack.replaceApi();
+        await stack.replaceWorkers(1);
+    };
+}
 
 interface Nuisance {
     path: string;
