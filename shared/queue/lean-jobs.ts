@@ -88,15 +88,20 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     let isWaiting = false;
     /** A wait was given up that is not over yet. */
     let isHanging = false;
+    /** What a lost connection may have taken is being put back; until then nothing is taken. */
+    let reclaiming: Promise<void> | undefined;
+    /** How often that was done: what an older question brings was put back, or has to be. */
+    let reclaimed = 0;
+    redis.on('close', reclaim);
 
     const finish = perTick(
         async (jobs: readonly { id: string; channel: string; body: string }[]) => {
             const flat = jobs.flatMap(({ id, channel, body }) => [id, channel, body]);
             // As many as finish here ask for their next one; those of other workers, whose answers are given too, do not.
-            const wanted = isStopped ? 0 : jobs.filter(({ id }) => held.has(id)).length;
+            const wanted = mayTake() ? jobs.filter(({ id }) => held.has(id)).length : 0;
             const answer = redis.jobsFinish(...takeKeys, stalled as string, ...lock, wanted, REPLY_TTL_S, ...flat);
             sendNow(redis);
-            take(await watch(answer));
+            await take(answer);
             for (const { id } of jobs) if (held.delete(id)) finished.add(id);
             return jobs;
         },
@@ -107,8 +112,12 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         // Whoever asks while another one waits learns what is here: the rest comes with the end of the wait, or of a job.
         if (isWaiting) return next();
         await answerBehindWait();
-        if (ready.length === 0 && !isKnownEmpty && !isStopped) {
-            await ask(redis);
+        if (ready.length === 0 && !isKnownEmpty) {
+            // Once more where a connection was lost meanwhile.
+            for (let tries = 0; tries < 2 && ready.length === 0 && !isKnownEmpty; tries++) {
+                if (reclaiming !== undefined) await endsWithin(reclaiming, HANGING_MS);
+                if (mayTake()) await ask(redis);
+            }
         } else if (ready.length === 0) isKnownEmpty = false;
         return next();
     };
@@ -190,6 +199,24 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         await atBest(giveBack());
     }
 
+    /** A connection is lost, and maybe with it the answer to a question that took jobs: whatever nobody here heard of is put back. */
+    function reclaim(): void {
+        if (isStopped) return;
+        reclaimed++;
+        const asked = reclaimed;
+        reclaiming = redis
+            .jobsGiveBackUnheard(...lines, base, token, ...held)
+            .catch(() => undefined)
+            .then(() => {
+                isKnownEmpty = false;
+                if (asked === reclaimed) reclaiming = undefined;
+            });
+    }
+
+    function mayTake(): boolean {
+        return !isStopped && reclaiming === undefined;
+    }
+
     /** Remembers a question until it is answered, or never will be. */
     function watch(question: Promise<TakenJob[]>): Promise<TakenJob[]> {
         const settled = question.then(
@@ -208,9 +235,8 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
 
     async function ask(connection: Redis): Promise<void> {
         const wanted = Math.max(1, Math.min(SCRIPT_BATCH, concurrency - held.size));
-        const taken = await watch(connection.jobsTake(...takeKeys, ...lock, wanted));
-        isKnownEmpty = taken.length < wanted;
-        take(taken);
+        const taken = await take(connection.jobsTake(...takeKeys, ...lock, wanted));
+        isKnownEmpty = taken !== undefined && taken < wanted;
     }
 
     /**
@@ -220,8 +246,11 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     async function askBehindWait(): Promise<void> {
         try {
             const blocking = (await backend.blockingClient) as unknown as Redis | undefined;
-            if (blocking === undefined || isStopped) return;
-            if (blocking.jobsTake === undefined) blocking.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
+            if (blocking === undefined || !mayTake()) return;
+            if (blocking.jobsTake === undefined) {
+                blocking.defineCommand('jobsTake', { numberOfKeys: 5, lua: TAKE_SCRIPT });
+                blocking.on('close', reclaim);
+            }
             await ask(blocking);
             // The loop may have given this question up, and filled the slots by another one.
             if (isStopped || held.size > concurrency) await giveBackReady();
@@ -237,11 +266,20 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         if (behindWait === behind) behindWait = undefined;
     }
 
-    function take(jobs: TakenJob[]): void {
+    /** Resolves with how many jobs a question brought; undefined where a connection was lost since it was asked. */
+    async function take(question: Promise<TakenJob[]>): Promise<number | undefined> {
+        const askedAt = reclaimed;
+        const jobs = await watch(question);
+        if (askedAt !== reclaimed) {
+            const unknown = jobs.flatMap(([id]) => (held.has(id) ? [] : [id]));
+            if (unknown.length > 0) await atBest(redis.jobsGiveBack(...lines, base, token, ...unknown));
+            return undefined;
+        }
         for (const job of jobs) {
             ready.push(job);
             held.add(job[0]);
         }
+        return jobs.length;
     }
 
     /** As BullMQ's own `moveToActive` answers; empty where there is no job. */

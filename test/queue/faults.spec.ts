@@ -221,6 +221,40 @@ if (topologies.includes('redis')) {
             await relay.close();
         });
 
+        it('puts a job back that it took without hearing of it when its connections are lost, and goes on', async function () {
+            this.timeout(20_000);
+            const relay = await startHalfDeafRelay(redis.port);
+            const api = ground.openQueue('api');
+            await eventually('it is connected', () => isUp(api));
+            const worker = openQueue({ ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent, role: 'worker' });
+            const gate = Promise.withResolvers<void>();
+            const handled: string[] = [];
+            const work = worker.consume(
+                async ({ operation }) => {
+                    handled.push(operation);
+                    if (operation === 'op_running') await gate.promise;
+                    return success();
+                },
+                { concurrency: 3 },
+            );
+            const running = api.run(aJob({ operation: 'op_running' }, 10_000));
+            await eventually('it works', () => work.inFlight() === 1);
+            await eventually('it waits for another', () => isAnyWaiting(redis.port));
+            relay.lose('answers');
+            // A job whose worker is taken for dead is told so after 5 s at the earliest.
+            const lost = api.run(aJob({ operation: 'op_lost' }, 4500));
+            await eventually('the job is taken', async () => (await api.counts()).active === 2);
+            expect(work.inFlight()).to.equal(1);
+            relay.hear();
+            expect((await lost).ok).to.equal(true);
+            expect((await api.run(aJob({ operation: 'op_next' }, 4500))).ok).to.equal(true);
+            gate.resolve();
+            expect((await running).ok).to.equal(true);
+            expect(handled).to.deep.equal(['op_running', 'op_lost', 'op_next']);
+            await worker.close();
+            await relay.close();
+        });
+
         it('keeps what it works on while it stops, also where it failed the job of a dead worker before', async function () {
             this.timeout(20_000);
             const api = ground.openQueue('api');
