@@ -201,15 +201,15 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
 
     /** A connection is lost, and maybe with it the answer to a question that took jobs: whatever nobody here heard of is put back. */
     function reclaim(): void {
-        if (isStopped) return;
+        // In an outage every try to connect ends so; nothing is taken until the first of them was heard.
+        if (isStopped || reclaiming !== undefined) return;
         reclaimed++;
-        const asked = reclaimed;
         reclaiming = redis
             .jobsGiveBackUnheard(...lines, base, token, ...held)
             .catch(() => undefined)
             .then(() => {
+                reclaiming = undefined;
                 isKnownEmpty = false;
-                if (asked === reclaimed) reclaiming = undefined;
             });
     }
 
