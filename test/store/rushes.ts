@@ -66,12 +66,13 @@ export async function spendOneByOne(
     try {
         // Who opens a connection waits for it at most a second, which is not what this is about.
         for (const db of pools) await eventually(() => db.raw('select').then(Boolean, () => false), Boolean, 20_000);
-        await Promise.all(
+        const ends = await Promise.allSettled(
             pools.map(async (db) => {
                 const credits = openCredits(db);
                 await spend(credits).finally(() => credits.close());
             }),
         );
+        for (const end of ends) if (end.status === 'rejected') throw end.reason;
     } finally {
         for (const operation of open) await books.credits.release({ operation });
         await Promise.all(pools.map((db) => db.destroy()));
