@@ -93,7 +93,7 @@ export function readConfig(env: Env = process.env): Config {
         stripe: read.stripe(),
         otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
         // Arrivals are looked at ten times a second, so that the last of them is cut within 15 s.
-        arrivalMs: 14_700,
+        arrivalMs: 14_500,
         browsedPerSecond: 200,
         guessesPerSecond: 100,
         // 32 MiB and 0.3 s of one core, with the rounds of shared/passwords.ts.
