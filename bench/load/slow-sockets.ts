@@ -1,7 +1,8 @@
 import { connect } from 'node:net';
 
 /**
- * Opens so many connections that never finish their headers, and so many that never finish their body, sending a byte a second each:
+ * Opens so many connections that never finish their headers, and so many that never finish their body, sending a byte a second each, not
+ * all in one moment, as they would come from as many machines:
  * `node slow-sockets.ts <port> <count> <key>`. Prints when all are open, and when all are cut how long the last of each was borne, in
  * seconds, as JSON.
  */
@@ -12,8 +13,9 @@ const body = `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${apiK
 const opened: Promise<void>[] = [];
 const ended: Promise<{ kind: 'headers' | 'body'; seconds: number }>[] = [];
 for (let index = 0; index < Number(count); index++) {
-    open('headers', headers);
-    open('body', body);
+    const phaseMs = (index * 1000) / Number(count);
+    open('headers', headers, phaseMs);
+    open('body', body, phaseMs);
 }
 await Promise.all(opened);
 process.stdout.write('all are open\n');
@@ -21,7 +23,7 @@ const all = await Promise.all(ended);
 const longest = (kind: string) => Math.max(...all.filter((one) => one.kind === kind).map(({ seconds }) => seconds));
 process.stdout.write(`${JSON.stringify({ headers_s: longest('headers'), body_s: longest('body') })}\n`);
 
-function open(kind: 'headers' | 'body', beginning: string): void {
+function open(kind: 'headers' | 'body', beginning: string, phaseMs: number): void {
     const socket = connect(Number(port), '127.0.0.1');
     const { promise, resolve } = Promise.withResolvers<void>();
     opened.push(promise);
@@ -32,7 +34,10 @@ function open(kind: 'headers' | 'body', beginning: string): void {
             socket.once('connect', () => {
                 began = performance.now();
                 socket.write(beginning);
-                timer = setInterval(() => socket.write('x'), 1000);
+                timer = setTimeout(() => {
+                    socket.write('x');
+                    timer = setInterval(() => socket.write('x'), 1000);
+                }, phaseMs);
                 resolve();
             });
             socket.on('error', () => undefined);

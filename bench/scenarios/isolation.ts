@@ -212,7 +212,7 @@ async function oneBomb(bench: Bench): Promise<Figures> {
 async function besideSlowSockets(bench: Bench): Promise<Figures> {
     const { base, apiKey } = bench.stack.production;
     const alone = await aloneFirst(bench);
-    const sockets = startNode('bench/load/slow-sockets.ts', [new URL(base).port, '1000', apiKey]);
+    const sockets = startStranger('bench/load/slow-sockets.ts', [new URL(base).port, '1000', apiKey]);
     try {
         await sockets.line('all are open');
         const figures = await goodSite(bench);
