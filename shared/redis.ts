@@ -2,7 +2,10 @@ import type { Writable } from 'node:stream';
 import { type CommonRedisOptions, Redis } from 'ioredis';
 import { type OutageLog, watchOutage } from './outage.ts';
 
-/** A fixed short delay: with the default back-off the first job after a 30 s outage waited 7.8 s, with this one 7 ms. */
+/**
+ * A fixed short delay: with the default back-off the first job after a 30 s outage waited 7.8 s, with this one 7 ms. Also for one that still
+ * reads its file, of which it says in whole seconds how long that takes.
+ */
 const RETRY_MS = 200;
 /** A connection that is owed an answer and hears nothing for so long is cut and opened anew (GOALS R5: noticed within 3 s). */
 const SILENCE_MS = 2500;
@@ -26,6 +29,7 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
     const redis = new Redis(url, {
         ...PROFILES[profile],
         retryStrategy: () => RETRY_MS,
+        maxLoadingRetryTime: RETRY_MS,
         connectTimeout: 2000,
         socketTimeout: SILENCE_MS,
         keepAlive: 5000,

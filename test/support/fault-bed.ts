@@ -35,8 +35,8 @@ export interface FaultBed {
      * a write. @param timeoutsMs what each four of them in turn are given
      */
     load(options: { perSecond: number; until: Promise<unknown>; timeoutsMs?: readonly number[] }): Promise<Entry[]>;
-    /** One call, to one of the APIs. */
-    call(options?: { api?: number; isWrite?: boolean; timeoutMs?: number }): Promise<Entry>;
+    /** One call, to one of the APIs; a quick one is none of those for which the site takes a second more. */
+    call(options?: { api?: number; isWrite?: boolean; timeoutMs?: number; isQuick?: boolean }): Promise<Entry>;
     /** A call that moves no credits, to the APIs in turn; it is no part of what is checked. */
     look(path: string): Promise<Entry>;
     /**
@@ -125,8 +125,9 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
             started.push(worker);
             await worker.said('the worker takes jobs');
         },
-        async call({ api, isWrite = false, timeoutMs = CALL_TIMEOUT_MS } = {}) {
+        async call({ api, isWrite = false, timeoutMs = CALL_TIMEOUT_MS, isQuick = false } = {}) {
             id += 1;
+            if (isQuick && isSlow(id)) id += 1;
             turn = api ?? turn + 1;
             const base = bases[turn % bases.length] ?? '';
             const body = { site: SITE, endpoint: isWrite ? 'write' : 'read', params: { id }, timeout_ms: timeoutMs };
@@ -255,16 +256,18 @@ async function holdsResolvedLate(db: Db): Promise<{ operation: string; lateMs: n
     return rows;
 }
 
+/** Some take long, so that whoever stops has something to wait for. */
+const isSlow = (id: number) => id % 10 === 0;
+
 async function openCountingSite(seen: Map<number, number>, slowMs: number): Promise<{ server: Server; port: number }> {
     const server = createServer((incoming: IncomingMessage, response: ServerResponse) => {
         const id = Number(incoming.url?.split('/').at(-1));
         seen.set(id, (seen.get(id) ?? 0) + 1);
-        // Some take long, so that whoever stops has something to wait for.
         setTimeout(
             () => {
                 response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id }));
             },
-            id % 10 === 0 ? slowMs + 1000 : slowMs,
+            isSlow(id) ? slowMs + 1000 : slowMs,
         );
     });
     server.listen(0, '127.0.0.1');
