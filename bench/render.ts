@@ -72,8 +72,7 @@ function longRunsPart(runs: readonly DatedRun[]): string {
 ## Answers and money under faults, and other long runs
 
 Made by \`npm run test:long\` from \`bench/long-runs.json\`; a spec that ran again shows its last run. A row of the goals holds where each
-of its tests does. Bounds of time are of the time that the machine had: what a hypervisor gave to others meanwhile ("steal" in proc(5))
-is taken off.
+of its tests does.
 
 ${table(['row', 'what', '', 's', 'commit', 'date (UTC)'], longRunCells(runs))}
 `;

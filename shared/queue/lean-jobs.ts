@@ -90,6 +90,7 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
     let isHanging = false;
     /** What a lost connection may have taken is being put back; until then nothing is taken. */
     let reclaiming: Promise<void> | undefined;
+    let isReclaimDue = false;
     /** How often that was done: what an older question brings was put back, or has to be. */
     let reclaimed = 0;
     redis.on('close', reclaim);
@@ -112,12 +113,9 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         // Whoever asks while another one waits learns what is here: the rest comes with the end of the wait, or of a job.
         if (isWaiting) return next();
         await answerBehindWait();
-        if (ready.length === 0 && !isKnownEmpty) {
-            // Once more where a connection was lost meanwhile.
-            for (let tries = 0; tries < 2 && ready.length === 0 && !isKnownEmpty; tries++) {
-                if (reclaiming !== undefined) await endsWithin(reclaiming, HANGING_MS);
-                if (mayTake()) await ask(redis);
-            }
+        if (reclaiming !== undefined) await endsWithin(reclaiming, HANGING_MS);
+        if (ready.length === 0 && !isKnownEmpty && mayTake()) {
+            await ask(redis);
         } else if (ready.length === 0) isKnownEmpty = false;
         return next();
     };
@@ -201,16 +199,20 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
 
     /** A connection is lost, and maybe with it the answer to a question that took jobs: whatever nobody here heard of is put back. */
     function reclaim(): void {
-        // In an outage every try to connect ends so; nothing is taken until the first of them was heard.
-        if (isStopped || reclaiming !== undefined) return;
-        reclaimed++;
-        reclaiming = redis
-            .jobsGiveBackUnheard(...lines, base, token, ...held)
-            .catch(() => undefined)
-            .then(() => {
-                reclaiming = undefined;
-                isKnownEmpty = false;
-            });
+        if (isStopped) return;
+        isReclaimDue = true;
+        reclaiming ??= putBack();
+    }
+
+    async function putBack(): Promise<void> {
+        // In an outage every try to connect ends so: they are one more question, not one each.
+        while (isReclaimDue) {
+            isReclaimDue = false;
+            reclaimed++;
+            await redis.jobsGiveBackUnheard(...lines, base, token, ...held).catch(() => undefined);
+        }
+        reclaiming = undefined;
+        isKnownEmpty = false;
     }
 
     function mayTake(): boolean {
@@ -271,8 +273,8 @@ export function openLeanJobs(redis: Redis, backend: RedisQueueBackend, concurren
         const askedAt = reclaimed;
         const jobs = await watch(question);
         if (askedAt !== reclaimed) {
-            const unknown = jobs.flatMap(([id]) => (held.has(id) ? [] : [id]));
-            if (unknown.length > 0) await atBest(redis.jobsGiveBack(...lines, base, token, ...unknown));
+            // Put back by now or not, and then maybe taken by a younger question: which one it is, Redis tells apart by what is held here.
+            if (jobs.length > 0) reclaim();
             return undefined;
         }
         for (const job of jobs) {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { CALL_TIMEOUT_MS, type FaultBed } from '../support/fault-bed.ts';
-import { ownTime } from '../support/own-time.ts';
 import { expectCodes, LOST } from './under-load.ts';
 
 /** What happens to processes under load, as often as it is said; each fails where a promise of the goals is broken. */
@@ -55,9 +54,9 @@ export async function replaceAll(bed: FaultBed, { restarts }: { restarts: number
             for (let restart = 0; restart < restarts; restart++) {
                 const index = restart % 2;
                 const isApi = restart % 4 < 2;
-                const began = ownTime();
+                const began = performance.now();
                 expect(await (isApi ? bed.apis : bed.workers)[index]?.end('SIGTERM')).to.equal(0);
-                expect(ownTime() - began).to.be.below(CALL_TIMEOUT_MS + 2000);
+                expect(performance.now() - began).to.be.below(CALL_TIMEOUT_MS + 2000);
                 await (isApi ? bed.startApi(index) : bed.startWorker(index));
             }
         })(),

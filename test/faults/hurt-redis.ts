@@ -96,9 +96,9 @@ async function takeAway(
 
 function expectSoon(refused: readonly Entry[]): void {
     expect(refused).to.have.length.above(0);
-    for (const { code, ownMs, retryAfter } of refused) {
+    for (const { code, ms, retryAfter } of refused) {
         expect(code).to.equal('SERVICE_UNAVAILABLE');
-        expect(ownMs).to.be.below(SOON_MS);
+        expect(ms).to.be.below(SOON_MS);
         expect(retryAfter).to.match(/^\d+$/);
     }
 }

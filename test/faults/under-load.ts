@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import type { FaultBed } from '../support/fault-bed.ts';
 import type { Entry } from '../support/fault-caller.ts';
-import { ownTime } from '../support/own-time.ts';
 
 /** What may become of a call while a part is missing: too little may be left for all, and what a dead process held is free only later. */
 export const FATES = [
@@ -16,16 +15,13 @@ export const LOST = ['success', 'DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN'];
 /** What may become of a call while Redis is missing: new ones are refused, those in flight end inside their deadline. */
 export const REFUSED_OR_LOST = [...LOST, 'SERVICE_UNAVAILABLE'];
 
-/** Resolves with how much of the machine's time it took until a call to this API succeeded, in milliseconds. */
-export async function untilGood(bed: FaultBed, api: number, withinMs = 5000): Promise<number> {
-    const began = ownTime();
-    await eventually(
+/** Resolves with how long it took until a call to this API succeeded. */
+export const untilGood = (bed: FaultBed, api: number, withinMs = 5000): Promise<number> =>
+    eventually(
         () => bed.call({ api, timeoutMs: 1000, isQuick: true }),
         ({ code }) => code === 'success',
         withinMs,
     );
-    return ownTime() - began;
-}
 
 /** Fails for codes that callers got and that are not among these, with how often each came. */
 export function expectCodes(history: readonly Entry[], known: readonly string[]): void {

@@ -1,4 +1,3 @@
-import { eventually } from '../support/eventually.ts';
 import type { Person } from '../support/people.ts';
 import type { Behaviour } from './behaviour.ts';
 import { type Ground, openGround } from './ground.ts';
@@ -80,13 +79,7 @@ async function driftOf({ person, credits }: Lane): Promise<string[]> {
 }
 
 async function creditsOf(person: Person): Promise<{ balance: number; held: number }> {
-    let credits: { balance: number; held: number } | undefined;
-    const look = async () => {
-        const { status, body } = await person.call('GET', '/v1/account');
-        credits = (body['data'] as { credits: typeof credits } | undefined)?.credits;
-        return { status, body };
-    };
-    // Whoever only looks is the first to be refused where the machine stood still, and comes again.
-    await eventually(look, () => credits !== undefined);
-    return credits as unknown as { balance: number; held: number };
+    const { status, body } = await person.call('GET', '/v1/account');
+    if (status !== 200) throw new Error(`the account could not be read: ${JSON.stringify(body)}`);
+    return (body['data'] as { credits: { balance: number; held: number } }).credits;
 }

@@ -2,8 +2,7 @@ import type { Socket } from 'node:net';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { createConnector, createLookup } from '../../workers/egress.ts';
 import { createAuthority } from '../support/certificates.ts';
-import { ownTime } from '../support/own-time.ts';
-import { type Answer, join, type Person } from '../support/people.ts';
+import { join, type Person } from '../support/people.ts';
 import { loopbackRules } from '../support/sites.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 import { type Behaviour, OK, whole } from './behaviour.ts';
@@ -19,11 +18,9 @@ export interface Ran {
     creditsUsed: number;
     creditsRemaining: number;
     elapsedMs: number;
-    /** The same in the time that the machine had, for bounds of it. */
-    ownMs: number;
     /** Requests that reached the site. */
     requests: number;
-    /** From the byte that was too much to the answer, and where more would have come to the end of the connection; time that the machine had. */
+    /** From the byte that was too much to the answer, and where more would have come to the end of the connection. */
     pastCap?: { answeredMs: number; closedMs?: number };
 }
 
@@ -31,8 +28,8 @@ export interface Ran {
 export interface Ground {
     world: World;
     people: Person[];
-    /** Calls the site of a behaviour by the whole path: API, queue, worker, ledger; again, at most `triesLeft` times, where we turn it away. */
-    call(behaviour: Behaviour, effect: Effect, person: Person, timeoutMs: number, triesLeft?: number): Promise<Ran>;
+    /** Calls the site of a behaviour by the whole path: API, queue, worker, ledger. */
+    call(behaviour: Behaviour, effect: Effect, person: Person, timeoutMs: number): Promise<Ran>;
     /** Calls a well-behaved page on the same host, where that is reached by plain HTTP; answers what came instead, if something did. */
     callGood(behaviour: Behaviour, person: Person): Promise<string | undefined>;
     close(): Promise<void>;
@@ -41,10 +38,8 @@ export interface Ground {
 /** What one call did at its site. */
 interface Visit {
     turns: number;
-    /** By `ownTime`. */
     passedAt?: number;
     isEndless?: boolean;
-    /** The same. */
     closed: PromiseWithResolvers<number>;
 }
 
@@ -64,9 +59,9 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
         const known = call === undefined ? undefined : visits.get(call);
         const turn = known === undefined ? 1 : ++known.turns;
         const passed = (rest?: 'endless') => {
-            if (known !== undefined) Object.assign(known, { passedAt: ownTime(), isEndless: rest === 'endless' });
+            if (known !== undefined) Object.assign(known, { passedAt: performance.now(), isEndless: rest === 'endless' });
         };
-        socket.once('close', () => known?.closed.resolve(ownTime()));
+        socket.once('close', () => known?.closed.resolve(performance.now()));
         behaviour.serve({ socket, here, turn, passed });
     }
 
@@ -133,20 +128,16 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
     }
 
     let calls = 0;
-    const ground: Ground = {
+    return {
         world,
         people: callers,
-        async call(behaviour, effect, person, timeoutMs, triesLeft = 2) {
+        async call(behaviour, effect, person, timeoutMs) {
             const call = String(++calls);
             const visited: Visit = { turns: 0, closed: Promise.withResolvers() };
             visits.set(call, visited);
-            const [began, ownBegan] = [performance.now(), ownTime()];
+            const began = performance.now();
             const { status, body } = await person.fetch(siteOf(behaviour, effect), effect, { call: calls }, { timeout_ms: timeoutMs });
-            // Another call, so that what is timed is one call.
-            if (isTurnedAway({ status, body }) && visited.turns === 0 && triesLeft > 0)
-                return ground.call(behaviour, effect, person, timeoutMs, triesLeft - 1);
-            const elapsedMs = performance.now() - began;
-            const answeredAt = ownTime();
+            const answeredAt = performance.now();
             const { code = 'success', retryable } = (body['error'] ?? {}) as { code?: string; retryable?: boolean };
             const { credits_used: creditsUsed, credits_remaining: creditsRemaining } = body['meta'] as Record<string, number>;
             const { passedAt, isEndless } = visited;
@@ -160,30 +151,21 @@ export async function openGround(behaviours: readonly Behaviour[], people: numbe
                 retryable,
                 creditsUsed: creditsUsed ?? Number.NaN,
                 creditsRemaining: creditsRemaining ?? Number.NaN,
-                elapsedMs,
-                ownMs: answeredAt - ownBegan,
+                elapsedMs: answeredAt - began,
                 requests: visited.turns,
                 ...(passedAt === undefined ? {} : { pastCap: await pastCap(passedAt) }),
             };
         },
         async callGood(behaviour, person) {
             const call = ++calls;
-            let answer = await person.fetch(hostOf(behaviour), 'good', { call });
-            for (let tries = 0; isTurnedAway(answer) && tries < 2; tries++)
-                answer = await person.fetch(hostOf(behaviour), 'good', { call });
-            const { body } = answer;
+            const { body } = await person.fetch(hostOf(behaviour), 'good', { call });
             return (body['data'] as { good?: number } | undefined)?.good === call ? undefined : JSON.stringify(body);
         },
         async close() {
             for (const close of closers.toReversed()) await close();
         },
     };
-    return ground;
 }
-
-/** By us, before the site was asked, since the machine stood still for longer than we wait for a store: such a caller comes again. */
-const isTurnedAway = ({ status, body }: Pick<Answer, 'status' | 'body'>) =>
-    status === 503 && (body['error'] as { code: string }).code === 'SERVICE_UNAVAILABLE';
 
 /** A read and a write of one behaviour, and a good page on the same host. */
 function packageOf(site: string, base: string, index: number): PackageDocument {

@@ -31,11 +31,11 @@ export function faultsOf(behaviour: Behaviour, effect: Effect, ran: Ran, before:
     return [...faults, ...lateness(expected.time, ran, patience).map((late) => `${effect}: ${late}`)];
 }
 
-function lateness(time: AnswerTime, { elapsedMs, ownMs, pastCap }: Ran, patience: Patience): string[] {
+function lateness(time: AnswerTime, { elapsedMs, pastCap }: Ran, patience: Patience): string[] {
     const [least, most] = boundsOf(time, patience);
     const faults: string[] = [];
     if (elapsedMs < least) faults.push(`the answer came after ${elapsedMs} ms, which is too soon for ${least}`);
-    if (ownMs > most) faults.push(`the answer came after ${ownMs} ms of the machine's time, which is too late for ${most}`);
+    if (elapsedMs > most) faults.push(`the answer came after ${elapsedMs} ms, which is too late for ${most}`);
     if (time !== 'at the cap') return faults;
     if (pastCap === undefined) return [...faults, 'the cap was never passed'];
     const { answeredMs, closedMs } = pastCap;

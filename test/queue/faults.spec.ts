@@ -187,42 +187,8 @@ if (topologies.includes('redis')) {
             });
         }
 
-        it('puts a job back that it took without hearing of it as soon as it begins to stop', async function () {
-            this.timeout(20_000);
-            const relay = await startHalfDeafRelay(redis.port);
-            const api = ground.openQueue('api');
-            await eventually('it is connected', () => isUp(api));
-            const stopping = openQueue({ ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent, role: 'worker' });
-            const gate = Promise.withResolvers<void>();
-            const handled: string[] = [];
-            const work = stopping.consume(
-                async ({ operation }) => {
-                    handled.push(operation);
-                    await gate.promise;
-                    return success();
-                },
-                { concurrency: 2 },
-            );
-            const running = api.run(aJob({ operation: 'op_running' }, 10_000));
-            await eventually('it works', () => work.inFlight() === 1);
-            await eventually('it waits for another', () => isAnyWaiting(redis.port));
-            relay.lose('answers');
-            // A job whose worker is taken for dead is told so after 5 s at the earliest.
-            const lost = api.run(aJob({ operation: 'op_lost' }, 4500));
-            await eventually('the job is taken', async () => (await api.counts()).active === 2);
-            ground.openQueue('worker').consume(async () => success(), { concurrency: 2 });
-            const stopped = stopping.close();
-            expect((await lost).ok).to.equal(true);
-            expect(work.inFlight()).to.equal(1);
-            gate.resolve();
-            expect((await running).ok).to.equal(true);
-            await stopped;
-            expect(handled).to.deep.equal(['op_running']);
-            await relay.close();
-        });
-
-        it('puts a job back that it took without hearing of it when its connections are lost, and goes on', async function () {
-            this.timeout(20_000);
+        /** A worker that works on one job until the gate opens, and took another one without hearing of it. */
+        async function takeUnheard() {
             const relay = await startHalfDeafRelay(redis.port);
             const api = ground.openQueue('api');
             await eventually('it is connected', () => isUp(api));
@@ -244,7 +210,26 @@ if (topologies.includes('redis')) {
             // A job whose worker is taken for dead is told so after 5 s at the earliest.
             const lost = api.run(aJob({ operation: 'op_lost' }, 4500));
             await eventually('the job is taken', async () => (await api.counts()).active === 2);
+            return { relay, api, worker, work, gate, handled, running, lost };
+        }
+
+        it('puts a job back that it took without hearing of it as soon as it begins to stop', async function () {
+            this.timeout(20_000);
+            const { relay, worker, work, gate, handled, running, lost } = await takeUnheard();
+            ground.openQueue('worker').consume(async () => success(), { concurrency: 2 });
+            const stopped = worker.close();
+            expect((await lost).ok).to.equal(true);
             expect(work.inFlight()).to.equal(1);
+            gate.resolve();
+            expect((await running).ok).to.equal(true);
+            await stopped;
+            expect(handled).to.deep.equal(['op_running']);
+            await relay.close();
+        });
+
+        it('puts a job back that it took without hearing of it when its connections are lost, and goes on', async function () {
+            this.timeout(20_000);
+            const { relay, api, worker, gate, handled, running, lost } = await takeUnheard();
             relay.hear();
             expect((await lost).ok).to.equal(true);
             expect((await api.run(aJob({ operation: 'op_next' }, 4500))).ok).to.equal(true);

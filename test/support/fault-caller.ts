@@ -1,5 +1,4 @@
 import { request } from 'node:http';
-import { ownTime } from './own-time.ts';
 
 /** One call of the load: what was asked, and what its caller got. Times are milliseconds of the monotonic clock. */
 export interface Entry {
@@ -7,8 +6,6 @@ export interface Entry {
     isWrite: boolean;
     sentAt: number;
     ms: number;
-    /** The same in the time that the machine had, for bounds of it. */
-    ownMs: number;
     /** What the call was given. */
     timeoutMs: number;
     /** 0: the connection ended without an answer. */
@@ -41,11 +38,10 @@ interface Told {
 /** On a connection of its own, so that a connection which a stopping API closes is never a call that failed. */
 export function send({ url, apiKey, id, isWrite = false, timeoutMs = 0, body }: Asked): Promise<Entry> {
     const sentAt = performance.now();
-    const began = ownTime();
     return new Promise((resolve) => {
         const end = (status: number, code: string, more: Partial<Entry> = {}) =>
             resolve({
-                ...{ id, isWrite, sentAt, ms: performance.now() - sentAt, ownMs: ownTime() - began, timeoutMs, status, code },
+                ...{ id, isWrite, sentAt, ms: performance.now() - sentAt, timeoutMs, status, code },
                 ...{ charged: 0, retryAfter: undefined, answerOf: undefined, ...more },
             });
         const calling = request(url, {
