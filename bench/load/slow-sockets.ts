@@ -4,12 +4,13 @@ import { connect } from 'node:net';
  * Opens so many connections that never finish their headers, and so many that never finish their body, sending a byte a second each, not
  * all in one moment, as they would come from as many machines:
  * `node slow-sockets.ts <port> <count> <key>`. Prints when all are open, and when all are cut how long the last of each was borne, in
- * seconds, as JSON.
+ * seconds, and what share of the bytes that were due was sent, as JSON.
  */
 const [port = '', count = '0', apiKey = ''] = process.argv.slice(2);
 const headers = 'GET /v1/health HTTP/1.1\r\nHost: a\r\nX-Slow: ';
 const body = `POST /v1/fetch HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${apiKey}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{`;
 
+let [sent, due] = [0, 0];
 const opened: Promise<void>[] = [];
 const ended: Promise<{ kind: 'headers' | 'body'; seconds: number }>[] = [];
 for (let index = 0; index < Number(count); index++) {
@@ -21,7 +22,7 @@ await Promise.all(opened);
 process.stdout.write('all are open\n');
 const all = await Promise.all(ended);
 const longest = (kind: string) => Math.max(...all.filter((one) => one.kind === kind).map(({ seconds }) => seconds));
-process.stdout.write(`${JSON.stringify({ headers_s: longest('headers'), body_s: longest('body') })}\n`);
+process.stdout.write(`${JSON.stringify({ headers_s: longest('headers'), body_s: longest('body'), sent_share: sent / due })}\n`);
 
 function open(kind: 'headers' | 'body', beginning: string, phaseMs: number): void {
     const socket = connect(Number(port), '127.0.0.1');
@@ -34,9 +35,13 @@ function open(kind: 'headers' | 'body', beginning: string, phaseMs: number): voi
             socket.once('connect', () => {
                 began = performance.now();
                 socket.write(beginning);
-                timer = setTimeout(() => {
+                const send = () => {
                     socket.write('x');
-                    timer = setInterval(() => socket.write('x'), 1000);
+                    sent++;
+                };
+                timer = setTimeout(() => {
+                    send();
+                    timer = setInterval(send, 1000);
                 }, phaseMs);
                 resolve();
             });
@@ -44,7 +49,9 @@ function open(kind: 'headers' | 'body', beginning: string, phaseMs: number): voi
             socket.resume().once('close', () => {
                 clearInterval(timer);
                 resolve();
-                done({ kind, seconds: (performance.now() - began) / 1000 });
+                const lived = performance.now() - began;
+                due += Math.floor((lived - phaseMs) / 1000) + 1;
+                done({ kind, seconds: lived / 1000 });
             });
         }),
     );

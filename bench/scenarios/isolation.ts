@@ -216,7 +216,8 @@ async function besideSlowSockets(bench: Bench): Promise<Figures> {
     try {
         await sockets.line('all are open');
         const figures = await goodSite(bench);
-        const cut = JSON.parse(await sockets.line('headers_s')) as { headers_s: number; body_s: number };
+        const cut = JSON.parse(await sockets.line('headers_s')) as { headers_s: number; body_s: number; sent_share: number };
+        if (cut.sent_share < DELIVERED) throw new Error(`only ${cut.sent_share} of the bytes that were due were sent`);
         return { ...figures, ...alone, ...cut };
     } finally {
         await sockets.stop();
