@@ -32,6 +32,9 @@ export interface Kept {
     refusal: Refusal;
 }
 
+/** What a hash that was never published stands for: 0 would be the latest version. */
+const NO_VERSION = -1;
+
 /**
  * The endpoint that a call names, in the version that it names or the latest.
  * @param look how the site stands; where that is not known, undefined is the answer
@@ -43,7 +46,7 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
     look: (question: schemas.SiteQuestion) => Seen | Promise<Seen>,
 ): Promise<Found | Kept | (undefined & Seen)> {
     const { site, registrable } = readSite(written, '/site');
-    const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? 0) : named;
+    const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? NO_VERSION) : named;
     const standing = await look({ site, registrable, version: number });
     if (standing === undefined) return undefined as undefined & Seen;
     if (standing.isBlocked) throw siteBlocked();
