@@ -1,6 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import { ENDPOINT_NAME } from '../../shared/domain/endpoint-name.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import { normaliseSite } from '../../shared/domain/site-name.ts';
 import { toRefusal } from '../plugins/refusals.ts';
@@ -37,7 +38,7 @@ export function fetchRefusals(server: Server, app: App): void {
                 keyId: caller.keyId,
                 site,
                 registrable,
-                endpoint: order?.endpoint,
+                endpoint: nameOf(order),
                 outcome: code,
                 credits: 0,
                 durationMs: performance.now() - request.app.startedAt,
@@ -45,6 +46,11 @@ export function fetchRefusals(server: Server, app: App): void {
         }
         return h.continue;
     });
+}
+
+/** The endpoint asked for; what no endpoint can be called is the caller's own text, which the log neither needs nor bears at any length. */
+function nameOf(order: FetchRequest | undefined): string | undefined {
+    return order !== undefined && ENDPOINT_NAME.test(order.endpoint) ? order.endpoint : undefined;
 }
 
 /** What was asked for; in the metrics only what is registered has a name. It was looked up a moment ago, or the call did not get so far. */

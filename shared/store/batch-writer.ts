@@ -22,7 +22,8 @@ export interface BatchWriterOptions<Row> {
 
 /**
  * Gathers rows that are not money and writes them together. A write that fails is tried again with the next one, unless
- * the rows themselves are at fault (SQLSTATE classes 22 and 23), which trying again does not mend.
+ * a row itself is at fault (SQLSTATE classes 22, 23 and 54), which trying again does not mend: it is looked for by halves, and
+ * only this one is lost.
  */
 export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: BatchWriterOptions<Row>): BatchWriter<Row> {
     let waiting: Row[] = [];
@@ -43,15 +44,21 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
     }
 
     async function writeAll(): Promise<void> {
-        const rows = waiting;
+        const parts: Row[][] = [];
+        for (let from = 0; from < waiting.length; from += CHUNK) parts.push(waiting.slice(from, from + CHUNK));
         waiting = [];
-        for (let from = 0; from < rows.length; from += CHUNK) {
+        for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
             try {
-                await write(rows.slice(from, from + CHUNK));
+                await write(part);
             } catch (error) {
+                const half = part.length >> 1;
+                if (isRowsFault(error) && half > 0) {
+                    parts.unshift(part.slice(0, half), part.slice(half));
+                    continue;
+                }
                 onError?.(error);
-                const rest = rows.slice(isRowsFault(error) ? from + CHUNK : from);
-                waiting = rest.concat(waiting).slice(-maxRows);
+                if (isRowsFault(error)) continue;
+                waiting = [part, ...parts].flat().concat(waiting).slice(-maxRows);
                 schedule();
                 return;
             }
@@ -74,5 +81,5 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
 }
 
 function isRowsFault(error: unknown): boolean {
-    return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^2[23]/.test(error.code);
+    return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(22|23|54)/.test(error.code);
 }

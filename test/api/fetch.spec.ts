@@ -143,6 +143,7 @@ for (const topology of TOPOLOGIES) {
                 [{ site: SHOP, endpoint: 'constructor' }, 404, 'ENDPOINT_NOT_FOUND'],
                 [{ site: SHOP, endpoint: 'product', params: { id: 1 }, version: 9 }, 404, 'VERSION_NOT_FOUND'],
                 [{ site: SHOP, endpoint: 'product', params: { id: 1 }, version: 2 ** 31 }, 404, 'VERSION_NOT_FOUND'],
+                [{ site: SHOP, endpoint: 'product', params: { id: 1 }, version: 'a'.repeat(64) }, 404, 'VERSION_NOT_FOUND'],
                 [{ site: SHOP, endpoint: 'not_hosted' }, 422, 'ENDPOINT_NOT_HOSTED'],
             ];
             for (const [body, status, code] of cases) {
@@ -152,6 +153,20 @@ for (const topology of TOPOLOGIES) {
                 expect(answer.headers.get('ratelimit')).to.match(/^"minute";r=\d+;t=\d+, "hour";r=\d+;t=\d+, "day";r=\d+;t=\d+$/);
             }
             expect(errorOf(await ada.fetch(SHOP, 'produkt'))['did_you_mean']).to.include('product');
+        });
+
+        it('has every call in the request log, whatever somebody calls an endpoint', async () => {
+            const letters = Array.from({ length: 1024 }, (_, place) => String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000))).join('');
+            expect(errorOf(await ada.fetch(SHOP, letters))['code']).to.equal('ENDPOINT_NOT_FOUND');
+            const fetched = await ada.fetch(SHOP, 'product', { id: 1 });
+            await world.app.usage.flush();
+            const { rows } = await world.app.db.raw<{ rows: { endpoint: string; outcome: string }[] }>(
+                `select endpoint, outcome from usage where user_id = ? and kind = 'fetch' order by at desc, id desc limit 2`,
+                [ada.userId],
+            );
+            expect(fetched.status).to.equal(200);
+            expect(rows.map(({ endpoint, outcome }) => [endpoint, outcome])).to.deep.include.members([['product', 'success']]);
+            expect(world.logged.filter((line) => line['part'] === 'usage')).to.deep.equal([]);
         });
 
         it('delivers what was billed, also where the database answered the charge too late', async () => {

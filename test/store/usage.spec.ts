@@ -97,6 +97,18 @@ describe('the request log', () => {
         expect(await countOf('bad.example')).to.equal(1);
     });
 
+    it('loses no row of others beside one that cannot be written', async () => {
+        const faults: unknown[] = [];
+        const log = usage.openUsage(db, { log: { warn: (fields) => faults.push(fields) } });
+        for (let row = 0; row < 30; row++) log.record(fetched('beside.example', row % 10 === 7 ? { credits: 1e15 } : {}));
+        // What repeats itself would be packed, and fit.
+        const endless = Array.from({ length: 4000 }, (_, place) => String.fromCodePoint(0x4e00 + ((place * 7919) % 20_000))).join('');
+        log.record(fetched('beside.example', { endpoint: endless }));
+        await log.close();
+        expect(await countOf('beside.example')).to.equal(27);
+        expect(faults).to.have.length(4);
+    });
+
     it('tells how well an endpoint works from the calls that reached the site', async () => {
         const site = 'health.example';
         const slow = { upstream: { status: 200, attempts: 1, durationMs: 2000, bytes: 1 } };

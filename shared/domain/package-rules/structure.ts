@@ -1,3 +1,4 @@
+import { ENDPOINT_NAME } from '../endpoint-name.ts';
 import {
     type BillingUnit,
     type BodyFormat,
@@ -145,7 +146,7 @@ const ENDPOINT: Fields<EndpointFields> = {
     name: {
         read: text({
             max: 64,
-            pattern: /^[a-z][a-z0-9_]{0,63}$/,
+            pattern: ENDPOINT_NAME,
             hint: 'The name of an endpoint begins with a small letter and goes on with small letters, digits and underscores, 64 at most.',
         }),
         required: true,
