@@ -1,5 +1,5 @@
 import type { Detail, DetailCode } from '../refusals.ts';
-import { escapePointer, jsonProblems, PARAM_BOUNDS } from './json-bounds.ts';
+import { boundedPointer, escapePointer, jsonProblems, PARAM_BOUNDS } from './json-bounds.ts';
 import type { Verdict } from './json-schema.ts';
 import { didYouMean } from './suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from './types.ts';
@@ -106,5 +106,5 @@ function codeOf(keyword: string): DetailCode {
 }
 
 function detail(name: string, code: DetailCode, message: string): Detail {
-    return { path: `/params/${escapePointer(name)}`, code, message };
+    return { path: boundedPointer(`/params/${escapePointer(name)}`), code, message };
 }

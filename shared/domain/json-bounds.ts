@@ -165,7 +165,7 @@ function isLongerThan(text: string, bytes: number): boolean {
 }
 
 function problem(frame: Frame, code: DetailCode, fault: string): Detail {
-    return { path: pointerTo(frame), code, message: `The value ${fault}.` };
+    return { path: boundedPointer(pointerTo(frame)), code, message: `The value ${fault}.` };
 }
 
 function pointerTo(frame: Frame): string {
@@ -173,6 +173,14 @@ function pointerTo(frame: Frame): string {
     let here = frame;
     for (; here.parent !== undefined; here = here.parent) steps.push(escapePointer(String(here.key)));
     return [String(here.key), ...steps.reverse()].join('/');
+}
+
+/** Characters of a pointer that are shown: its steps are keys that somebody else chose, and a key may be as long as the value. */
+const SHOWN_POINTER = 512;
+
+/** The beginning of a JSON pointer, so that what tells of a fault in a value is not many times the size of the value. */
+export function boundedPointer(pointer: string): string {
+    return pointer.slice(0, SHOWN_POINTER).toWellFormed();
 }
 
 /** One step of a JSON pointer (RFC 6901). */

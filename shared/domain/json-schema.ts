@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
 import type { Detail } from '../refusals.ts';
-import { escapePointer } from './json-bounds.ts';
+import { boundedPointer, escapePointer } from './json-bounds.ts';
 import { expandSchema, resolveReference } from './json-schema/expand.ts';
 import { FORMATS } from './json-schema/formats.ts';
 import {
@@ -16,7 +16,7 @@ import {
 import { walkSchema } from './json-schema/structure.ts';
 import type { JsonSchema } from './types.ts';
 
-/** `path` is a JSON pointer into the value that was judged. At most ten errors; the first one usually stands alone. */
+/** `path` is a JSON pointer into the value that was judged, or its beginning. At most ten errors; the first one usually stands alone. */
 export type Verdict = { ok: true } | { ok: false; errors: { path: string; message: string; keyword: string }[] };
 /** With `work` the patterns spend no more than what is left of it; a value that would take more does not fit. */
 export type Validator = (value: unknown, work?: PatternWork) => Verdict;
@@ -107,9 +107,10 @@ function compileExpanded(expanded: JsonSchema): ValidateFunction {
 }
 
 function readError(error: ErrorObject): { path: string; message: string; keyword: string } {
-    const { keyword, instancePath, params } = error;
+    const { keyword, params } = error;
+    const instancePath = boundedPointer(error.instancePath);
     const stray: unknown = params['additionalProperty'] ?? params['unevaluatedProperty'];
     if (typeof stray === 'string')
-        return { path: `${instancePath}/${escapePointer(stray)}`, message: 'is not a property of this object', keyword };
+        return { path: boundedPointer(`${instancePath}/${escapePointer(stray)}`), message: 'is not a property of this object', keyword };
     return { path: instancePath, message: error.message ?? 'does not fit the schema', keyword };
 }
