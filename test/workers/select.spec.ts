@@ -94,6 +94,11 @@ describe('reading what a site answered', () => {
             expect(await dataOf(page(html, 'text/html'))).to.include({ title: 'Café' });
         });
 
+        it('takes a page whose meta, in plain letters, says UTF-16 for UTF-8, as browsers do', async () => {
+            const html = '<html><head><meta charset="utf-16"><title>Café</title></head></html>';
+            expect(await dataOf(page(html, 'text/html'))).to.include({ title: 'Café' });
+        });
+
         it('drops a byte order mark', async () => expect(await dataOf(page('\ufeff{"a":1}'))).to.deep.equal({ a: 1 }));
 
         it('refuses a charset that does not exist, and one that lies', async () => {
@@ -132,6 +137,30 @@ describe('reading what a site answered', () => {
             const select = { a: 'constructor', b: 'products[0].toString', c: 'hasOwnProperty' };
             expect(await dataOf(page(shop), { select })).to.deep.equal({ a: null, b: null, c: null });
         });
+
+        it('takes from JSON that calls itself text or a script', async () => {
+            for (const type of ['text/plain', 'application/javascript; charset=utf-8']) {
+                expect(await dataOf(page(shop, type), { select: 'products[].id' }), type).to.deep.equal({ items: [1, 2] });
+                expect(await dataOf(page(shop, type), { select: { total: 'total' } }), type).to.deep.equal({ total: 2 });
+                expect(await dataOf(page(shop, type)), type).to.deep.equal({ value: shop });
+            }
+        });
+
+        for (const [what, from, select, path] of [
+            ['a page of HTML in place of JSON', page('<h1>Down for maintenance</h1>', 'text/html'), 'products[].id', '/select'],
+            ['text in place of JSON', page('Down for maintenance', 'text/plain'), 'products[].id', '/select'],
+            ['text in place of HTML', page('Down for maintenance', 'text/plain'), { title: 'h1' }, '/select'],
+            ['JSON in place of HTML', page('{"h1":7}'), { title: 'title', list: ['h1'] }, '/select/list'],
+            ['JSON in place of HTML', page('{"h1":7}'), { title: { selector: 'h1', value: 'id' } }, '/select/title'],
+        ] as const) {
+            it(`refuses ${what}, of which it would take nothing, or something else (${path})`, async () => {
+                for (const schema of [undefined, IN_A_THREAD]) {
+                    const refusal = await refusalOf(from, { select: select as NonNullable<Endpoint['response']['select']>, schema });
+                    expect(refusal.code).to.equal('UPSTREAM_INVALID_RESPONSE');
+                    expect(refusal.details.map((detail) => `${detail.path} ${detail.code}`)).to.deep.equal([`${path} INVALID_TYPE`]);
+                }
+            });
+        }
 
         it('names the expression that does not fit', async () => {
             const refusal = await refusalOf(page(shop), { select: { ok: 'total', bad: 'abs(products)' } });
@@ -195,6 +224,20 @@ describe('reading what a site answered', () => {
             expect(wrong.details[0]).to.include({ path: '/items/1/id', code: 'INVALID_TYPE' });
             const missing = await refusalOf(page('{}'), { schema });
             expect(missing.details[0]).to.include({ code: 'REQUIRED' });
+        });
+
+        it('tells of a fault in a few words, however long the keys are that the site sent', async () => {
+            const branches = Array.from({ length: 9 }, (_, one) => ({ const: one }));
+            const odd = { properties: { o: { additionalProperties: { anyOf: branches } } } };
+            const refusal = await refusalOf(page(JSON.stringify({ o: { ['k'.repeat(1_000_000)]: null } })), { schema: odd });
+            expect(JSON.stringify(refusal.details).length).to.be.below(10_000);
+            expect(refusal.details[0]?.path).to.match(/^\/o\/k+$/);
+        });
+
+        it('shows no secret that stands in a key', async () => {
+            const odd = { additionalProperties: { type: 'string' } };
+            const refusal = await refusalOf(page(JSON.stringify({ ['sk_live_' + 'a1B2'.repeat(8)]: 1 })), { schema: odd });
+            expect(refusal.details.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(['/[removed] INVALID_TYPE']);
         });
 
         it('judges a 204 too', async () =>

@@ -1,9 +1,19 @@
 import type { ResponseType } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
-/** What a body is read as: as the package says, else as its Content-Type says, else by how it begins. */
-export function typeOfBody(body: Uint8Array, contentType: string | undefined, wanted: ResponseType | undefined): ResponseType {
-    return wanted ?? typeOf(readContentType(contentType).essence) ?? guessType(body);
+/**
+ * What a body is read as: as the package says, else as its Content-Type says, else by how it begins. Many sites call their JSON text
+ * or a script: where something is to be found in the body, one that begins like JSON is read as JSON.
+ */
+export function typeOfBody(
+    body: Uint8Array,
+    contentType: string | undefined,
+    { wanted, isTakenApart }: { wanted: ResponseType | undefined; isTakenApart: boolean },
+): ResponseType {
+    if (wanted !== undefined) return wanted;
+    const said = typeOf(readContentType(contentType).essence);
+    if (said === 'text' && isTakenApart && guessType(body) === 'json') return 'json';
+    return said ?? guessType(body);
 }
 
 /**
@@ -55,7 +65,9 @@ function bomOf(body: Uint8Array): string | undefined {
 /** HTML names its charset within its first 1,024 bytes, in ASCII. */
 function metaCharset(body: Uint8Array): string | undefined {
     const head = Buffer.from(body.subarray(0, 1024)).toString('latin1');
-    return /<meta\s[^<>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
+    const label = /<meta\s[^<>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
+    // What could be read so far is no UTF-16, whatever it says of itself: browsers take it for UTF-8.
+    return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
 function toText(body: Uint8Array, label: string): string {

@@ -1,7 +1,7 @@
 import { type CheerioAPI, load } from 'cheerio';
 import TurndownService from 'turndown';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
-import { InvalidResponse } from './invalid-response.ts';
+import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './read-page.ts';
 
 /**
@@ -12,7 +12,10 @@ export const parseHtml: ParseBody = (text, { url }) => {
     const $ = loadHtml(text);
     return {
         next: (selector) => findNext($, selector, url),
-        value: ({ select }) => (typeof select === 'object' ? selectHtml($, select) : readWholePage($, url)),
+        value({ select }) {
+            if (typeof select === 'string') throw cannotSelect('/select', 'The answer is HTML, and this expression is for JSON.');
+            return select === undefined ? readWholePage($, url) : selectHtml($, select);
+        },
     };
 };
 

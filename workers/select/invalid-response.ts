@@ -11,3 +11,10 @@ export class InvalidResponse extends Error {
         this.details = details;
     }
 }
+
+/** `select` is written for another kind of answer than this one, which is what sites send while something is wrong with them. */
+export function cannotSelect(path: string, message: string): InvalidResponse {
+    return new InvalidResponse('What this endpoint selects cannot be selected from this kind of answer.', [
+        { path, code: 'INVALID_TYPE', message },
+    ]);
+}

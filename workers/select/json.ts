@@ -1,7 +1,7 @@
 import { search } from 'jmespath';
 import { escapePointer, isJsonTooDeep } from '../../shared/domain/json-bounds.ts';
 import type { Json, Select } from '../../shared/domain/types.ts';
-import { InvalidResponse } from './invalid-response.ts';
+import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 
 /** Levels of arrays and objects that an answer may nest (CONTRACT 4). */
 const MAX_DEPTH = 100;
@@ -32,10 +32,11 @@ export function parseJson(text: string): Json {
  */
 export function selectJson(page: Json, select: Select): Json {
     if (typeof select === 'string') return searchJson(page, select, '/select');
-    const entries = Object.entries(select).map(([name, expression]): [string, Json] => [
-        name,
-        searchJson(page, String(expression), `/select/${escapePointer(name)}`),
-    ]);
+    const entries = Object.entries(select).map(([name, expression]): [string, Json] => {
+        const path = `/select/${escapePointer(name)}`;
+        if (typeof expression !== 'string') throw cannotSelect(path, 'The answer is JSON, and this selector is for HTML.');
+        return [name, searchJson(page, expression, path)];
+    });
     return Object.fromEntries(entries);
 }
 

@@ -1,9 +1,10 @@
 import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import { findSecrets } from '../../shared/domain/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import { wrapResult } from '../../shared/domain/wrap-result.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { decode, isUtf8 } from './decode.ts';
-import { InvalidResponse } from './invalid-response.ts';
+import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 
 /** What came from the site; plain enough to cross to a thread. */
@@ -65,8 +66,13 @@ export function judge(data: JsonObject, schema: JsonSchema | undefined): void {
     if (schema === undefined) return;
     const verdict = compileJsonSchema(schema)(data);
     if (verdict.ok) return;
-    const details = verdict.errors.map(({ path, message, keyword }) => ({ path, message, code: codeOf(keyword) }));
+    const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
+}
+
+/** The steps of a pointer are keys of the site's. */
+function harmless(pointer: string): string {
+    return findSecrets(pointer) === undefined ? pointer : '/[removed]';
 }
 
 /** 204, 205 and the answer to HEAD have no body by definition; an empty 200 is another matter. */
@@ -85,7 +91,13 @@ const LARGE = 256 * 1024;
 
 /** JSON and text. HTML is read by `html.ts`, whose libraries are heavy, in threads of its own. */
 function parsePlain(text: string, { type }: RawPage): Parsed {
-    if (type === 'text') return { next: () => undefined, value: () => text };
+    if (type === 'text') {
+        const value = ({ select }: ResponseRules) => {
+            if (select !== undefined) throw cannotSelect('/select', 'The answer is text, of which nothing can be selected.');
+            return text;
+        };
+        return { next: () => undefined, value };
+    }
     const parsed = parseJson(text);
     return {
         next: (expression) => ({ value: searchJson(parsed, expression, '/pagination/next') }),

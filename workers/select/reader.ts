@@ -48,7 +48,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
     const poolFor = ({ type }: RawPage) => (type === 'html' ? html : plain);
     return {
         async read(answered, { response: rules }) {
-            const page = rawPage(answered, rules);
+            const page = rawPage(answered, rules, rules.select !== undefined);
             if (isLight(page, rules))
                 return unlessWall(
                     answered,
@@ -60,7 +60,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         },
         async readPart(answered, { response }, next) {
             const rules = { ...response, schema: undefined };
-            const page = rawPage(answered, rules);
+            const page = rawPage(answered, rules, (rules.select ?? next) !== undefined);
             if (isLight(page, rules) && isLightExpression(next)) {
                 const part = here(() => ({ ok: true as const, ...readPart(page, rules, next), bytes: page.body.length }));
                 return unlessWall(answered, page, part);
@@ -83,7 +83,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             return answer.ok ? { ok: true, data } : answer;
         },
         async readForm(answered, { selector, method }) {
-            const page: RawPage = { ...rawPage(answered, {}), type: 'html' };
+            const page = rawPage(answered, { type: 'html' }, true);
             const answer = await askOf(answered, html, { what: 'form', page, selector, method });
             return answer.ok ? { ok: true, form: JSON.parse(answer.data) as PreparedForm } : answer;
         },
@@ -95,9 +95,9 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
 
 const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
 
-function rawPage({ status, headers, body, url, method }: Page, { type }: Partial<ResponseRules>): RawPage {
+function rawPage({ status, headers, body, url, method }: Page, { type }: Pick<ResponseRules, 'type'>, isTakenApart: boolean): RawPage {
     const contentType = headers['content-type'];
-    return { status, contentType, body, url, method, type: typeOfBody(body, contentType, type) };
+    return { status, contentType, body, url, method, type: typeOfBody(body, contentType, { wanted: type, isTakenApart }) };
 }
 
 /** Has a page read in a thread. A large body goes over to it, where it can be collected at once; only what a wall can be told by stays. */
