@@ -1,8 +1,9 @@
 import type { Json, JsonObject, Values } from './types.ts';
+import { valueIn } from './value-in.ts';
 
-/** The param that a string of a body template stands for, when the whole string is one placeholder: `"{page}"` → `page`. */
+/** The param that a string of a body template stands for, when the whole string is a name in braces: `"{page}"` → `page`. */
 export function placeholderIn(text: string): string | undefined {
-    return /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(text)?.[1];
+    return /^\{([!-z|~]{1,64})\}$/.exec(text)?.[1];
 }
 
 /**
@@ -13,7 +14,7 @@ export function placeholderIn(text: string): string | undefined {
 export function fillTemplate(template: Json, bodyParams: ReadonlySet<string>, values: Values): Json | undefined {
     if (typeof template === 'string') {
         const name = placeholderIn(template);
-        return name !== undefined && bodyParams.has(name) ? values[name] : template;
+        return name !== undefined && bodyParams.has(name) ? valueIn(values, name) : template;
     }
     if (Array.isArray(template)) {
         return template.map((item) => fillTemplate(item, bodyParams, values)).filter((item) => item !== undefined);
@@ -24,7 +25,7 @@ export function fillTemplate(template: Json, bodyParams: ReadonlySet<string>, va
 
 /** The body without a template: the body params that are present, as one flat object in the package's order. */
 export function flatBody(bodyParams: ReadonlySet<string>, values: Values): JsonObject {
-    return fromPresent([...bodyParams].map((name) => [name, values[name]]));
+    return fromPresent([...bodyParams].map((name) => [name, valueIn(values, name)]));
 }
 
 /** A form's fields in `application/x-www-form-urlencoded`: a space is `+`, a list repeats its name, null is left out. */
@@ -32,7 +33,8 @@ export function encodeForm(fields: Json): string {
     const encoded = new URLSearchParams();
     if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) {
         for (const [name, value] of Object.entries(fields)) {
-            for (const item of Array.isArray(value) ? value : [value]) {
+            // A list of the template may have a list of the caller's in it.
+            for (const item of [value].flat(2)) {
                 if (item !== null) encoded.append(name, typeof item === 'string' ? item : JSON.stringify(item));
             }
         }

@@ -1,5 +1,6 @@
 import { encodeForm, fillTemplate, flatBody } from './body-template.ts';
 import type { Endpoint, Json, ResponseType, UpstreamRequest, Values } from './types.ts';
+import { valueIn } from './value-in.ts';
 
 export interface Identity {
     /** `Routebook/<version> (+PUBLIC_URL/abuse)`. */
@@ -101,7 +102,7 @@ function queryPairs(endpoint: Endpoint, values: Values): string[] {
     return endpoint.params
         .filter(({ source }) => source === 'query')
         .flatMap(({ name }) => {
-            const value = values[name];
+            const value = valueIn(values, name);
             if (value === undefined) return [];
             return (Array.isArray(value) ? value : [value]).map((item) => `${encodeSegment(name)}=${encodeSegment(textOf(name, item))}`);
         });
@@ -115,7 +116,7 @@ function fill(template: string, values: Values): string | undefined {
             filled += piece;
             continue;
         }
-        const value = values[piece];
+        const value = valueIn(values, piece);
         if (value === undefined) return undefined;
         const text = textOf(piece, value);
         if (text === '' || text === '.' || text === '..') throw new Error(`the path param ${piece} would change the path`);
@@ -134,7 +135,10 @@ function textOf(name: string, value: Json): string {
 function bodyOf(endpoint: Endpoint, values: Values): Json | undefined {
     if (isBodyless(endpoint)) return undefined;
     const names = new Set(endpoint.params.filter(({ source }) => source === 'body').map(({ name }) => name));
-    if (endpoint.body !== undefined) return fillTemplate(endpoint.body, names, values) ?? {};
+    if (endpoint.body !== undefined) {
+        const filled = fillTemplate(endpoint.body, names, values);
+        return filled === undefined ? {} : filled;
+    }
     return names.size === 0 ? undefined : flatBody(names, values);
 }
 

@@ -119,7 +119,7 @@ export interface Endpoint {
     examples: readonly { params: JsonObject }[];
 }
 
-/** Bound values of one call: param name to value, defaults filled in, absent ones left out. No prototype. */
+/** Bound values of one call: param name to value, defaults filled in, absent ones left out. Read them by `valueIn`. */
 export type Values = Readonly<Record<string, Json>>;
 
 /** One HTTP request towards a site, whole: nothing is added later but host, content-length and connection headers. */

@@ -15,6 +15,18 @@ describe('the body of a request', () => {
         expect(fillTemplate({ f: '{filter}' }, NAMES, { filter: null })).to.deep.equal({ f: null });
     });
 
+    it('has the values of params of any name that a package may use', () => {
+        const template = { a: '{first-name}', b: '{page[number]}', c: '{a.b}' };
+        const values = { 'first-name': 'Ada', 'page[number]': 2, 'a.b': true };
+        expect(fillTemplate(template, new Set(Object.keys(values)), values)).to.deep.equal({ a: 'Ada', b: 2, c: true });
+    });
+
+    it('takes nothing that every object has for the value of a param', () => {
+        const names = new Set(['toString', 'valueOf', 'hasOwnProperty']);
+        expect(fillTemplate({ a: '{toString}', b: '{valueOf}' }, names, {})).to.deep.equal({});
+        expect(flatBody(names, {})).to.deep.equal({});
+    });
+
     it('leaves absent params out together with their key', () => {
         expect(fillTemplate(graphql, NAMES, { page: 2 })).to.deep.equal({ operationName: 'Search', variables: { page: 2, list: [2, 7] } });
         expect(fillTemplate({ a: { b: '{q}' } }, NAMES, {})).to.deep.equal({ a: {} });
@@ -31,6 +43,7 @@ describe('the body of a request', () => {
         const template = { a: 'x{q}', b: '{q} ', c: '{other}', d: '{{q}}', e: '{}', '{q}': 1 };
         expect(fillTemplate(template, NAMES, { q: 'shoes' })).to.deep.equal(template);
         expect(placeholderIn('{q}')).to.equal('q');
+        expect(placeholderIn('{page[number]}')).to.equal('page[number]');
         expect(placeholderIn('{q}\n')).to.equal(undefined);
     });
 
@@ -49,6 +62,7 @@ describe('the body of a request', () => {
         expect(encodeForm({ q: 'a b&c=d', tags: ['x', 2, true], 'n ä': '€+', none: null, empty: [] })).to.equal(
             'q=a+b%26c%3Dd&tags=x&tags=2&tags=true&n+%C3%A4=%E2%82%AC%2B',
         );
+        expect(encodeForm({ x: [[1, 2], 'z'] })).to.equal('x=1&x=2&x=z');
         expect(encodeForm({})).to.equal('');
         expect(encodeForm('text')).to.equal('');
     });

@@ -38,6 +38,17 @@ describe('the URL of a request', () => {
         expect(built(said, { tag: ['a', 2, true], none: [] }).url).to.equal('https://shop.example/products?tag=a&tag=2&tag=true');
     });
 
+    it('has nothing of a param that the call leaves out, whatever it is called', () => {
+        const names = ['toString', 'valueOf', 'hasOwnProperty'];
+        expect(built({ params: names.map((name) => queryParam(name)) }).url).to.equal('https://shop.example/products');
+        const form: Partial<PackageEndpoint> = {
+            method: 'POST',
+            body_format: 'form',
+            params: [...names, 'a'].map((name) => bodyParam(name)),
+        };
+        expect(built(form, { a: 1 }).body).to.equal('a=1');
+    });
+
     it('may have placeholders in its own query; a pair without a value goes', () => {
         const said = { url: 'https://shop.example/p?x={a}&y=1-{b}&z=3', params: [pathParam('a'), pathParam('b')] };
         expect(built(said, { a: 'one&two', b: 7 }).url).to.equal('https://shop.example/p?x=one%26two&y=1-7&z=3');

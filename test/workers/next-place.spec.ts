@@ -50,6 +50,14 @@ describe('the next page', () => {
         expect(byCursor({ value: 0 })).to.deep.equal({ value: 0 });
     });
 
+    it('is not followed where the cursor is no text or number that a request can hold', () => {
+        for (const value of ['\ud800', Number.POSITIVE_INFINITY, { a: 1 }]) expect(byCursor({ value }), String(value)).to.equal('unusable');
+        const params: NonNullable<PackageEndpoint['params']> = [{ name: 'after', source: 'path', required: true }];
+        const url = 'https://shop.test/list/{after}';
+        for (const value of ['.', '..']) expect(byCursor({ value }, { url, params }), value).to.equal('unusable');
+        expect(byCursor({ value: '...' }, { url, params })).to.deep.equal({ value: '...' });
+    });
+
     it('is not there when the cursor is empty', () => {
         for (const value of [null, false, '', [], {}]) expect(byCursor({ value }), JSON.stringify(value)).to.equal('none');
         expect(byCursor(undefined)).to.equal('none');

@@ -35,9 +35,18 @@ function byCursor(endpoint: Endpoint, { param = '' }: Pagination, found: NextFou
     }
     const { value } = found;
     if (isNothing(value)) return 'none';
-    if (typeof value === 'string') return { value: carriedBy(value, param) ?? value };
-    const isSentAsJson = endpoint.bodyFormat === 'json' && endpoint.params.some(({ name, source }) => name === param && source === 'body');
-    return typeof value !== 'object' || isSentAsJson ? { value } : 'unusable';
+    const cursor = typeof value === 'string' ? (carriedBy(value, param) ?? value) : value;
+    return canSend(endpoint, param, cursor) ? { value: cursor } : 'unusable';
+}
+
+/** Whether a cursor can stand where its param goes: it is the site's word, and nobody has judged it. */
+function canSend({ bodyFormat, params }: Endpoint, param: string, cursor: Json): boolean {
+    const source = params.find(({ name }) => name === param)?.source;
+    if (typeof cursor === 'object') return source === 'body' && bodyFormat === 'json';
+    if (typeof cursor === 'number') return Number.isFinite(cursor);
+    if (typeof cursor !== 'string') return true;
+    const isStep = cursor === '.' || cursor === '..';
+    return cursor.isWellFormed() && !(source === 'path' && isStep);
 }
 
 /** Many sites name the next page by its whole URL, and mean the cursor in it. */

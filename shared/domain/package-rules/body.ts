@@ -1,10 +1,8 @@
+import { placeholderIn } from '../body-template.ts';
 import { isObject } from '../json-schema/structure.ts';
 import type { Json } from '../types.ts';
 import type { Subject } from './endpoint-rules.ts';
 import { type Path, quoted, type Report } from './report.ts';
-
-/** A string of a body template that stands for a param: a brace, the name, a brace, and nothing else. */
-const STAND_IN = /^\{([!-z|~]{1,64})\}$/;
 
 /** The template of the body: only where a body is sent, every stand-in has a body param, every body param a stand-in. */
 export function checkBody(subject: Subject): void {
@@ -40,7 +38,7 @@ export function checkBody(subject: Subject): void {
 /** Recursion is bounded: a package nests at most 32 levels. */
 function findStandIns(value: Json, at: Path, found: (name: string, at: Path) => void): void {
     if (typeof value === 'string') {
-        const name = STAND_IN.exec(value)?.[1];
+        const name = placeholderIn(value);
         if (name !== undefined) found(name, at);
         return;
     }
