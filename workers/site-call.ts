@@ -14,7 +14,7 @@ export interface SiteCall {
     ): Promise<{ ok: true; page: Page } | UpstreamFailure>;
     /** Of all requests so far: attempts, bytes and durations summed, and the status of the last. */
     figures(): UpstreamFigures;
-    /** The headers of every page so far. */
+    /** The headers of every page so far, and of the redirects that led there. */
     heads(): readonly Page['headers'][];
 }
 
@@ -57,7 +57,7 @@ export function openSiteCall(
                 durationMs: sum.durationMs + durationMs,
                 bytes: sum.bytes + bytes,
             };
-            heads.push(answer.page.headers);
+            heads.push(...answer.heads);
             return { ok: true, page: answer.page };
         },
         figures: () => sum,

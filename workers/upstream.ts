@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import got, { type Got } from 'got';
 import type { Effect, Method, UpstreamRequest } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/tracing.ts';
@@ -123,6 +123,8 @@ class Call {
     #attempts = 0;
     #retries = 0;
     #mayHaveArrived = false;
+    /** Of the redirects that were followed, and of the page. */
+    readonly #heads: IncomingHttpHeaders[] = [];
 
     constructor(tools: Tools, options: SendOptions, time: CallTime) {
         this.#tools = tools;
@@ -192,15 +194,18 @@ class Call {
             status = response.statusCode ?? 0;
             if (isRedirect(status, response.headers.location)) {
                 exchange.abandon();
+                this.#heads.push(response.headers);
                 result = 'redirect';
                 const { effect, registrable } = this.#options;
                 const here = { status, location: response.headers.location };
                 return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
             }
             if (status < 200 || status > 299) throw await this.#refused(response, status, exchange, began);
-            body = await readBody(response, this.#tools.caps.body);
+            const isEmpty = request.method === 'HEAD' || status === 204 || status === 205;
+            body = await readBody(response, this.#tools.caps.body, { isEmpty });
             if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
             this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
+            this.#heads.push(response.headers);
             return { page: { status, headers: response.headers, body: body.bytes, url: request.url, method: request.method } };
         } catch (error) {
             const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
@@ -297,7 +302,8 @@ class Call {
 
     #answered(page: Page): UpstreamAnswer {
         const durationMs = Math.round(performance.now() - this.#began);
-        return { ok: true, page, figures: { status: page.status, attempts: this.#attempts, durationMs, bytes: page.body.length } };
+        const figures = { status: page.status, attempts: this.#attempts, durationMs, bytes: page.body.length };
+        return { ok: true, page, heads: this.#heads, figures };
     }
 
     #failed({ code, message, retryAfter, status, snippet = '' }: Fault): UpstreamFailure {

@@ -21,6 +21,11 @@ for (const topology of TOPOLOGIES) {
             news = await openSite((request, response) => {
                 answers += 1;
                 const { searchParams } = new URL(request.url ?? '/', 'http://news.invalid');
+                if (searchParams.has('hop')) {
+                    const headers = Object.fromEntries([(searchParams.get('hop') ?? '').split(': ')]);
+                    response.writeHead(302, { location: '/', ...headers }).end();
+                    return;
+                }
                 for (const [name, value] of searchParams) if (/^(cache-control|set-cookie)$/.test(name)) response.setHeader(name, value);
                 const length = Number(searchParams.get('length') ?? 0);
                 response.setHeader('content-type', 'application/json');
@@ -34,6 +39,7 @@ for (const topology of TOPOLOGIES) {
                 { name: 'length', source: 'query', required: false, schema: { type: 'integer' } },
                 { name: 'cache-control', source: 'query', required: false },
                 { name: 'set-cookie', source: 'query', required: false },
+                { name: 'hop', source: 'query', required: false },
             ] as const;
             const published = await ada.publish({
                 ...shopPackage(news.port, { site: SITE }),
@@ -135,6 +141,8 @@ for (const topology of TOPOLOGIES) {
                 { 'cache-control': 'max-age=60, No-Store' },
                 { 'cache-control': 'private="set-cookie"' },
                 { 'set-cookie': 'a=b' },
+                { hop: 'set-cookie: a=b' },
+                { hop: 'cache-control: no-store' },
             ];
             for (const params of headers) {
                 await ask('kept?', { max_age: 60 }, ada, 'news', params);
@@ -149,6 +157,9 @@ for (const topology of TOPOLOGIES) {
                     cached: true,
                 },
             );
+            const moved = { hop: 'cache-control: public' };
+            await ask('moved', { max_age: 60 }, ada, 'news', moved);
+            expect(metaOf(await ask('moved', { max_age: 60 }, ada, 'news', moved))).to.include({ cached: true });
             await ask('session', { max_age: 60 }, ada, 'session');
             expect(metaOf(await ask('session', { max_age: 60 }, ada, 'session'))).to.include({ cached: false });
         });

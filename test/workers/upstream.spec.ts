@@ -118,6 +118,15 @@ describe('calling a site', () => {
         });
     }
 
+    it('unpacks nothing where there is no body, whatever the headers say of it', async () => {
+        for (const coding of ['aws-chunked', 'gzip, br', 'gzip']) {
+            answer = (request, response) => response.writeHead(request.method === 'HEAD' ? 200 : 204, { 'content-encoding': coding }).end();
+            for (const method of ['HEAD', 'GET'] as const) {
+                expect(await send({ ...requestTo(at('/')), method }), `${method} ${coding}`).to.include({ ok: true });
+            }
+        }
+    });
+
     it('takes the answer to HEAD and a 204 as pages without a body', async () => {
         answersInTurn(200);
         const head = await send(requestTo(at('/'), { method: 'HEAD' }));

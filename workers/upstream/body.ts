@@ -18,11 +18,12 @@ export interface Body {
  * Reads a body and unpacks its one layer of compression, counting unpacked bytes as they come, so that a bomb is stopped at the cap.
  * @param cap bytes after unpacking; past it the body is left unread and the connection is lost
  * @param keepsBeginning whether the beginning of a body that goes past the cap is wanted
+ * @param isEmpty there is none by definition, and nothing to unpack, whatever the headers say
  * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a coding that is unknown, doubled or broken; the stream's own error when the
  *     connection breaks off
  */
-export async function readBody(response: IncomingMessage, cap: number, { keepsBeginning = false } = {}): Promise<Body> {
-    const openUnpacker = unpackerOf(response);
+export async function readBody(response: IncomingMessage, cap: number, { keepsBeginning = false, isEmpty = false } = {}): Promise<Body> {
+    const openUnpacker = isEmpty ? undefined : unpackerOf(response);
     const chunks: Buffer[] = [];
     let length = 0;
     let received = 0;
