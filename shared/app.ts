@@ -7,6 +7,7 @@ import { type Cleanup, createCleanup } from './lifecycle.ts';
 import { type Limits, openLimits } from './limits.ts';
 import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
+import { openPrecedents, type Precedents } from './precedents.ts';
 import { openQueue, type Queue } from './queue.ts';
 import { type Credits, openCredits } from './store/credits.ts';
 import { type Cursors, openCursors } from './store/cursors.ts';
@@ -38,6 +39,8 @@ export interface App {
     /** Endpoints that killed workers. */
     readonly quarantine: Quarantine;
     readonly credits: Credits;
+    /** Calls that went through a moment ago. */
+    readonly precedents: Precedents;
     /** Idempotency keys and the answers kept under them. */
     readonly idempotency: Idempotency;
     readonly keys: Keys;
@@ -152,6 +155,7 @@ export function openApp(
         turns,
         quarantine,
         credits,
+        precedents: openPrecedents(),
         idempotency,
         keys,
         cursors: openCursors(db),

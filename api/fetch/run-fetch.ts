@@ -11,6 +11,7 @@ import { countCall } from '../plugins/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { admit, admitAnew } from './admit.ts';
 import type { Found } from './find-endpoint.ts';
+import { holdAhead, setPrecedent } from './hold-ahead.ts';
 import { holdCredits } from './hold-credits.ts';
 import { findKept, keepResult } from './kept-results.ts';
 import { type Passage, passCircuit } from './pass-circuit.ts';
@@ -50,7 +51,12 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         expiresAt: deadlineAt + LEASE_GRACE_MS,
         ...shareOf(asked.found),
     };
-    const standing = await span.during('limits', () => countCall(call, leased ? lease : undefined));
+    const ahead = 'values' in asked ? holdAhead(call, asked, deadlineAt) : undefined;
+    const counted = span.during('limits', () => countCall(call, leased ? lease : undefined));
+    const { standing, windows } = await counted.catch(async (error: unknown) => {
+        await ahead?.giveBack();
+        throw error;
+    });
     let passage: Passage | undefined;
     let leaseEnd: Promise<void> | undefined;
     const endLease = () => {
@@ -69,11 +75,15 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         if (!('values' in now)) throw now.found.refusal;
         // A quarantine is of the version that was counted: another one has a clean slate.
         const isLifted = now.found.versionId !== asked.found.versionId;
+        // Its credits are held for the old one: the next call finds the new one at once.
+        if (isLifted && ahead !== undefined) throw new Refusal('SITE_UNAVAILABLE', undefined, { retryAfter: 1 });
         const seen = isLifted ? { ...standing, quarantineMs: 0 } : standing;
         passage = await passCircuit(app, now.found, seen, { operation, admittedAt: arrivedAt, deadlineAt });
-        const { admitted, hold } = await span.during('hold', () => holdCredits(call, now, deadlineAt));
+        const { admitted, hold } = await span.during('hold', () => holdCredits(call, now, { deadlineAt, ahead }));
         const { found, values, price } = admitted;
         call.setCreditsRemaining(hold.availableAfter);
+        if (standing.circuitMs === undefined)
+            setPrecedent(call, admitted, { windows, available: hold.availableAfter, amount: hold.amount });
 
         const job: FetchJob = {
             operation,
@@ -111,8 +121,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         return { answer: present(outcome, ending), ...(ending.kept === undefined ? {} : { keptText: ending.kept }) };
     } finally {
         passage?.();
-        // The windows stay taken; concurrency and share are free before the answer is sent.
-        await endLease();
+        // The windows stay taken; concurrency and share are free before the answer is sent, and so are credits that were not wanted.
+        await Promise.all([endLease(), ahead?.giveBack()]);
     }
 }
 

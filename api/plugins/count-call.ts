@@ -1,23 +1,23 @@
 import { counted } from '../../shared/domain/counted.ts';
 import { ANONYMOUS, windowsOf } from '../../shared/domain/plans.ts';
 import { limitHeaders } from '../../shared/limits/headers.ts';
-import type { SiteStanding, TakeOrder } from '../../shared/limits.ts';
+import type { TakeOrder, TakeVerdict } from '../../shared/limits.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Call } from '../serve.ts';
 import { limitIdentity } from './client-address.ts';
 
 /**
  * Counts one call in all windows of its identity, and takes the leases of a fetch, in one atomic step; the headers of
- * the windows go onto the answer, whatever it will be. Resolves with how the site of the lease stands.
+ * the windows go onto the answer, whatever it will be. Resolves with what is left in them, and how the site of the lease stands.
  * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY (nothing was taken), SERVICE_UNAVAILABLE.
  */
-export async function countCall(call: Call<unknown, unknown, unknown>, lease?: TakeOrder['lease']): Promise<SiteStanding> {
+export async function countCall(call: Call<unknown, unknown, unknown>, lease?: TakeOrder['lease']): Promise<TakeVerdict & { ok: true }> {
     const { app, caller } = call;
     const windows = caller === undefined ? [ANONYMOUS] : windowsOf(caller.figures);
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
     const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
     call.setHeaders(limitHeaders(verdict.windows));
-    if (verdict.ok) return verdict.standing;
+    if (verdict.ok) return verdict;
     const plan = caller?.plan ?? 'anonymous';
     const { retryAfter } = verdict;
     if (verdict.reason === 'window') {
