@@ -18,7 +18,7 @@ export async function readJsonBody(
     { guard, maxBytes }: { guard: boolean | 'lines'; maxBytes: number },
 ): Promise<unknown> {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
-    if (!/^application\/json\s*(;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i.test(type.trim())) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
+    if (!isJsonType(type)) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
     if (encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a content encoding.');
     }
@@ -33,6 +33,17 @@ export async function readJsonBody(
         if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
     }
     return value;
+}
+
+/** A parameter of a media type; what stands in quotes belongs to its value, whatever it looks like. */
+const PARAMETER = /;[ \t]*([^\s;="]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s;]*)/g;
+
+/** JSON in UTF-8. Parameters that say nothing of the encoding mean nothing for JSON (RFC 8259), and many libraries send some. */
+function isJsonType(type: string): boolean {
+    if (!/^application\/json[ \t]*(;|$)/i.test(type.trim())) return false;
+    return [...type.matchAll(PARAMETER)].every(
+        ([, name = '', value = '']) => name.toLowerCase() !== 'charset' || /^(utf-?8|"utf-?8")$/i.test(value),
+    );
 }
 
 /**

@@ -32,12 +32,17 @@ describe('a route that takes a body', () => {
             ]),
         );
 
-    it('takes application/json in UTF-8 and nothing else', async () => {
+    it('takes application/json in UTF-8 with any other parameters, and nothing else', async () => {
         for (const type of [
             'application/json',
             'APPLICATION/JSON',
             'application/json; charset=utf-8',
             'application/json;charset="UTF-8"',
+            'application/json;',
+            'application/json; charset=utf-8;',
+            'application/json; profile="https://example.com/a;b"; charset=utf8',
+            'application/json; q=0.9; odata.metadata=minimal',
+            'application/json; note="; charset=latin1"',
         ]) {
             expect(codeOf(await maker.call('POST', '/v1/fetch', { body: '{}', headers: { 'content-type': type } })), type).to.equal(
                 'VALIDATION_ERROR',
@@ -47,6 +52,8 @@ describe('a route that takes a body', () => {
             'text/plain',
             'application/x-www-form-urlencoded',
             'application/json; charset=latin1',
+            'application/json; profile=x; CHARSET="utf-16"',
+            'application/json; charset=utf-8; charset=latin1',
             'application/jsonx',
             'json',
             'application/problem+json',
