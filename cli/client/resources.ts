@@ -74,8 +74,8 @@ export class Schemas {
                 query: { dry_run: dryRun === true ? true : undefined },
                 body: document,
                 ...(ifMatch === undefined ? {} : { headers: { 'if-match': ifMatch === '*' ? '*' : `"${ifMatch}"` } }),
-                // The same content again is no new version, but it does not follow the version of If-Match any more.
-                isRepeatable: ifMatch === undefined,
+                // The same content again is no new version, whatever If-Match names.
+                isRepeatable: true,
             },
             options,
         );

@@ -68,9 +68,12 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
     return db.transaction(async (trx) => {
         if (order.isDryRun !== true) await lockDomain(trx, order.registrable, order.publisher?.accountId);
         const before = await readPublication(trx, order);
-        const refusal = judge(before, order);
+        const refusal = judgeRight(before);
         if (refusal !== undefined) return refusal;
+        // Before If-Match: a publisher who lost the answer sends the same again, and there is nothing left to lose.
         if (before.latest?.versionHash === order.versionHash) return unchanged(before.latest);
+        const conflict = judgeMatch(before, order);
+        if (conflict !== undefined) return conflict;
 
         const { change, changes } = comparePackages(before.latest?.document, order.document);
         const version = before.versions + 1;
@@ -93,9 +96,13 @@ function unchanged({ document: _document, ...latest }: LatestPublication): Publi
     return { ok: true, isCreated: false, ...latest, creditsEarned: 0, isBonusUsedUp: false, lookAlikes: [] };
 }
 
-function judge(before: Publication, { ifMatch }: PublishOrder): PublishRefusal | undefined {
-    if (before.isBlocked) return { ok: false, code: 'SITE_BLOCKED' };
-    if (before.isMaintained && !before.isMaintainer) return { ok: false, code: 'NOT_MAINTAINER' };
+function judgeRight({ isBlocked, isMaintained, isMaintainer }: Publication): PublishRefusal | undefined {
+    if (isBlocked) return { ok: false, code: 'SITE_BLOCKED' };
+    if (isMaintained && !isMaintainer) return { ok: false, code: 'NOT_MAINTAINER' };
+    return undefined;
+}
+
+function judgeMatch(before: Publication, { ifMatch }: PublishOrder): PublishRefusal | undefined {
     const latestHash = before.latest?.versionHash ?? null;
     const isMatch = ifMatch === undefined || (ifMatch === '*' ? latestHash !== null : ifMatch === latestHash);
     if (!isMatch) return { ok: false, code: 'VERSION_CONFLICT', latestHash };

@@ -158,6 +158,8 @@ describe('publishing a schema', () => {
         const first = published(await maker.publish(aPackage(site)));
         const second = published(await put('Two', `"${first.version_hash}"`));
         expect(second.version).to.equal(2);
+        const again = await put('Two', `"${first.version_hash}"`);
+        expect([again.status, published(again).version, published(again).created]).to.deep.equal([200, 2, false]);
         const late = await put('Three', `"${first.version_hash}"`);
         expect([late.status, codeOf(late)]).to.deep.equal([409, 'VERSION_CONFLICT']);
         expect((late.body['error'] as { message: string }).message).to.include(second.version_hash);

@@ -78,6 +78,16 @@ describe('the registry', () => {
             expect(none).to.include({ code: 'VERSION_CONFLICT', latestHash: null });
         });
 
+        it('answers an update that is sent once more with the version it made, though If-Match names the one before', async () => {
+            const publisher = await contributor(db);
+            const first = accepted(await schemas.publish(db, orderOf(packageOf('twice.example', 'one'), publisher)));
+            const update = orderOf(packageOf('twice.example', 'two'), publisher, { ifMatch: first.versionHash });
+            const { version, versionHash } = accepted(await schemas.publish(db, update));
+            expect(accepted(await schemas.publish(db, update))).to.include({ isCreated: false, version, versionHash });
+            const stranger = { ...update, publisher: await contributor(db) };
+            expect(await schemas.publish(db, stranger)).to.deep.equal({ ok: false, code: 'NOT_MAINTAINER' });
+        });
+
         it('refuses a blocked domain, and stores nothing of it', async () => {
             await db.transaction((trx) => blockDomain(trx, 'blocked.example', 'the owner asked'));
             const refused = await schemas.publish(db, orderOf(packageOf('www2.blocked.example'), await contributor(db)));
