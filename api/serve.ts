@@ -10,7 +10,7 @@ import type { KeyedCall } from '../shared/store/idempotency.ts';
 import type { Caller } from '../shared/store/keys.ts';
 import type { Span } from '../shared/tracing.ts';
 import { answerOnce, type OnceRules } from './plugins/idempotency.ts';
-import { readJsonBody } from './plugins/input-guard.ts';
+import { type JsonBody, readJsonBody } from './plugins/input-guard.ts';
 import { sendTagged, type Tagged } from './tagged.ts';
 
 /** What a handler is given: validated input, and who asks. */
@@ -137,9 +137,7 @@ async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, ch
     const params = check<P>(checked.params, request.params, 'params', problems);
     const query = check<Q>(checked.query, singleValues(request.query, problems), 'query', problems);
     const body =
-        contract.body === undefined
-            ? (undefined as B)
-            : check<B>(checked.body, await readJsonBody(request, contract.body), 'body', problems);
+        contract.body === undefined ? (undefined as B) : checkBody<B>(checked.body, await readJsonBody(request, contract.body), problems);
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
     const operation = newId('op');
     request.app.call = { operation, body };
@@ -208,6 +206,16 @@ function check<T>(schema: Schema | undefined, value: unknown, place: Place, prob
     const result = schema.validate(value);
     for (const item of result.error?.details ?? []) problems.push(toDetail(item));
     return result.value as T;
+}
+
+/** A schema is not shown what is too large to be walked; of the same place and code one problem is enough. */
+function checkBody<B>(schema: Schema | undefined, { value, faults }: JsonBody, problems: Detail[]): B {
+    problems.push(...faults);
+    if (faults.some(({ code }) => code === 'TOO_COMPLEX')) return undefined as B;
+    const found: Detail[] = [];
+    const body = check<B>(schema, value, 'body', found);
+    problems.push(...found.filter(({ path, code }) => !faults.some((fault) => fault.path === path && fault.code === code)));
+    return body;
 }
 
 /** Joi's own words repeat the value, which may be a secret in the wrong place, and show the pattern. */

@@ -25,7 +25,9 @@ export function agentTools(server: Server, app: App): void {
         options: { app: { isOpen: false }, payload: { parse: false, override: 'application/octet-stream', output: 'stream' } },
         handler: async (request, h) => {
             requireOwnOrigin(app, request);
-            const parsedBody = messagesIn(await readJsonBody(request, { guard: 'lines', maxBytes: BODY_BYTES }));
+            const { value, faults } = await readJsonBody(request, { guard: 'lines', maxBytes: BODY_BYTES });
+            if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
+            const parsedBody = messagesIn(value);
             await requireGoodKey(server, request);
             const { serveTools } = await import('./serve-tools.ts');
             const parts = { ask: askAs(server, request), findEffect: effectsOf(app) };

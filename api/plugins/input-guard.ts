@@ -2,21 +2,27 @@ import type { IncomingMessage } from 'node:http';
 import type { Request } from '@hapi/hapi';
 import { BODY_BOUNDS, hasMoreValues, jsonProblems } from '../../shared/domain/json-bounds.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package-rules/tree.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { type Detail, Refusal } from '../../shared/refusals.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 const ONE_LINE_BOUNDS = { ...BODY_BOUNDS, multiline: false };
 
+/** A body's value, and what is wrong with it whatever its route takes: the answer names that beside what the route's schema says. */
+export interface JsonBody {
+    value: unknown;
+    faults: Detail[];
+}
+
 /**
  * The JSON value of a request's body: media type, encoding, syntax and bounds are judged here, before any schema sees it.
- * Deep JSON and odd text pass every validator and break things later.
- * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, VALIDATION_ERROR, SCHEMA_INVALID.
+ * Deep JSON and odd text pass every validator and break things later: a body with faults has to be refused.
+ * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, SCHEMA_INVALID.
  */
 export async function readJsonBody(
     request: Request,
     { guard, maxBytes }: { guard: boolean | 'lines'; maxBytes: number },
-): Promise<unknown> {
+): Promise<JsonBody> {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
     if (!isJsonType(type)) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
     if (encoding.toLowerCase() !== 'identity') {
@@ -28,11 +34,7 @@ export async function readJsonBody(
         throw new Refusal('SCHEMA_INVALID', undefined, { details: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] });
     }
     const value = parse(payload);
-    if (guard !== false) {
-        const details = jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS);
-        if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
-    }
-    return value;
+    return { value, faults: guard === false ? [] : jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS) };
 }
 
 /** A parameter of a media type; what stands in quotes belongs to its value, whatever it looks like. */

@@ -8,6 +8,8 @@ import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'shop.test';
 
+const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+
 describe('a route that takes a body', () => {
     let world: World;
     let maker: Person;
@@ -146,6 +148,22 @@ describe('a route that takes a body', () => {
         ]);
     });
 
+    it('names text that breaks storage beside every other problem of the request, and no problem twice', async () => {
+        const refused = await maker.call('POST', '/v1/fetch?x=1', { body: '{"site":1,"foo":"a\\u0000b","timeout_ms":1e999}' });
+        expect([refused.status, codeOf(refused)]).to.deep.equal([400, 'VALIDATION_ERROR']);
+        expect(detailsOf(refused).sort()).to.deep.equal([
+            '/endpoint REQUIRED',
+            '/foo INVALID_VALUE',
+            '/foo UNKNOWN_FIELD',
+            '/site INVALID_TYPE',
+            '/timeout_ms INVALID_VALUE',
+            '/x UNKNOWN_FIELD',
+        ]);
+        const tooDeep = await maker.call('POST', '/v1/fetch?x=1', { body: { site: 1, params: nested(40) } });
+        expect(detailsOf(tooDeep)[0]).to.equal('/x UNKNOWN_FIELD');
+        expect(detailsOf(tooDeep)[1]).to.match(/^\/params\/.* TOO_COMPLEX$/);
+    });
+
     it('never turns text into numbers or numbers into text', async () => {
         for (const fields of [
             { site: 7 },
@@ -164,14 +182,13 @@ describe('a route that takes a body', () => {
     });
 
     it('refuses text that breaks storage, and nesting, keys and strings past the bounds', async () => {
-        const deep = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
         const broken: [string, unknown][] = [
             ['NUL', { id: 'a\u0000b' }],
             ['a lone surrogate', { id: '\ud800' }],
             ['a control character', { id: '\u0007' }],
             ['a C1 control character', { id: '\u0085' }],
             ['NUL in a key', { 'a\u0000': 1 }],
-            ['33 levels', deep(33)],
+            ['33 levels', nested(33)],
             ['1,100 keys', Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`k${index}`, 1]))],
             ['more than 64 KiB of text', { id: 'x'.repeat(65_537) }],
         ];
@@ -185,7 +202,7 @@ describe('a route that takes a body', () => {
         });
         expect(codeOf(proto)).to.equal('VALIDATION_ERROR');
         for (const levels of [32, 30]) {
-            const body = { site: SITE, endpoint: 'product', params: deep(levels) };
+            const body = { site: SITE, endpoint: 'product', params: nested(levels) };
             expect(codeOf(await maker.call('POST', '/v1/fetch', { body })), `${levels} levels`).to.equal('INVALID_PARAMS');
         }
     });
