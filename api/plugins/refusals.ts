@@ -65,7 +65,7 @@ export function envelope(
             ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
             request_id: requestId,
             doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-            ...(details === undefined || details.length === 0 ? {} : { details: bounded(details) }),
+            ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal.code, details) }),
             ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
             ...(upstream === undefined ? {} : { upstream }),
             ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
@@ -80,9 +80,10 @@ export function envelope(
 /** A body of a thousand unknown fields must not be answered by one of a thousand problems; the last entry says what was left out. */
 const MAX_DETAILS = 100;
 
-function bounded(details: Detail[]): Detail[] {
+/** Of a package every problem is named that its rules collect; they have a bound of their own. */
+function bounded(code: RefusalCode, details: Detail[]): Detail[] {
     const more = details.length - MAX_DETAILS;
-    if (more <= 0) return details;
+    if (more <= 0 || code === 'SCHEMA_INVALID') return details;
     return [...details.slice(0, MAX_DETAILS), { path: '', code: 'TOO_COMPLEX', message: `And ${more} more problems that are not listed.` }];
 }
 

@@ -86,6 +86,18 @@ describe('a bad package', () => {
         expect(JSON.stringify(refused.body)).not.to.include('0123456789abcdefghij');
     });
 
+    it('is refused with more than a hundred problems where it has them, and a number that is too large hides none', async () => {
+        const endpoints = Array.from({ length: 300 }, (_, index) => anEndpoint(site, { name: `Bad Name ${index}` }));
+        const body = JSON.stringify({ ...aPackage(site, { endpoints }), surprise: 0 }).replace('"surprise":0', '"surprise":1e999');
+        const details = detailsOf(await maker.publish(body as unknown as object));
+        const expected = [
+            '/surprise INVALID_VALUE',
+            '/surprise UNKNOWN_FIELD',
+            ...endpoints.map((_, i) => `/endpoints/${i}/name INVALID_VALUE`),
+        ];
+        expect(details).to.have.members(expected);
+    });
+
     it('of text that breaks storage, of keys of prototypes, too deep or too large is refused inside the package with 422', async () => {
         const text = JSON.stringify(good);
         const bad = [

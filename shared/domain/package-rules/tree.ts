@@ -79,9 +79,8 @@ function checkScalar(frame: Frame, report: Report): boolean {
         return false;
     }
     // `1e999` is well-formed JSON and parses to Infinity, which no JSON can say back.
-    if (Number.isFinite(value)) return true;
-    report.add(pathTo(frame), 'INVALID_VALUE', 'This number is too large to hold.');
-    return false;
+    if (!Number.isFinite(value)) report.add(pathTo(frame), 'INVALID_VALUE', 'This number is too large to hold.');
+    return true;
 }
 
 function checkText(frame: Frame, text: string, report: Report): void {
