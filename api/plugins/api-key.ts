@@ -17,7 +17,7 @@ export function apiKey(server: Server, app: App, guesses: Guesses): void {
         const contract = request.route.settings.app?.contract;
         if (contract !== undefined && contract.auth !== 'ignored') {
             // Only a request that one of our pages makes brings its caller along (api/dashboard/ask.ts).
-            request.app.caller ??= await findCaller(app, request, guesses);
+            if (request.app.caller === undefined) await takeKey(app, request, guesses);
             if (request.app.caller === undefined && contract.auth === 'required') throw new Refusal('API_KEY_REQUIRED');
             requireVerified(app, contract, request.app.caller);
         }
@@ -29,6 +29,14 @@ export function apiKey(server: Server, app: App, guesses: Guesses): void {
 function requireVerified(app: App, contract: AnyContract, caller: Caller | undefined): void {
     const isNeeded = app.config.mail.smtpUrl !== undefined && contract.refusals.includes('EMAIL_NOT_VERIFIED');
     if (isNeeded && caller?.emailVerified === false) throw new Refusal('EMAIL_NOT_VERIFIED');
+}
+
+/** Whose key it is stands in the log, the metrics and the credit fields of a refusal too. */
+async function takeKey(app: App, request: Request, guesses: Guesses): Promise<void> {
+    request.app.caller = await findCaller(app, request, guesses);
+    if (request.app.caller?.suspended === true) {
+        throw new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
+    }
 }
 
 async function findCaller(app: App, { raw: { req } }: Request, guesses: Guesses): Promise<Caller | undefined> {
@@ -43,6 +51,5 @@ async function findCaller(app: App, { raw: { req } }: Request, guesses: Guesses)
         guesses.made();
         throw new Refusal('INVALID_API_KEY');
     }
-    if (caller.suspended) throw new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
     return caller;
 }

@@ -108,6 +108,34 @@ describe('an API key', () => {
         expect(ms).to.be.below(1000);
     });
 
+    it('of a suspended user is told what the account has left, and stands in metrics, request log and log', async () => {
+        const suspended = await join(world);
+        const { credits } = dataOf<{ credits: { balance: number } }>(await suspended.call('GET', '/v1/account'));
+        await setSuspended(world.app.db, suspended.userId, true);
+        await eventually(
+            async () => codeOf(await suspended.call('GET', '/v1/account')),
+            (code) => code === 'FORBIDDEN',
+        );
+        const countOf = async () => {
+            const { values } = await world.app.metrics.fetches.get();
+            return values.find(({ labels }) => labels['outcome'] === 'FORBIDDEN')?.value ?? 0;
+        };
+        const before = await countOf();
+        const refused = await suspended.fetch('shop.test', 'product', { id: 1 });
+        expect([refused.status, codeOf(refused)]).to.deep.equal([403, 'FORBIDDEN']);
+        expect(refused.body['meta']).to.include({ credits_used: 0, credits_remaining: credits.balance });
+        expect(refused.headers.has('ratelimit')).to.equal(false);
+        expect(await countOf()).to.equal(before + 1);
+        await world.app.usage.flush();
+        const { rows } = await world.app.db.raw('select outcome, credits from usage where workspace_id = ?', [suspended.workspaceId]);
+        expect(rows).to.deep.equal([{ outcome: 'FORBIDDEN', credits: 0 }]);
+        const isItsLine = (line: Record<string, unknown>) => line['request_id'] === refused.headers.get('x-request-id');
+        await eventually(
+            async () => world.logged.find(isItsLine),
+            (line) => line?.['code'] === 'FORBIDDEN' && line['workspace_id'] === suspended.workspaceId,
+        );
+    });
+
     it('that is revoked or whose user is suspended stops working in every process within a second', async () => {
         const other = await world.openAnotherApi();
         const bases = [world.base, other.base];
