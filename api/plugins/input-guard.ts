@@ -48,6 +48,9 @@ function isJsonType(type: string): boolean {
     );
 }
 
+/** Tells whoever reads the body of a request that its time is up; the connection is still there for the answer. */
+export const LATE = Symbol('late');
+
 /**
  * hapi's own reader destroys the connection of a caller who sends too much without saying so beforehand; here the rest is
  * dropped until it ends or its time is up, and the caller reads why.
@@ -69,6 +72,7 @@ export function readBytes(source: IncomingMessage, maxBytes: number): Promise<Bu
         };
         source.once('error', cut);
         source.once('close', cut);
+        source.once(LATE, () => reject(new Refusal('REQUEST_TIMEOUT')));
     });
 }
 

@@ -4,29 +4,34 @@ import type { Duplex } from 'node:stream';
 import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { LATE } from './input-guard.ts';
 import { envelope } from './refusals.ts';
+import { requestIdOf } from './request-id.ts';
 
 /** What never becomes a request of hapi's is answered here, in the same envelope: what Node's parser refuses, and CONNECT. */
 export function rawRefusals(listener: HttpServer, app: App): void {
     listener.removeAllListeners('clientError');
     listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
         // An answer that is on its way already must not be followed by another one that nobody asked for.
-        const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean } };
+        const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean; req: IncomingMessage } };
         if (socket.destroyed || !socket.writable || running?.headersSent) return void socket.destroy();
         const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+        // Whoever waits for the body refuses the request as any other: under its id, with the headers of its route, counted once.
+        if (isLate && running?.req.emit(LATE)) return;
         const refusal = isLate
             ? new Refusal('REQUEST_TIMEOUT')
             : new Refusal('VALIDATION_ERROR', 'The request is not well-formed HTTP/1.1.');
-        answer(app, refusal, socket);
+        answer(app, refusal, socket, running?.req);
     });
-    listener.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    listener.on('connect', (request: IncomingMessage, socket: Duplex) => {
         socket.on('error', () => {});
-        answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is for proxies, and this is none.'), socket);
+        answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is for proxies, and this is none.'), socket, request);
     });
 }
 
-function answer(app: App, refusal: Refusal, socket: Duplex): void {
-    const requestId = newId('req');
+/** @param request undefined where its headers did not arrive */
+function answer(app: App, refusal: Refusal, socket: Duplex, request: IncomingMessage | undefined): void {
+    const requestId = request === undefined ? newId('req') : requestIdOf(request);
     const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));
     const { status } = refusalEntry(refusal.code);
     const head = [

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { checkEnvelope } from '../support/answers.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT } from '../support/routes.ts';
@@ -279,5 +280,30 @@ describe('a caller who sends slowly', () => {
             }),
         );
         expect((await stranger(world).call('GET', '/v1/errors')).status).to.equal(200);
+    });
+
+    it('is answered as the request that it is: under its id, with the headers of its route, and counted once', async () => {
+        const { apiKey } = await join(world);
+        const before = world.logged.length;
+        for (const [path, mayBeRead] of [
+            ['/v1/schema-requests', '*'],
+            ['/v1/fetch', null],
+        ] as const) {
+            const id = `mine-${path.length}`;
+            const head = [`Authorization: Bearer ${apiKey}`, `X-Request-Id: ${id}`, 'Content-Type: application/json', 'Content-Length: 50'];
+            const answer = await sendRaw(world.base, rawRequest(`POST ${path} HTTP/1.1`, head, '{"site":'), { waitMs: 3000 });
+            if (answer === undefined) throw new Error(`${path} was cut off without an answer`);
+            checkEnvelope(path, answer);
+            expect([answer.status, codeOf(answer)], path).to.deep.equal([408, 'REQUEST_TIMEOUT']);
+            expect(answer.headers.get('x-request-id'), path).to.equal(id);
+            expect(answer.headers.get('access-control-allow-origin'), path).to.equal(mayBeRead);
+            expect(answer.headers.get('connection'), path).to.equal('close');
+            await eventually(
+                async () => world.logged.filter((line) => line['request_id'] === id && line['message'] === 'answered'),
+                ([line, ...more]) => line?.['route'] === path && line['status'] === 408 && more.length === 0,
+            );
+        }
+        const others = world.logged.slice(before).filter(({ route, status }) => route === 'other' || status === 499);
+        expect(others).to.deep.equal([]);
     });
 });
