@@ -11,7 +11,7 @@ import { probes } from './health/probes.ts';
 import { apiKey } from './plugins/api-key.ts';
 import { headerCopies } from './plugins/header-copies.ts';
 import { observe } from './plugins/observe.ts';
-import { rawRefusals } from './plugins/raw-refusals.ts';
+import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './plugins/raw-refusals.ts';
 import { refusals } from './plugins/refusals.ts';
 import { openGuesses, refuseGuesses } from './plugins/refuse-guesses.ts';
 import { session } from './plugins/session.ts';
@@ -20,7 +20,6 @@ import { slowReaders } from './plugins/slow-readers.ts';
 import { yieldToFetches } from './plugins/yield-to-fetches.ts';
 import { ROUTES } from './routes.ts';
 
-const MAX_HEADERS = 200;
 /** Open sockets of one process; past it new connections are refused by the kernel's backlog, not by memory. */
 const MAX_CONNECTIONS = 10_000;
 
@@ -31,7 +30,7 @@ export function buildServer(app: App): Server {
         requestTimeout: app.config.arrivalMs,
         connectionsCheckingInterval: Math.min(100, app.config.arrivalMs),
         keepAliveTimeout: 65_000,
-        maxHeaderSize: 16 * 1024,
+        maxHeaderSize: MAX_HEADER_BYTES,
         // Judged below, so that its refusal has the envelope.
         requireHostHeader: false,
     });

@@ -8,6 +8,12 @@ import { LATE } from './input-guard.ts';
 import { envelope } from './refusals.ts';
 import { requestIdOf } from './request-id.ts';
 
+/** Of the request line and all headers together. */
+export const MAX_HEADER_BYTES = 16 * 1024;
+export const MAX_HEADERS = 200;
+
+const OVERFLOW = `The request line and the headers take at most ${MAX_HEADER_BYTES / 1024} KiB together, and there are at most ${MAX_HEADERS} headers.`;
+
 /** What never becomes a request of hapi's is answered here, in the same envelope: what Node's parser refuses, and CONNECT. */
 export function rawRefusals(listener: HttpServer, app: App): void {
     listener.removeAllListeners('clientError');
@@ -18,9 +24,10 @@ export function rawRefusals(listener: HttpServer, app: App): void {
         const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
         // Whoever waits for the body refuses the request as any other: under its id, with the headers of its route, counted once.
         if (isLate && running?.req.emit(LATE)) return;
+        const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
         const refusal = isLate
             ? new Refusal('REQUEST_TIMEOUT')
-            : new Refusal('VALIDATION_ERROR', 'The request is not well-formed HTTP/1.1.');
+            : new Refusal('VALIDATION_ERROR', isTooLarge ? OVERFLOW : 'The request is not well-formed HTTP/1.1.');
         answer(app, refusal, socket, running?.req);
     });
     listener.on('connect', (request: IncomingMessage, socket: Duplex) => {

@@ -97,12 +97,16 @@ const CODE_BY_STATUS: Record<number, RefusalCode> = {
     503: 'OVERLOADED',
 };
 
+/** Nothing else is a bad request to hapi: it reads no body of ours. */
+const BROKEN_PATH = 'The path is not well-formed: its escapes have to be a % and two digits each, and UTF-8 together.';
+
 /** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
 export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
     if (error instanceof Refusal) return error;
     if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
     const code = CODE_BY_STATUS[error.output?.statusCode ?? 500];
-    return new Refusal(code ?? 'INTERNAL', undefined, code === 'OVERLOADED' ? { retryAfter: 1 } : {}, { cause: error });
+    const message = code === 'VALIDATION_ERROR' ? BROKEN_PATH : undefined;
+    return new Refusal(code ?? 'INTERNAL', message, code === 'OVERLOADED' ? { retryAfter: 1 } : {}, { cause: error });
 }
 
 /** Every answer of a fetch that knows the account says what it has left; a database that is away only leaves it out. */

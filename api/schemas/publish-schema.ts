@@ -66,7 +66,8 @@ function readIfMatch(header: string | undefined): string | undefined {
     const tag = header.trim();
     const hash = /^"([0-9a-f]{64})"$/.exec(tag)?.[1];
     if (tag === '*' || hash !== undefined) return hash ?? tag;
-    throw new Refusal('VALIDATION_ERROR', 'If-Match takes the hash of one version in double quotes.');
+    const message = 'If-Match takes the hash of one version in double quotes.';
+    throw new Refusal('VALIDATION_ERROR', message, { details: [{ path: '/If-Match', code: 'INVALID_VALUE', message }] });
 }
 
 function toRefusal(refusal: schemas.PublishRefusal): Refusal {

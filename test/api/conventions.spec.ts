@@ -1,13 +1,15 @@
 import { expect } from 'chai';
 import { checkEnvelope } from '../support/answers.ts';
 import { eventually } from '../support/eventually.ts';
-import { join, type Person, stranger } from '../support/people.ts';
+import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'shop.test';
+
+const messageOf = ({ body }: Answer) => (body['error'] as { message: string }).message;
 
 describe('every route', () => {
     let world: World;
@@ -244,6 +246,34 @@ describe('every route', () => {
                 expect(refused.status, garbage.slice(0, 40)).to.equal(400);
                 checkEnvelope(garbage.slice(0, 40), refused);
                 expect(refused.headers.get('connection')).to.equal('close');
+            }
+        });
+
+        it('names the bounds of a head that is too large', async () => {
+            const heads = [
+                `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
+                `GET /v1/health HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+                rawRequest(
+                    'GET /v1/health HTTP/1.1',
+                    Array.from({ length: 201 }, (_, index) => `X-H${index}: 1`),
+                ),
+            ];
+            for (const head of heads) {
+                const refused = await sendRaw(world.base, head);
+                expect(refused && [refused.status, codeOf(refused)]).to.deep.equal([400, 'VALIDATION_ERROR']);
+                expect(refused && messageOf(refused))
+                    .to.include('16 KiB')
+                    .and.include('200 headers');
+            }
+            const garbled = await sendRaw(world.base, 'GET /v1/health HTTP/1.1\r\nHost: a\r\nbad header\r\n\r\n');
+            expect(garbled && messageOf(garbled)).to.equal('The request is not well-formed HTTP/1.1.');
+        });
+
+        it('says of a broken path that it is the path', async () => {
+            for (const path of ['/v1/schemas/%zz', '/v1/schemas/%', '/v1/schemas/%ff']) {
+                const refused = await anybody.call('GET', path);
+                expect([refused.status, codeOf(refused)], path).to.deep.equal([400, 'VALIDATION_ERROR']);
+                expect(messageOf(refused), path).to.match(/^The path is not well-formed/);
             }
         });
 

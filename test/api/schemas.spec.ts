@@ -6,7 +6,7 @@ import { createKey } from '../../shared/store/keys.ts';
 import * as maintainers from '../../shared/store/maintainers.ts';
 import * as sites from '../../shared/store/sites.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
@@ -164,8 +164,10 @@ describe('publishing a schema', () => {
         expect([late.status, codeOf(late)]).to.deep.equal([409, 'VERSION_CONFLICT']);
         expect((late.body['error'] as { message: string }).message).to.include(second.version_hash);
         expect(published(await put('Three', '*')).version).to.equal(3);
-        for (const bad of [first.version_hash, '"x"', `"${'G'.repeat(64)}"`, ''])
-            expect(codeOf(await put('Four', bad)), bad).to.equal('VALIDATION_ERROR');
+        for (const bad of [first.version_hash, '"x"', `"${'G'.repeat(64)}"`, '']) {
+            const refused = await put('Four', bad);
+            expect([codeOf(refused), detailsOf(refused)], bad).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
+        }
     });
 
     it('belongs to the first workspace of the registrable domain and to those it adds', async () => {
