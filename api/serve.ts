@@ -1,4 +1,6 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { parse } from 'node:querystring';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { ObjectSchema, Schema, ValidationErrorItem } from 'joi';
 import type { App } from '../shared/app.ts';
@@ -135,7 +137,7 @@ type Checked = Record<Place, Schema | undefined>;
 async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, checked: Checked, request: Request): Promise<Call<P, Q, B>> {
     const problems: Detail[] = [];
     const params = check<P>(checked.params, request.params, 'params', problems);
-    const query = check<Q>(checked.query, singleValues(request.query, problems), 'query', problems);
+    const query = check<Q>(checked.query, singleValues(request, problems), 'query', problems);
     const body =
         contract.body === undefined ? (undefined as B) : checkBody<B>(checked.body, await readJsonBody(request, contract.body), problems);
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
@@ -239,19 +241,31 @@ function toDetail(item: ValidationErrorItem): Detail {
     return { path: path.slice(0, 512), code, message: `${item.message.slice(0, 256)}.` };
 }
 
-function singleValues(query: Record<string, unknown>, problems: Detail[]): Record<string, unknown> {
+function singleValues({ query, raw }: Request, problems: Detail[]): Record<string, unknown> {
     // No prototype: a parameter may be called __proto__.
     const single: Record<string, unknown> = Object.create(null);
+    const garbled = garbledNames(raw.req.url ?? '');
     for (const [name, value] of Object.entries(query)) {
-        if (Array.isArray(value)) {
-            problems.push({ path: `/${pointerPart(name)}`, code: 'REPEATED', message: 'This query parameter may stand only once.' });
-            continue;
-        }
-        const fault = textProblem(`${name}${value}`, { multiline: true });
-        if (fault === undefined) single[name] = value;
-        else problems.push({ path: `/${pointerPart(name)}`, code: 'INVALID_VALUE', message: `This query parameter ${fault}.` });
+        const path = `/${pointerPart(name)}`;
+        const isRepeated = Array.isArray(value);
+        if (isRepeated) problems.push({ path, code: 'REPEATED', message: 'This query parameter may stand only once.' });
+        const fault = garbled.has(name) ? 'is not UTF-8' : textProblem(`${name}${value}`, { multiline: name === 'intent' });
+        if (fault !== undefined) problems.push({ path, code: 'INVALID_VALUE', message: `This query parameter ${fault}.` });
+        else if (!isRepeated) single[name] = value;
     }
     return single;
+}
+
+/** Query parameters with escapes that are no UTF-8, by their names as decoded; their texts hold replacement characters that nobody sent. */
+function garbledNames(url: string): Set<string> {
+    const names = new Set<string>();
+    const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
+    for (const pair of query.split('&')) {
+        const runs = pair.match(/(?:%[\da-f]{2})+/gi) ?? [];
+        if (runs.every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')))) continue;
+        for (const name of Object.keys(parse(pair))) names.add(name);
+    }
+    return names;
 }
 
 /** One reference token of a JSON pointer (RFC 6901). */

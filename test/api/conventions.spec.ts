@@ -190,9 +190,27 @@ describe('every route', () => {
             }
         });
 
-        it('takes a newline and a tab in an intent', async () => {
+        it('refuses escapes that are no UTF-8, and never guesses what they were meant to be', async () => {
+            const look = async (path: string) => detailsOf(await anybody.call('GET', path));
+            expect(await look(`/v1/catalog/${SITE}?intent=%ff%ff%20find%20one%20product%20and%20its%20price`)).to.deep.equal([
+                '/intent INVALID_VALUE',
+            ]);
+            for (const broken of ['%ff', 'a%C3', '%ED%A0%80', '%C0%AF', '%zz%E2%82'])
+                expect(await look(`/v1/schemas?q=${broken}`), broken).to.deep.equal(['/q INVALID_VALUE']);
+            expect(await look('/v1/schemas?q=%ff&q=%fe&x%ff=1')).to.have.members([
+                '/q REPEATED',
+                '/q INVALID_VALUE',
+                '/x\ufffd INVALID_VALUE',
+            ]);
+            for (const fine of ['%C3%A9', '%EF%BF%BD', '100%', '%zz', 'a+b', '%F0%9F%98%80'])
+                expect((await anybody.call('GET', `/v1/schemas?q=${fine}`)).status, fine).to.equal(200);
+        });
+
+        it('takes a newline and a tab in an intent, and nowhere else', async () => {
             const intent = 'find\tone product\r\nand its price today';
             expect((await maker.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(intent)}`)).status).to.equal(200);
+            for (const q of ['a%0Ab', 'a%09b', 'a%0D%0Ab'])
+                expect(detailsOf(await anybody.call('GET', `/v1/schemas?q=${q}`)), q).to.deep.equal(['/q INVALID_VALUE']);
         });
     });
 
