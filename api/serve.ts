@@ -12,7 +12,7 @@ import type { KeyedCall } from '../shared/store/idempotency.ts';
 import type { Caller } from '../shared/store/keys.ts';
 import type { Span } from '../shared/tracing.ts';
 import { answerOnce, type OnceRules } from './plugins/idempotency.ts';
-import { type JsonBody, readJsonBody } from './plugins/input-guard.ts';
+import { type JsonBody, readJsonBody, readUnwantedJson } from './plugins/input-guard.ts';
 import { sendTagged, type Tagged } from './tagged.ts';
 
 /** What a handler is given: validated input, and who asks. */
@@ -138,8 +138,9 @@ async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, ch
     const problems: Detail[] = [];
     const params = check<P>(checked.params, request.params, 'params', problems);
     const query = check<Q>(checked.query, singleValues(request, problems), 'query', problems);
-    const body =
-        contract.body === undefined ? (undefined as B) : checkBody<B>(checked.body, await readJsonBody(request, contract.body), problems);
+    let body = undefined as B;
+    if (contract.body !== undefined) body = checkBody<B>(checked.body, await readJsonBody(request, contract.body), problems);
+    else if (contract.method !== 'GET') checkBody(undefined, await readUnwantedJson(request), problems);
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
     const operation = newId('op');
     request.app.call = { operation, body };

@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from '@hapi/hapi';
+import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { BODY_BOUNDS, hasMoreValues, jsonProblems } from '../../shared/domain/json-bounds.ts';
+import { isObject } from '../../shared/domain/json-schema/structure.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package-rules/tree.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 
@@ -35,6 +37,19 @@ export async function readJsonBody(
     }
     const value = parse(payload);
     return { value, faults: guard === false ? [] : jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS) };
+}
+
+/**
+ * JSON that is sent to a route without a body: who names fields there expects something of them. Nothing at all, `{}` and bodies of other
+ * media types, which some clients always send, are fine.
+ * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
+ */
+export async function readUnwantedJson({ raw: { req } }: Request): Promise<JsonBody> {
+    const payload = isJsonType(req.headers['content-type'] ?? '') ? await readBytes(req, BODY_BYTES) : Buffer.alloc(0);
+    if (payload.length === 0) return { value: {}, faults: [] };
+    const value = parseAny(payload);
+    if (isObject(value)) return { value, faults: jsonProblems(value, ONE_LINE_BOUNDS) };
+    return { value: {}, faults: [{ path: '', code: 'INVALID_TYPE', message: 'This route takes no body.' }] };
 }
 
 /** A parameter of a media type; what stands in quotes belongs to its value, whatever it looks like. */
@@ -82,5 +97,14 @@ function parse(payload: Buffer): unknown {
         return JSON.parse(UTF8.decode(payload));
     } catch (cause) {
         throw new Refusal('INVALID_JSON', undefined, {}, { cause });
+    }
+}
+
+/** Undefined for what is no JSON. */
+function parseAny(payload: Buffer): unknown {
+    try {
+        return parse(payload);
+    } catch {
+        return undefined;
     }
 }

@@ -3,7 +3,7 @@ import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
-import { codeOf, dataOf } from '../support/routes.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
@@ -47,6 +47,31 @@ for (const topology of TOPOLOGIES) {
             await schemas.publishStarter(world.app.db, aPackage('starter.test'));
             expect(await idsAt('starter.test')).to.deep.equal([]);
             expect(codeOf(await change('PUT', ada, 'starter.test', ada))).to.equal('NOT_MAINTAINER');
+        });
+
+        it('are changed by path alone: fields of a body are refused, and no body or an empty one is fine', async () => {
+            const site = await newSite();
+            const send = (method: 'PUT' | 'DELETE', query: string, options: { body?: string; headers?: Record<string, string> }) =>
+                ada.call(method, `/v1/schemas/${site}/maintainers/${bob.workspaceId}${query}`, options);
+            for (const method of ['PUT', 'DELETE'] as const) {
+                const refused = await send(method, '?y=1', { body: '{"x":1,"note":"a\\u0000b"}' });
+                expect([refused.status, codeOf(refused)], method).to.deep.equal([400, 'VALIDATION_ERROR']);
+                expect(detailsOf(refused), method).to.have.members([
+                    '/y UNKNOWN_FIELD',
+                    '/x UNKNOWN_FIELD',
+                    '/note UNKNOWN_FIELD',
+                    '/note INVALID_VALUE',
+                ]);
+                for (const body of ['[]', 'null', '7', '{"x":'])
+                    expect(detailsOf(await send(method, '', { body })), `${method} ${body}`).to.deep.equal([' INVALID_TYPE']);
+            }
+            expect(await idsAt(site)).to.deep.equal([ada.workspaceId]);
+            const json = { 'content-type': 'application/json' };
+            const form = { 'content-type': 'application/x-www-form-urlencoded' };
+            for (const options of [{}, { headers: json }, { body: '{}' }, { body: 'x=1', headers: form }]) {
+                expect((await send('PUT', '', options)).status, JSON.stringify(options)).to.equal(200);
+                expect((await send('DELETE', '', options)).status, JSON.stringify(options)).to.equal(200);
+            }
         });
 
         it('add workspaces, which publish there at once, and take that away again', async () => {

@@ -102,7 +102,8 @@ for (const topology of TOPOLOGIES) {
 
             it('takes a blank text as none, and finds nothing by signs alone', async () => {
                 const { total } = paginationOf(await list());
-                for (const q of ['', '   ', '\u00a0\u3000']) expect(paginationOf(await list({ q })).total, JSON.stringify(q)).to.equal(total);
+                for (const q of ['', '   ', '\u00a0\u3000'])
+                    expect(paginationOf(await list({ q })).total, JSON.stringify(q)).to.equal(total);
                 for (const q of ['%', '_', '\\', '%_\\', "'", '"', '&&&', '|', '!', '(', ':*', '<->', '--', ';', '.', '*', '\u200d']) {
                     const answer = await list({ q });
                     expect([cardsOf(answer), paginationOf(answer)], q).to.deep.equal([[], { limit: 20, next_cursor: null, total: 0 }]);
