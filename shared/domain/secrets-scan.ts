@@ -1,3 +1,5 @@
+import { BESIDE_NAMES, hasDigit, hasTokenRun, type KnownForm } from './secrets-scan/beside-names.ts';
+
 /**
  * Tells whether a text carries something that looks like a credential: a key, a token, a cookie, a private key. Packages and
  * schema requests that do are refused (CONTRACT 3.1, 3.2). Answers what kind it is, never what it says, so that no answer or
@@ -12,19 +14,6 @@ export function findSecrets(text: string): { kind: string } | undefined {
 
 /** No form below is shorter. */
 const SHORTEST = 8;
-
-interface KnownForm {
-    kind: string;
-    /** Global, so that every match can be judged by `confirm`; the first group, if there is one, is what is judged. */
-    pattern: RegExp;
-    confirm?: (match: string) => boolean;
-}
-
-const CREDENTIAL_NAME =
-    '(?:api[_-]?key|access[_-]?key|access[_-]?token|auth[_-]?token|bearer[_-]?token|refresh[_-]?token|id[_-]?token|client[_-]?secret|secret[_-]?key|app[_-]?secret|private[_-]?key|password|passwd|secret)';
-
-const COOKIE_NAME =
-    '(?:cf_clearance|__cf_bm|_abck|ak_bmsc|bm_sz|datadome|incap_ses_[0-9]{1,6}|visid_incap_[0-9]{1,9}|aws-waf-token|PHPSESSID|JSESSIONID|ASP\\.NET_SessionId|connect\\.sid|laravel_session|session_?id)';
 
 /** What tokens of these services begin with; a run of at least sixteen letters and digits, mixed, has to follow. */
 const SERVICE_PREFIXES = [
@@ -93,19 +82,7 @@ const KNOWN_FORMS: readonly KnownForm[] = [
     { kind: 'a user name and password inside a URL', pattern: /:\/\/[^\s/?#@:]{1,128}:[^\s/?#@]{1,128}@/g },
     { kind: 'a bearer token', pattern: /(?<![A-Za-z0-9])bearer[ \t]{1,4}([A-Za-z0-9._~+/-]{12,200})/gi, confirm: hasDigit },
     { kind: 'a basic authorization', pattern: /(?<![A-Za-z0-9])basic[ \t]{1,4}([A-Za-z0-9+/]{8,200}={0,2})/gi, confirm: isUserAndPassword },
-    {
-        kind: 'a credential beside its name',
-        pattern: new RegExp(`(?<![A-Za-z])${CREDENTIAL_NAME}["']?\\s{0,3}[=:]\\s{0,3}["']?([^\\s"'&{}<>,;()]{8,100})`, 'gi'),
-        confirm: hasLetterAndDigit,
-    },
-    {
-        kind: 'a credential beside its name',
-        // These words have other meanings too: only what nobody writes by hand behind them counts.
-        pattern: /(?<![A-Za-z0-9_-])(?:(?:token|auth)["']?\s{0,3}[=:]|key["']?\s{0,3}=)\s{0,3}["']?([A-Za-z0-9_~.+/-]{20,200})/gi,
-        confirm: hasTokenRun,
-    },
-    { kind: 'a cookie', pattern: new RegExp(`(?<![A-Za-z0-9])${COOKIE_NAME}=([^\\s;&{}"']{8,100})`, 'gi') },
-    { kind: 'a cookie', pattern: /(?<![A-Za-z0-9])(?:set-)?cookie:[ \t]{0,4}[A-Za-z0-9_.-]{1,64}=([^\s;{}"']{6,100})/gi },
+    ...BESIDE_NAMES,
 ];
 
 function hasMatch(text: string, pattern: RegExp, confirm: KnownForm['confirm']): boolean {
@@ -122,19 +99,6 @@ function hasMatch(text: string, pattern: RegExp, confirm: KnownForm['confirm']):
 
 /** Judging costs more than finding; a text with so many near misses was made to be slow, not written by mistake. */
 const MAX_JUDGED = 500;
-
-function hasDigit(text: string): boolean {
-    return /[0-9]/.test(text);
-}
-
-function hasLetterAndDigit(text: string): boolean {
-    return hasDigit(text) && /[A-Za-z]/.test(text);
-}
-
-/** Sixteen letters and digits in a row, both among them: slugs and paths have shorter words. */
-function hasTokenRun(text: string): boolean {
-    return (text.match(/[A-Za-z0-9]{16,}/g) ?? []).some(hasLetterAndDigit);
-}
 
 function isMixed(text: string): boolean {
     return hasDigit(text) && /[A-Z]/.test(text) && /[a-z]/.test(text);

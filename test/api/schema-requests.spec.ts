@@ -144,6 +144,9 @@ for (const topology of TOPOLOGIES) {
                 'Cookie: session_id=8f3aa9c1d2e4b5',
                 `eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.${'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'}`,
                 'password=hunter2hunter2',
+                'session=8f7e6d5c4b3a29180716253443526170 in the cookie jar',
+                'my api key is 9f8e7d6c5b4a39281706f5e4d3c2b1a0',
+                'Authorization: Bearer abcdefghijklmnop',
                 `https://ada:${'s3cretpassw0rd'}@shop.test/`,
             ];
             for (const secret of secrets) {

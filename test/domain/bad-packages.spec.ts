@@ -250,6 +250,12 @@ const PARAMS: Row[] = [
         `${SEARCH}/params/3/default`,
         'SECRET_DETECTED',
     ],
+    [
+        'a session for a default',
+        { [`${SEARCH}/params/-`]: query({ name: 'session', default: '8f7e6d5c4b3a29180716253443526170' }) },
+        `${SEARCH}/params/3/default`,
+        'SECRET_DETECTED',
+    ],
     ['a body on GET', { [`${REVIEWS}/body`]: { a: 1 } }, `${REVIEWS}/body`, 'INVALID_VALUE'],
     [
         'a body that names an unknown param',

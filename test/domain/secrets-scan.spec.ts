@@ -4,6 +4,9 @@ import { findSecrets } from '../../shared/domain/secrets-scan.ts';
 /** Put together here, so that scanners of repositories do not mistake the tests for leaks. */
 const filler = (length: number) => 'a1B2c3D4e5F6g7H8i9J0'.repeat(20).slice(0, length);
 
+/** A hash of somebody's session, as many sites hand them out. */
+const hash = '8f7e6d5c4b3a29180716253443526170';
+
 const SECRETS: [what: string, text: string][] = [
     ['a key of ours', `rb_live_${filler(36)}`],
     ['an AWS key id', `AKIA${'ABCDEFGH'.repeat(2)}`],
@@ -63,6 +66,26 @@ const SECRETS: [what: string, text: string][] = [
     ['a clearance cookie', `cf_clearance=${filler(30)}`],
     ['a session cookie', `PHPSESSID=${filler(26)}`],
     ['a cookie header', 'Cookie: theme=darkest; cart=123'],
+    ['a short cookie header', 'Cookie: sid=abc'],
+    ['a cookie header in JSON', '"cookie": "sid=abc"'],
+    ['a session in a sentence', `session=${hash} in the cookie jar`],
+    ['a session of an application', `_my_shop_session=${hash}`],
+    ['a session in JSON', `"session": "${hash}"`],
+    ['a short name of a session', `sid=${hash}`],
+    ['a session id with a hyphen', `session-id=${filler(20)}`],
+    ['a token of a session', `sessionToken=${filler(12)}`],
+    ['a CSRF token in one word', 'csrftoken=u32t4o3tb3gg43'],
+    ['a CSRF token in two', `csrf_token=${filler(24)}`],
+    ['a token to stay signed in', `remember_token=${filler(24)}`],
+    ['a bearer header of letters only', 'Authorization: Bearer abcdefghijklmnop'],
+    ['a header of another scheme', `Authorization: Token ${filler(40)}`],
+    ['a key that a sentence tells', `my api key is ${hash}`],
+    ['a key of two words', 'api key: abcd1234efgh'],
+    ['a token that a sentence tells', 'use token abcdef1234567890abcdef'],
+    ['a short token beside its name', 'token=abcdef1234567890'],
+    ['a password that a sentence tells', 'as demo with the password hunter2hunter2'],
+    ['a password beside a short name', 'pwd=secret1234'],
+    ['a password beside a shorter name', 'pass: hunter2hunter2'],
     ['a long random token without a known form', 'q7Zt2Lm9Xw4Rk8Vb1Nc6Hs3Jd5Gf0PyTuEaQoIiKz'],
 ];
 
@@ -97,6 +120,23 @@ const HARMLESS: [what: string, text: string][] = [
     ['a fingerprint', 'Release GPG key: 9554F04D7259F04124DE6B476D5A82AC7E37093B'],
     ['a key of words', 'sort=key:published-desc-2026-01-01 token=the-next-page-of-results-2 auth: none-is-needed-for-v2'],
     ['hosts and files', 'sk.example.com hvs.example.org dp.pt.example.com/a1/b2 patterns.0123456789abcdef.json'],
+    ['prose about tokens', 'Use token based auth; the user token required here is optional, a login token is not needed.'],
+    ['prose about sessions', 'session=5 minutes, session: 2026-01-01T10:00:00Z, every session of the conference-programme-2026'],
+    ['prose about passes', 'pass: fail, pass base64encoded text, the pass: 1st-attempt, csrf_token: 32-character text'],
+    ['a working folder', 'pwd=/srv/release2024'],
+    ['placeholders', 'token={token} session=<your session> my api key is YOUR_API_KEY, api_key=$API_KEY'],
+    [
+        'placeholders in a header',
+        'Authorization: Bearer YOUR_ACCESS_TOKEN, Authorization: Bearer <token>, Authorization: Bearer your-access-token',
+    ],
+    ['words in a header', 'Authorization: Bearer authentication is not needed'],
+    ['placeholders in a cookie', 'Cookie: sid=<your session>; Cookie: sid=YOUR_SESSION; Set-Cookie: name=value; Cookie: sid={sid}'],
+    ['a session of a conference', 'session=123e4567-e89b-12d3-a456-426614174000'],
+    ['a commit', 'commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b'],
+    ['a page token in two words', `the next page token ${filler(24)}`],
+    ['a type in a GraphQL query', 'query Buy($session: CheckoutSessionV2InputType!, $token: CheckoutSessionTokenInput2!) { id }'],
+    ['a contract on a chain', 'token=0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48'],
+    ['a selector of a CSRF field', 'form#search input[name="csrf_token"]'],
     ['an empty text', ''],
 ];
 
@@ -152,6 +192,20 @@ const HOSTILE = [
     'sha512-',
     'SK',
     'Zm9v',
+    'session ',
+    'session=a1 ',
+    'session   =   ',
+    'sid',
+    'token ',
+    'page token ',
+    'api key is ',
+    'csrf middleware ',
+    'remember me ',
+    'password is ',
+    'pass:',
+    'token CheckoutSessionV2Input ',
+    'authorization: bearer ',
+    'cookie: a=A_B ',
 ];
 
 describe('the scan for secrets', () => {

@@ -156,8 +156,8 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, body
     if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {
         report.add(at, 'INVALID_VALUE', 'A header takes no placeholders; it is sent exactly as it stands here.');
     }
-    // A value alone says little: beside its name `x-service: key=…` can be told from a word.
-    reportSecret(at, 'This header', `${name}: ${value.slice(0, 200)}`, report);
+    // A value alone says little: beside its name `x-service: key=…` can be told from a word. Where the name is refused, that says it all.
+    if (!report.has(at, 'FORBIDDEN_FIELD')) reportSecret(at, 'This header', `${name}: ${value.slice(0, 200)}`, report);
     if (name === 'content-type') checkContentType(value, at, report, body);
 }
 
