@@ -23,7 +23,7 @@ export function namesCredential(name: string): boolean {
 
 /** A `page_token` tells a page and no person. */
 const PLACE_IN_A_LIST: ReadonlySet<string> = new Set(['page', 'next', 'continuation', 'cursor', 'sync', 'resume', 'previous', 'prev']);
-const KEY_OWNERS: ReadonlySet<string> = new Set(['api', 'app', 'access', 'private', 'secret', 'auth', 'client', 'subscription']);
+const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription'.split(' '));
 
 /** `csrfMiddlewareToken` and `csrf_middleware-token` → csrf, middleware, token. */
 export function wordsOf(name: string): string[] {

@@ -121,7 +121,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
             {
                 method: 'POST',
                 url: `${SHOP}/send?api_key=abcdefgh12345678`,
-                headers: { Authorization: 'Bearer abcdefgh12345678', Cookie: 'a=b' },
+                headers: { Authorization: 'Bearer abcdefgh12345678', Cookie: 'a=b', 'X-RapidAPI-Key': 'abc' },
                 body: { to: 'ada@people.example', password: 'x', note: 'ghp_abcdefghijklmnopqrstuvwxyz0123456789' },
             },
             { url: `${SHOP}/me`, json: { contact: { phone: '+31 20 555 01 34' } }, headers: { Cookie: 'a=b' } },
@@ -129,6 +129,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
         expect(report.redacted).to.have.deep.members([
             { where: 'query param api_key of exchange 1', kind: 'a credential' },
             { where: 'request header authorization of exchange 1', kind: 'a credential' },
+            { where: 'request header x-rapidapi-key of exchange 1', kind: 'a credential' },
             { where: 'request header cookie of exchange 1 and 1 more', kind: 'a credential' },
             { where: 'field to of the request body of exchange 1', kind: 'a mail address' },
             { where: 'field password of the request body of exchange 1', kind: 'a credential' },

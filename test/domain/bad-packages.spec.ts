@@ -366,7 +366,8 @@ const SCHEMAS: Row[] = [
 const FORBIDDEN_HEADERS =
     'host connection Keep-Alive TE trailer transfer-encoding upgrade content-length content-encoding accept-encoding range if-none-match if-range expect ' +
     'User-Agent cookie Cookie2 authorization proxy-authorization proxy-connection forwarded x-forwarded-for X-Forwarded-Host x-real-ip metadata-flavor ' +
-    'metadata x-aws-ec2-metadata-token x-google-metadata-request sec-websocket-key x-api-key x-auth-token x-csrf-token x-http-method-override true-client-ip';
+    'metadata x-aws-ec2-metadata-token x-google-metadata-request sec-websocket-key x-api-key x-auth-token x-csrf-token x-http-method-override true-client-ip ' +
+    'x-rapidapi-key x-consumer-key x-pass';
 
 const HEADERS: Row[] = [
     ...FORBIDDEN_HEADERS.split(' ').map(

@@ -83,6 +83,7 @@ const CREDENTIAL_PARTS: ReadonlySet<string> = new Set([
     'credentials',
     'csrf',
     'jwt',
+    'pass',
     'passwd',
     'password',
     'secret',
@@ -139,7 +140,7 @@ function namesCredential(name: string): boolean {
 }
 
 /** What stands before `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
-const KEY_OWNERS: ReadonlySet<string> = new Set(['api', 'app', 'access', 'private', 'secret', 'auth', 'client', 'subscription', 'x']);
+const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription x'.split(' '));
 
 function checkValue(name: string, value: unknown, at: Path, report: Report, body: BodyFormat | undefined): void {
     if (typeof value !== 'string') {
