@@ -91,8 +91,12 @@ function takeOut(
     if (field === 'description')
         return { endpoint: keep({ description: undefined }), part: description === undefined ? undefined : 'description' };
     if (field === 'examples') return { endpoint: keep({ examples: undefined }), part: examples === undefined ? undefined : 'examples' };
-    if (field === 'pagination' || field === 'billing')
-        return { endpoint: keep({ pagination: undefined, billing: undefined }), part: pagination === undefined ? undefined : 'pagination' };
+    if (field === 'pagination' || field === 'billing') {
+        const { kind, ...kept } = keep({ pagination: undefined, billing: undefined });
+        // Without pages it is a call like any other.
+        const settled = defined({ ...kept, kind: kind === 'paginate' ? ('api_call' as const) : kind });
+        return { endpoint: settled, part: pagination === undefined ? undefined : 'pagination' };
+    }
     if (field === 'headers') {
         const name = rest[0] ?? '';
         const kept = Object.fromEntries(Object.entries(headers ?? {}).filter(([key]) => name !== '' && key !== name));

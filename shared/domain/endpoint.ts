@@ -1,4 +1,15 @@
-import type { BodyFormat, Effect, Endpoint, Kind, Method, PackageEndpoint, PackageParam, Pagination, Param } from './types.ts';
+import type {
+    BodyFormat,
+    Effect,
+    Endpoint,
+    Kind,
+    Method,
+    PackageEndpoint,
+    PackageParam,
+    Pagination,
+    PaginationStyle,
+    Param,
+} from './types.ts';
 
 /** An endpoint of a checked package with every default of CONTRACT 3.1 filled in; `null` means the same as leaving a field out. */
 export function readEndpoint(document: PackageEndpoint): Endpoint {
@@ -61,12 +72,17 @@ function readParam(param: PackageParam): Param {
     };
 }
 
+/** The number of the first page where a package does not say it. */
+export function defaultStart(style: PaginationStyle): number {
+    return style === 'offset' ? 0 : 1;
+}
+
 function readPagination(document: NonNullable<PackageEndpoint['pagination']>): Pagination {
     const style = document.style ?? 'page';
     return {
         style,
         param: document.param,
-        start: document.start ?? (style === 'offset' ? 0 : 1),
+        start: document.start ?? defaultStart(style),
         step: document.step ?? (style === 'offset' ? undefined : 1),
         next: document.next ?? undefined,
         maxPages: document.max_pages ?? 5,

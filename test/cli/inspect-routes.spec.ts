@@ -190,6 +190,7 @@ describe('routebook inspect finds routes', () => {
             { url: `${SHOP}/c?cursor=abc`, json: { page: { rows: items, next_cursor: null } } },
             { url: `${SHOP}/d`, json: items, answerHeaders: { Link: `<${SHOP}/d?after=2>; rel="next"` } },
             { url: `${SHOP}/e?page=1`, json: items },
+            ...['?page=1', '?page=2', '?page=all', ''].map((query) => ({ url: `${SHOP}/f${query}`, json: items })),
         ]);
         const paging = (route: string) => {
             const { kind, pagination, billing } = endpointOf(found, route);
@@ -203,6 +204,11 @@ describe('routebook inspect finds routes', () => {
             results: 'page.rows',
         });
         expect(paging('GET /d')).to.deep.equal({ kind: 'paginate', pagination: { style: 'link' }, results: 'items' });
+        expect(paging('GET /f'), 'pages that start with a word').to.deep.equal({
+            kind: 'api_call',
+            pagination: undefined,
+            results: undefined,
+        });
         expect(paging('GET /e')).to.deep.equal({ kind: 'api_call', pagination: undefined, results: undefined });
         expect(found.report.noticed.map(({ what }) => what)).to.include(
             'only one page of a list was recorded; record a second one to have the pages followed',

@@ -119,6 +119,27 @@ const ENDPOINTS: Row[] = [
     ['21 pages', { [`${SEARCH}/pagination/max_pages`]: 21 }, `${SEARCH}/pagination/max_pages`, 'INVALID_VALUE'],
     ['steps of nothing', { [`${SEARCH}/pagination/step`]: 0 }, `${SEARCH}/pagination/step`, 'INVALID_VALUE'],
     ['an unknown style of pages', { [`${SEARCH}/pagination/style`]: 'scroll' }, `${SEARCH}/pagination/style`, 'INVALID_VALUE'],
+    [
+        'a start that the param of the pages does not take',
+        { [`${SEARCH}/params/-`]: query({ name: 'page', schema: { type: 'integer', minimum: 5 } }) },
+        `${SEARCH}/pagination/start`,
+        'INVALID_VALUE',
+    ],
+    [
+        'pages that start with a number where the param takes texts',
+        { [`${SEARCH}/params/-`]: query({ name: 'page', schema: { type: 'string' } }), [`${SEARCH}/pagination`]: { param: 'page' } },
+        `${SEARCH}/pagination/start`,
+        'INVALID_VALUE',
+    ],
+    [
+        'offsets from 0 where the param begins with 1',
+        {
+            [`${SEARCH}/params/-`]: query({ name: 'from', schema: { type: 'integer', minimum: 1 } }),
+            [`${SEARCH}/pagination`]: { style: 'offset', param: 'from' },
+        },
+        `${SEARCH}/pagination/start`,
+        'INVALID_VALUE',
+    ],
     ['pages told in the path', { [`${SEARCH}/pagination/param`]: 'section' }, `${SEARCH}/pagination/param`, 'INVALID_VALUE'],
     ['an unknown unit', { [`${SEARCH}/billing/unit`]: 'page' }, `${SEARCH}/billing/unit`, 'INVALID_VALUE'],
     ['billing without a unit', { [`${SEARCH}/billing/unit`]: DROP }, `${SEARCH}/billing/unit`, 'REQUIRED'],

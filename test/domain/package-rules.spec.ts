@@ -143,6 +143,28 @@ describe('publishing rules', () => {
         }
     });
 
+    it('leave to callers and defaults where pages start, and let cursors and links start with nothing', () => {
+        const told = (param: object, pagination: object) =>
+            faultsOf(
+                judge(
+                    editedPackage({
+                        '/endpoints/0/params/-': { name: 'page', source: 'query', required: false, ...param },
+                        '/endpoints/0/pagination': { param: 'page', ...pagination },
+                    }),
+                ),
+            );
+        const text = { schema: { type: 'string' } };
+        expect(told({ ...text, default: '1' }, {}), 'a default').to.deep.equal([]);
+        expect(told({ schema: { type: 'integer', minimum: 5 } }, { start: 5 }), 'a start that fits').to.deep.equal([]);
+        expect(told({}, {}), 'no schema').to.deep.equal([]);
+        expect(told(text, { style: 'cursor', next: 'paging.next' }), 'a cursor').to.deep.equal([]);
+        expect(told(text, { style: 'link' }), 'links').to.deep.equal([]);
+        expect(
+            told({ ...text, required: true }, {}).filter((fault) => fault.includes('/pagination')),
+            'a caller',
+        ).to.deep.equal([]);
+    });
+
     it('judge a default by a schema that only the compiled validator understands', () => {
         const count = (schema: unknown) => faultsOf(judge(editedPackage({ '/endpoints/1/params/1/schema': schema })));
         expect(count({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).to.deep.equal([]);

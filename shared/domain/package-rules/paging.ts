@@ -1,8 +1,11 @@
-import { DEFAULT_RESULTS, isWritingMethod } from '../endpoint.ts';
+import { DEFAULT_RESULTS, defaultStart, isWritingMethod } from '../endpoint.ts';
 import { isObject } from '../json-schema/structure.ts';
 import type { PaginationStyle } from '../types.ts';
 import type { Subject } from './endpoint-rules.ts';
+import { quoted } from './report.ts';
+import type { ParamDraft } from './structure.ts';
 import { PROTOTYPE_KEYS } from './tree.ts';
+import { fitsSchema } from './values.ts';
 
 /** PUT, PATCH and DELETE are writes whatever is declared, and following pages repeats the request, which only a read may. */
 export function checkEffect({ draft, at, report, effect }: Subject): void {
@@ -26,7 +29,8 @@ const NEEDED: Record<PaginationStyle, readonly ('param' | 'next')[]> = {
 };
 
 /** `next` as an expression is judged beside `select`, whose language it shares. */
-export function checkPagination({ draft, at, report, params }: Subject): void {
+export function checkPagination(subject: Subject): void {
+    const { draft, at, report, params } = subject;
     const { pagination } = draft;
     const place = [...at, 'pagination'];
     if (pagination === undefined) {
@@ -42,7 +46,23 @@ export function checkPagination({ draft, at, report, params }: Subject): void {
     if (carrier?.draft.source === 'path') {
         report.add([...place, 'param'], 'INVALID_VALUE', 'Pages are told by a query or a body param, and this one stands in the path.');
     }
+    if (style === 'page' || style === 'offset') checkStart(subject, carrier?.draft, pagination.start ?? defaultStart(style));
     if (draft.method === 'HEAD') report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no items, so it has no pages.');
+}
+
+/**
+ * A walk that begins with a number its own param does not take would end after the first page, and nobody would hear of it. A caller
+ * gives what is required, and a default comes before `start`; that has been held against the schema already.
+ */
+function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft | undefined, start: number): void {
+    const slot = slots.get(carrier?.name ?? '');
+    if (carrier?.name === undefined || slot === undefined || carrier.required === true || Object.hasOwn(carrier, 'default')) return;
+    if (fitsSchema(start, slot, budget)) return;
+    report.add(
+        [...at, 'pagination', 'start'],
+        'INVALID_VALUE',
+        `The pages start with ${start}, which does not fit the schema of ${quoted(carrier.name)}: give a start or a default that fits.`,
+    );
 }
 
 /** Results can be counted only where there is going to be an array. */
