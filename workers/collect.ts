@@ -1,5 +1,6 @@
 import type { Identity, PreparedForm } from '../shared/domain/build-request.ts';
 import type { FetchFailure, FetchJob } from '../shared/domain/fetch.ts';
+import { escapePointer } from '../shared/domain/json-bounds.ts';
 import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
 import type { Endpoint, Json, JsonObject } from '../shared/domain/types.ts';
 import { resultsAt, withResults } from '../shared/domain/wrap-result.ts';
@@ -110,7 +111,9 @@ function withoutResults({ billing: { results } }: Endpoint): FetchFailure {
         ok: false,
         code: 'UPSTREAM_INVALID_RESPONSE',
         message: 'The answer has no list of results where the schema says.',
-        details: [{ path: `/${results.replaceAll('.', '/')}`, code: 'INVALID_TYPE', message: 'There is no array here.' }],
+        details: [
+            { path: `/${results.split('.').map(escapePointer).join('/')}`, code: 'INVALID_TYPE', message: 'There is no array here.' },
+        ],
     };
 }
 

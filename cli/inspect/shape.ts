@@ -167,7 +167,7 @@ export function placeOfResults(shape: Shape): string | undefined {
     let best: { path: string; weight: number } | undefined;
     const visit = (here: Shape, path: string, level: number) => {
         for (const [key, field] of here.fields) {
-            if (!/^[A-Za-z_][A-Za-z0-9_-]*$/.test(key)) continue;
+            if (key.includes('.')) continue;
             const at = path === '' ? key : `${path}.${key}`;
             const weight = (field.items?.objects ?? 0) > 0 ? field.longest + 1 : 0;
             if (field.arrays > 0 && weight > (best?.weight ?? 0)) best = { path: at, weight };

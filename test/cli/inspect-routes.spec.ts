@@ -190,6 +190,8 @@ describe('routebook inspect finds routes', () => {
             { url: `${SHOP}/c?cursor=abc`, json: { page: { rows: items, next_cursor: null } } },
             { url: `${SHOP}/d`, json: items, answerHeaders: { Link: `<${SHOP}/d?after=2>; rel="next"` } },
             { url: `${SHOP}/e?page=1`, json: items },
+            { url: `${SHOP}/g?page=1`, json: { '@id': '/g', 'hydra:member': items } },
+            { url: `${SHOP}/g?page=2`, json: { '@id': '/g', 'hydra:member': items } },
             ...['?page=1', '?page=2', '?page=all', ''].map((query) => ({ url: `${SHOP}/f${query}`, json: items })),
         ]);
         const paging = (route: string) => {
@@ -204,6 +206,7 @@ describe('routebook inspect finds routes', () => {
             results: 'page.rows',
         });
         expect(paging('GET /d')).to.deep.equal({ kind: 'paginate', pagination: { style: 'link' }, results: 'items' });
+        expect(paging('GET /g').results).to.equal('hydra:member');
         expect(paging('GET /f'), 'pages that start with a word').to.deep.equal({
             kind: 'api_call',
             pagination: undefined,

@@ -147,6 +147,36 @@ const ENDPOINTS: Row[] = [
     ['half a result', { [`${SEARCH}/billing/max_results`]: 0.5 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],
     ['results counted where select makes nothing', { [`${SEARCH}/billing/results`]: 'rows' }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
     ['results at a path that is none', { [`${SEARCH}/billing/results`]: 'items[0]' }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    [
+        'results at a path with an empty step',
+        { [`${REVIEWS}/billing`]: { unit: 'request', results: 'a..b' } },
+        `${REVIEWS}/billing/results`,
+        'INVALID_VALUE',
+    ],
+    [
+        'results at a path that ends with a dot',
+        { [`${REVIEWS}/billing`]: { unit: 'request', results: 'a.' } },
+        `${REVIEWS}/billing/results`,
+        'INVALID_VALUE',
+    ],
+    [
+        'results at a path with a line break',
+        { [`${REVIEWS}/billing`]: { unit: 'request', results: 'a\nb' } },
+        `${REVIEWS}/billing/results`,
+        'INVALID_VALUE',
+    ],
+    [
+        'results at a path with a control character',
+        { [`${REVIEWS}/billing`]: { unit: 'request', results: 'a\u0085b' } },
+        `${REVIEWS}/billing/results`,
+        'INVALID_VALUE',
+    ],
+    [
+        'results at a path through prototypes',
+        { [`${REVIEWS}/billing`]: { unit: 'request', results: 'a.constructor.b' } },
+        `${REVIEWS}/billing/results`,
+        'FORBIDDEN_FIELD',
+    ],
     ['results of a text', { [`${SEARCH}/response`]: { type: 'text' } }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
     [
         'an example of unknown params',

@@ -165,6 +165,14 @@ describe('publishing rules', () => {
         ).to.deep.equal([]);
     });
 
+    it('count results at any key that JSON can have', () => {
+        for (const results of ['@graph', 'data.2024', 'é', 'hydra:member', '$values', 'a/b', 'two words', 'data.items-list'])
+            expect(
+                faultsOf(judge(editedPackage({ '/endpoints/3/response': {}, '/endpoints/3/billing': { unit: 'result', results } }))),
+                results,
+            ).to.deep.equal([]);
+    });
+
     it('judge a default by a schema that only the compiled validator understands', () => {
         const count = (schema: unknown) => faultsOf(judge(editedPackage({ '/endpoints/1/params/1/schema': schema })));
         expect(count({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).to.deep.equal([]);

@@ -17,6 +17,8 @@ describe('the data of an answer', () => {
         const data: JsonObject = { items: [1], page: { hits: [1, 2], total: 2 }, list: [{ hits: [1] }] };
         expect(resultsAt(data, 'items')).to.deep.equal([1]);
         expect(resultsAt(data, 'page.hits')).to.deep.equal([1, 2]);
+        expect(resultsAt({ '@graph': [1] }, '@graph')).to.deep.equal([1]);
+        expect(resultsAt({ data: { '2024': [2] } }, 'data.2024')).to.deep.equal([2]);
         for (const path of [
             'page',
             'page.total',
@@ -50,6 +52,7 @@ describe('the data of an answer', () => {
 
     it('takes the joined results of several pages in place of the first page’s', () => {
         expect(withResults({ page: { hits: [1] }, n: 1 }, 'page.hits', [1, 2, 3])).to.deep.equal({ page: { hits: [1, 2, 3] }, n: 1 });
+        expect(withResults({ data: { $values: [1] } }, 'data.$values', [1, 2])).to.deep.equal({ data: { $values: [1, 2] } });
         expect(withResults({ n: 1 }, 'page.hits', [1])).to.deep.equal({ n: 1 });
     });
 });

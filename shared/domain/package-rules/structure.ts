@@ -124,8 +124,9 @@ const BILLING: Fields<BillingFields> = {
     results: {
         read: text({
             max: 200,
-            pattern: /^[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z_][A-Za-z0-9_-]*)*$/,
-            hint: 'This is a dotted path into data, such as items or page.items.',
+            // Whatever JSON can have for a key, `@graph` and `2024` too, except the dot, which is ours.
+            pattern: /^[^.\p{Cc}]+(?:\.[^.\p{Cc}]+)*$/u,
+            hint: 'This is a dotted path into data, such as items or page.items, without empty steps.',
         }),
     },
     max_results: { read: wholeNumber(1, 1000) },
