@@ -207,6 +207,9 @@ const ENDPOINTS: Row[] = [
     ],
     ['a first page on another site', { [`${CONTACT}/prepare/url`]: 'https://evil.test/' }, `${CONTACT}/prepare/url`, 'HOST_NOT_IN_SITE'],
     ['a first page without an address', { [`${CONTACT}/prepare/url`]: DROP }, `${CONTACT}/prepare/url`, 'REQUIRED'],
+    ...['HEAD', 'PUT', 'PATCH', 'DELETE'].map(
+        (method): Row => [`a form that is sent by ${method}`, { [`${CONTACT}/method`]: method }, `${CONTACT}/method`, 'INVALID_VALUE'],
+    ),
     ['a form that is no selector', { [`${CONTACT}/prepare/form`]: 'form[' }, `${CONTACT}/prepare/form`, 'INVALID_VALUE'],
 ];
 

@@ -79,4 +79,6 @@ function checkUrls({ draft, at, report, urls }: Subject): void {
             'With prepare.form the action of the form replaces the url, so it has no placeholders.',
         );
     }
+    if (prepare?.form !== undefined && draft.method !== undefined && draft.method !== 'GET' && draft.method !== 'POST')
+        report.add([...at, 'method'], 'INVALID_VALUE', `No form is sent by ${draft.method}: with prepare.form use GET or POST.`);
 }
