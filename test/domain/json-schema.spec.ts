@@ -158,6 +158,29 @@ describe('the check of a schema', () => {
         expect(codes(deep).map((fault) => fault.split(' ')[1])).to.deep.equal(['TOO_COMPLEX']);
     });
 
+    it('says why a pattern is refused, and repeats none of it', () => {
+        const faults = (pattern: string) => checkJsonSchema({ pattern }).map(({ code, message }) => `${code} ${message}`);
+        for (const [pattern, why] of [
+            ['^[a-z]{1,1001}$', /counts go .* up to 1,000/],
+            ['(?:a{100}){100}', /counts go .* up to 1,000/],
+            ['a{2,1}', /from the lesser to the greater/],
+            ['^\\p{Letter}+$', /short names .* \\p\{L\}/],
+            ['[\\p{Script=Greek}]', /short names .* \\p\{Greek\}/],
+            ['a(?=b)', /without look-around/],
+            ['(?<!a)b', /without look-around/],
+            ['(a)\\1', /has a back-reference/],
+            ['[z-a]', /not valid here: invalid character class range/],
+            ['hunter2(', /not valid here: missing closing \)/],
+        ] satisfies [string, RegExp][]) {
+            expect(faults(pattern), pattern).to.have.length(1);
+            expect(faults(pattern)[0], pattern)
+                .to.match(why)
+                .and.match(/^INVALID_VALUE The pattern .*\.$/);
+            expect(faults(pattern)[0], pattern).not.to.include('hunter2');
+        }
+        expect(faults('^\\p{Lu}\\p{Greek}$')).to.deep.equal([]);
+    });
+
     it('lets a param compare plain values and a response anything', () => {
         const plain = [
             { uniqueItems: true, items: { type: 'string' } },

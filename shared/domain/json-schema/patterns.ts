@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RE2JS } from 're2js';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
 
 /**
  * Patterns that strangers wrote, on an engine whose time grows with the text's length only (re2js): there is no pattern on which
@@ -80,6 +80,8 @@ function spend(steps: number): void {
     work.left -= steps;
 }
 
+const LOOK_AROUND = 'looks around, and patterns run on a linear-time engine without look-around';
+
 const compiled = new LRUCache<string, Compiled>({ max: 500 });
 
 /** Compiles `source`, or says in the second half of a sentence what is wrong with it. */
@@ -102,8 +104,30 @@ function compileAnew(source: string): Compiled {
             return program.test(text);
         };
         return { ok: true, size, pattern: { test, toString: () => `/${source}/` } };
-    } catch {
-        const fault = 'is not valid here: patterns run on a linear-time engine, without look-around and back-references';
-        return { ok: false, fault, tooComplex: false, size: 0 };
+    } catch (error) {
+        return { ok: false, fault: faultOf(error), tooComplex: false, size: 0 };
     }
+}
+
+/** What the engine says of a pattern and of the piece of it that it stopped at. The first row that fits is the answer. */
+const FAULTS: readonly { what: string; piece?: RegExp; fault: string }[] = [
+    {
+        what: 'invalid repeat count',
+        fault: 'has a repeat that is not taken: counts go from the lesser to the greater, up to 1,000, repeats inside repeats multiplied',
+    },
+    {
+        what: 'invalid character class range',
+        piece: /^\\p/i,
+        fault: 'names a kind of characters that is not known here: write short names without =, such as \\p{L}, \\p{Lu} or \\p{Greek}',
+    },
+    { what: 'invalid escape sequence', piece: /^\\[1-9]/, fault: 'has a back-reference, and patterns run on a linear-time engine without' },
+    { what: 'invalid or unsupported Perl syntax', piece: /^\(\?[=!]/, fault: LOOK_AROUND },
+    { what: 'invalid named capture', piece: /^\(\?<[=!]/, fault: LOOK_AROUND },
+];
+
+/** The engine's own words are fixed ones; the piece comes out of the package and is not repeated. */
+function faultOf(error: unknown): string {
+    if (!(error instanceof RE2JSSyntaxException)) return 'is not valid here';
+    const [what, stoppedAt] = [error.getDescription(), error.getPattern() ?? ''];
+    return FAULTS.find((row) => row.what === what && (row.piece?.test(stoppedAt) ?? true))?.fault ?? `is not valid here: ${what}`;
 }
