@@ -2,6 +2,7 @@ import type { Detail } from '../refusals.ts';
 import { readEndpoint } from './endpoint.ts';
 import { openBudget } from './package-rules/budget.ts';
 import { checkEndpoint } from './package-rules/endpoint-rules.ts';
+import { MAX_EXPRESSIONS } from './package-rules/expressions.ts';
 import { openReport, quoted, type Report } from './package-rules/report.ts';
 import { MAX_PARAMS, type PackageDraft, readPackage } from './package-rules/structure.ts';
 import { checkTree } from './package-rules/tree.ts';
@@ -105,8 +106,6 @@ function checkSelects({ endpoints = [] }: PackageDraft, report: Report): boolean
         );
     return count <= MAX_EXPRESSIONS;
 }
-
-const MAX_EXPRESSIONS = 10_000;
 
 /** Recursion is bounded: a package nests at most 32 levels. */
 function countTexts(value: Json | undefined): number {

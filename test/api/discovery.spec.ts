@@ -68,7 +68,10 @@ interface Document {
     servers: { url: string }[];
     paths: Record<
         string,
-        Record<string, { operationId: string; responses: Record<string, { content?: Record<string, { schema: object }> }> }>
+        Record<
+            string,
+            { operationId: string; description?: string; responses: Record<string, { content?: Record<string, { schema: object }> }> }
+        >
     >;
     components: { schemas: { Error: object } };
 }
@@ -145,6 +148,20 @@ describe('whoever looks around', () => {
                 ]);
                 expect(Object.keys(operation?.responses ?? {}).map(Number), contract.name).to.include.members([...statuses]);
             }
+        });
+
+        it('finds what bounds a package before one is written', () => {
+            const said = document.paths['/v1/schemas']?.['post']?.description;
+            for (const bound of [
+                '500 endpoints',
+                '2,000 params',
+                '150,000 values',
+                'A title has at most 200 characters, a description 10,000',
+                '20 examples, 50 headers',
+                '1,000 values in an enum',
+                '500 different patterns',
+            ])
+                expect(said).to.include(bound);
         });
 
         it('finds schemas that compile, and that answers of the API fulfil', async () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { LIMITS_IN_WORDS } from '../../shared/domain/package-rules/limits.ts';
 import { DETAIL_CODES } from '../../shared/refusals.ts';
 import { DROP, editedPackage, faultsOf, goodPackage, judge } from './good-package.ts';
 
@@ -163,6 +164,34 @@ describe('publishing rules', () => {
             told({ ...text, required: true }, {}).filter((fault) => fault.includes('/pagination')),
             'a caller',
         ).to.deep.equal([]);
+    });
+
+    it('take a package up to the bounds that their words name, and nothing beyond them', () => {
+        const header = (length: number) => ({ [`x${'a'.repeat(length - 1)}`]: 'b' });
+        const rows: [words: string, pointer: string, of: (count: number) => unknown, most: number][] = [
+            ['title has at most 200', '/title', (count) => 'a'.repeat(count), 200],
+            ['a description 10,000', '/description', (count) => 'a'.repeat(count), 10_000],
+            ['at most 20 examples', '/endpoints/3/examples', (count) => Array.from({ length: count }, () => ({ params: {} })), 20],
+            [
+                '50 headers',
+                '/endpoints/3/headers',
+                (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'a'])),
+                50,
+            ],
+            ['names of 100 characters', '/endpoints/3/headers', header, 100],
+            [
+                '1,000 values in an enum',
+                '/endpoints/0/params/1/schema',
+                (count) => ({ enum: ['red', ...Array.from({ length: count - 1 }, (_, i) => i)] }),
+                1000,
+            ],
+            ['1,000 characters in a pattern', '/endpoints/0/params/1/schema', (count) => ({ pattern: `r${'|'.repeat(count - 1)}` }), 1000],
+        ];
+        for (const [words, pointer, of, most] of rows) {
+            expect(LIMITS_IN_WORDS).to.include(words);
+            expect(faultsOf(judge(editedPackage({ [pointer]: of(most) }))), words).to.deep.equal([]);
+            expect(faultsOf(judge(editedPackage({ [pointer]: of(most + 1) }))), words).to.have.length(1);
+        }
     });
 
     it('count results at any key that JSON can have', () => {

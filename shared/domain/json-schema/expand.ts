@@ -5,8 +5,8 @@ import { type Form, KEYWORDS, PLACING } from './keywords.ts';
 import type { Places } from './structure.ts';
 
 /** CONTRACT 3.1: how deep and how large a schema may be once every reference is put in place. The outermost schema is at depth 0. */
-const MAX_DEPTH = 8;
-const MAX_NODES = 1000;
+export const MAX_DEPTH = 8;
+export const MAX_NODES = 1000;
 
 interface Expansion {
     places: Places;

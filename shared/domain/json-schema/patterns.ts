@@ -12,7 +12,7 @@ export interface LinearPattern {
 }
 
 /** Characters of a pattern, and instructions of the program that it becomes: both bound the time for one character of text. */
-const MAX_PATTERN = 1000;
+export const MAX_PATTERN = 1000;
 const MAX_PROGRAM = 1500;
 
 /** `size`: instructions of the program, what compiling it cost. */
@@ -25,7 +25,7 @@ export interface PatternBudget {
     instructions: number;
 }
 
-const MAX_PATTERNS = 500;
+export const MAX_PATTERNS = 500;
 const MAX_INSTRUCTIONS = 30_000;
 
 export function openPatternBudget(): PatternBudget {

@@ -22,7 +22,7 @@ interface Walk extends Places {
 /** Bounds of what is walked at all; what counts in the end is the expanded schema. */
 const MAX_PLACES = 2000;
 const MAX_LEVELS = 64;
-const MAX_CHOICES = 1000;
+export const MAX_CHOICES = 1000;
 const MAX_PROBLEMS = 50;
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 

@@ -15,7 +15,9 @@ declare module 'jmespath' {
 
 type ExpressionNode = ReturnType<typeof jmespath.compile>;
 
-const MAX_LENGTH = 1000;
+export const MAX_LENGTH = 1000;
+/** Expressions in all selects of a package. */
+export const MAX_EXPRESSIONS = 10_000;
 
 /** The functions of JMESPath; the parser takes any name and fails only when it runs. */
 const FUNCTIONS: ReadonlySet<string> = new Set(

@@ -59,7 +59,7 @@ export function checkParams(subject: Subject): void {
 }
 
 /** Schemas of one endpoint's params that have to be compiled; each call may give all of these params. */
-const MAX_COMPILED = 30;
+export const MAX_COMPILED = 30;
 
 const TOO_MANY_COMPILED = `At most ${MAX_COMPILED} params of an endpoint have schemas with more than types, enums, bounds, patterns and plain items; make some simpler.`;
 

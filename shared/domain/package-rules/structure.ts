@@ -89,11 +89,13 @@ export type PackageDraft = Partial<PackageFields>;
 
 export const MAX_ENDPOINTS = 500;
 export const MAX_PARAMS = 2000;
-const MAX_EXAMPLES = 20;
-const MAX_URL = 2048;
+export const MAX_TITLE = 200;
+export const MAX_DESCRIPTION = 10_000;
+export const MAX_EXAMPLES = 20;
+export const MAX_URL = 2048;
 const MAX_EXPRESSION = 1000;
 
-const description = { read: text({ max: 10_000, empty: true, multiline: true }) };
+const description = { read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }) };
 
 const PARAM: Fields<ParamFields> = {
     name: {
@@ -177,7 +179,7 @@ const ENDPOINT: Fields<EndpointFields> = {
 const PACKAGE: Fields<PackageFields> = {
     format: { read: oneOf(['routebook/1']), required: true },
     site: { read: text({ max: 1024 }), required: true },
-    title: { read: text({ max: 200 }), required: true },
+    title: { read: text({ max: MAX_TITLE }), required: true },
     description,
     intent_category: { read: text({ max: 100 }), required: true },
     endpoints: { read: listOf(objectOf(ENDPOINT), { min: 1, max: MAX_ENDPOINTS, of: 'endpoints' }), required: true },

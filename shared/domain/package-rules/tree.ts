@@ -3,7 +3,7 @@ import { textProblem } from '../text-rule.ts';
 import type { Path, Report } from './report.ts';
 
 /** Bounds of a whole package (CONTRACT 3.1). Levels count nested objects and arrays, the package itself as 1. */
-const MAX_LEVELS = 32;
+export const MAX_LEVELS = 32;
 /** 500 endpoints with 300 values each; publishing happens in the process that answers everybody else too. */
 export const MAX_VALUES = 150_000;
 export const TOO_MANY_VALUES = `The package has more than ${MAX_VALUES} values; publish fewer endpoints or smaller schemas.`;
