@@ -207,7 +207,8 @@ function check<T>(schema: Schema | undefined, value: unknown, place: Place, prob
         return {} as T;
     }
     const result = schema.validate(value);
-    for (const item of result.error?.details ?? []) problems.push(toDetail(item));
+    const items = result.error?.details ?? [];
+    for (const item of items) if (!isToldByChoice(item, items)) problems.push(toDetail(item));
     return result.value as T;
 }
 
@@ -219,6 +220,13 @@ function checkBody<B>(schema: Schema | undefined, { value, faults }: JsonBody, p
     const body = check<B>(schema, value, 'body', found);
     problems.push(...found.filter(({ path, code }) => !faults.some((fault) => fault.path === path && fault.code === code)));
     return body;
+}
+
+/** A value of another type, where one of several words is taken: that it is none of them has been said, and which there are. */
+function isToldByChoice(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
+    if (item.type !== 'string.base') return false;
+    const place = item.path.join('/');
+    return items.some(({ type, path }) => type === 'any.only' && path.join('/') === place);
 }
 
 /** Joi's own words repeat the value, which may be a secret in the wrong place, and show the pattern. */
