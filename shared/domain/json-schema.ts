@@ -2,6 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { LRUCache } from 'lru-cache';
 import type { Detail } from '../refusals.ts';
 import { boundedPointer, escapePointer } from './json-bounds.ts';
+import { checkComparisons } from './json-schema/comparisons.ts';
 import { expandSchema, resolveReference } from './json-schema/expand.ts';
 import { FORMATS } from './json-schema/formats.ts';
 import {
@@ -29,12 +30,13 @@ export type Validator = (value: unknown, work?: PatternWork) => Verdict;
  * Never throws, whatever the value is.
  */
 export function checkJsonSchema(schema: unknown, options: { at?: string; forParam?: boolean; patterns?: PatternBudget } = {}): Detail[] {
-    const walked = walkSchema(schema, options.forParam ?? false, options.patterns ?? openPatternBudget());
+    const walked = walkSchema(schema, options.patterns ?? openPatternBudget());
     const { problems } = walked;
     for (const { at, ref } of walked.refs) {
         if (resolveReference(ref, walked) === undefined)
             problems.push({ path: at, code: 'INVALID_VALUE', message: 'This $ref points to no schema of the document.' });
     }
+    if (options.forParam) problems.push(...checkComparisons(walked));
     if (problems.length === 0) {
         const expanded = expandSchema(schema as JsonSchema, walked);
         if (!expanded.ok) problems.push(expanded.problem);
@@ -80,7 +82,7 @@ function linearRegExp(source: string): LinearPattern {
 }
 
 function compileAnew(schema: JsonSchema): Validator {
-    const walked = walkSchema(schema, false, openPatternBudget());
+    const walked = walkSchema(schema, openPatternBudget());
     const expanded = walked.problems.length === 0 ? expandSchema(schema, walked) : undefined;
     if (!expanded?.ok) throw new TypeError('the schema was not checked before it was compiled');
     const judge = compileExpanded(expanded.schema);

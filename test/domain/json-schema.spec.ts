@@ -187,6 +187,13 @@ describe('the check of a schema', () => {
             { uniqueItems: true, items: { type: ['integer', 'null'] } },
             { contains: { type: 'string', pattern: 'a' } },
             { contains: { const: 3 } },
+            { uniqueItems: true, items: { enum: ['red', 1, null] } },
+            { uniqueItems: true, items: { const: 'red' } },
+            { uniqueItems: true, items: { type: ['string', 'array'], enum: ['red', 'blue'] } },
+            { uniqueItems: true, items: { anyOf: [{ type: 'string' }, { enum: [1, 2] }] } },
+            { uniqueItems: true, items: { oneOf: [{ const: 1 }, { const: 2 }] } },
+            { uniqueItems: true, items: { $ref: '#/$defs/colour' }, $defs: { colour: { enum: ['red', 'blue'] } } },
+            { contains: { $ref: '#/$defs/any' }, $defs: { any: { anyOf: [{ $ref: '#/$defs/one' }] }, one: { type: 'integer' } } },
             { uniqueItems: false },
         ];
         for (const schema of plain) expect(codes(schema, { forParam: true })).to.deep.equal([]);
@@ -197,12 +204,41 @@ describe('the check of a schema', () => {
             { uniqueItems: true, items: { type: 'string' }, prefixItems: [{ type: 'object' }] },
             { contains: { properties: { a: { const: 1 } } } },
             { contains: { const: { a: 1 } } },
+            { uniqueItems: true, items: { enum: ['red', { a: 1 }] } },
+            { uniqueItems: true, items: { anyOf: [{ type: 'string' }, { type: 'object' }] } },
+            { uniqueItems: true, items: { $ref: '#/$defs/thing' }, $defs: { thing: { properties: {} } } },
             { items: { uniqueItems: true, items: {} } },
         ];
         for (const schema of costly) {
             expect(codes(schema, { forParam: true }).map((fault) => fault.split(' ')[1])).to.deep.equal(['TOO_COMPLEX']);
             expect(codes(schema)).to.deep.equal([]);
         }
+    });
+
+    it('refuses plain values that only a circle of references promises, once each', () => {
+        const circle = {
+            uniqueItems: true,
+            items: { $ref: '#/$defs/a' },
+            $defs: { a: { $ref: '#/$defs/b' }, b: { anyOf: [{ $ref: '#/$defs/a' }] } },
+        };
+        expect(codes(circle, { forParam: true })).to.deep.equal(['/uniqueItems TOO_COMPLEX']);
+        const $defs: Record<string, Json> = { d0: { type: 'string' } };
+        for (let i = 1; i <= 500; i++) $defs[`d${i}`] = { anyOf: [{ $ref: `#/$defs/d${i - 1}` }, { $ref: `#/$defs/d${i - 1}` }] };
+        expect(codes({ $defs, uniqueItems: true, items: { $ref: '#/$defs/d500' } }, { forParam: true })).to.have.length(1);
+    });
+
+    it('tells plain values apart in one pass, however the schema says that they are plain', () => {
+        const many = Array.from({ length: 120_000 }, (_, i) => i);
+        for (const items of [{ const: 3 }, { enum: [1, 'a'] }, { anyOf: [{ type: 'number' }, { type: 'null' }] }, { $ref: '#/$defs/n' }]) {
+            const judge = compileJsonSchema({ type: 'array', uniqueItems: true, items, $defs: { n: { type: 'number' } } });
+            const fits = judge(many).ok;
+            expect(fits, JSON.stringify(items)).to.equal('anyOf' in items || '$ref' in items);
+            expect(judge([3, 3]).ok, JSON.stringify(items)).to.equal(false);
+        }
+        const colours = compileJsonSchema({ uniqueItems: true, items: { enum: ['1', 1, null, 'null', true] } });
+        expect(colours(['1', 1, null, 'null', true])).to.deep.equal({ ok: true });
+        expect(colours(['1', 1, '1']).ok).to.equal(false);
+        expect(colours([2]).ok).to.equal(false);
     });
 
     it('never lets a schema through that cannot be compiled, and never throws', () => {

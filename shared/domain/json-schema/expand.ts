@@ -2,7 +2,8 @@ import type { Detail, DetailCode } from '../../refusals.ts';
 import { escapePointer } from '../json-bounds.ts';
 import type { Json, JsonObject, JsonSchema } from '../types.ts';
 import { type Form, KEYWORDS, PLACING } from './keywords.ts';
-import type { Places } from './structure.ts';
+import { plainTypes } from './plain-types.ts';
+import { isObject, type Places } from './structure.ts';
 
 /** CONTRACT 3.1: how deep and how large a schema may be once every reference is put in place. The outermost schema is at depth 0. */
 export const MAX_DEPTH = 8;
@@ -65,7 +66,20 @@ function expand(expansion: Expansion, schema: JsonSchema, spot: Spot): JsonSchem
     const out: JsonObject = Object.fromEntries(kept);
     const ref = schema['$ref'];
     if (typeof ref === 'string') out['allOf'] = [...((out['allOf'] as Json[] | undefined) ?? []), follow(expansion, ref, spot)];
-    return out;
+    return out['uniqueItems'] === true ? withTypedItems(out) : out;
+}
+
+/** The validator compares items in one pass only where their `type` says that they are plain, and every two of them otherwise. */
+function withTypedItems(schema: JsonObject): JsonObject {
+    const { items } = schema;
+    if (!isObject(items) || typesOf({ type: items['type'] ?? null }) !== undefined) return schema;
+    const types = typesOf(items);
+    return types === undefined ? schema : { ...schema, items: { type: [...types], allOf: [items] } };
+}
+
+/** Of a schema whose references are in place already. */
+function typesOf(schema: JsonObject): ReadonlySet<string> | undefined {
+    return plainTypes(schema, { known: new Map(), follow: () => undefined });
 }
 
 function follow(expansion: Expansion, ref: string, spot: Spot): JsonSchema {

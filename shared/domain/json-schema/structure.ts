@@ -1,7 +1,7 @@
 import type { Detail, DetailCode } from '../../refusals.ts';
 import { escapePointer } from '../json-bounds.ts';
 import type { JsonObject, JsonSchema } from '../types.ts';
-import { DYNAMIC, type Form, KEYWORDS, SCALAR_TYPES, TYPES } from './keywords.ts';
+import { DYNAMIC, type Form, KEYWORDS, TYPES } from './keywords.ts';
 import { compileWithin, type PatternBudget } from './patterns.ts';
 
 /** Every schema that physically stands in a document, by its JSON pointer, and the pointers that `$anchor` names stand for. */
@@ -14,7 +14,6 @@ interface Walk extends Places {
     problems: Detail[];
     /** References, judged when all places are known. */
     refs: { at: string; ref: string }[];
-    forParam: boolean;
     patterns: PatternBudget;
     stopped: boolean;
 }
@@ -26,13 +25,9 @@ export const MAX_CHOICES = 1000;
 const MAX_PROBLEMS = 50;
 const DIALECT = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Walks every schema of a document without following references: the form of each keyword, patterns, and what a param may not compare. */
-export function walkSchema(
-    schema: unknown,
-    forParam: boolean,
-    patterns: PatternBudget,
-): Places & { problems: Detail[]; refs: Walk['refs'] } {
-    const walk: Walk = { schemas: new Map(), anchors: new Map(), problems: [], refs: [], forParam, patterns, stopped: false };
+/** Walks every schema of a document without following references: the form of each keyword, and patterns. */
+export function walkSchema(schema: unknown, patterns: PatternBudget): Places & { problems: Detail[]; refs: Walk['refs'] } {
+    const walk: Walk = { schemas: new Map(), anchors: new Map(), problems: [], refs: [], patterns, stopped: false };
     visit(walk, schema, '', 0);
     return walk;
 }
@@ -66,7 +61,6 @@ function visit(walk: Walk, schema: unknown, at: string, level: number): void {
         else if (keyword === '$id' && at !== '') add(walk, place, 'INVALID_VALUE', 'Only the outermost schema may have an $id.');
         else if (form !== undefined) FORMS[form](walk, value, place, keyword, level);
     }
-    if (walk.forParam) checkComparisons(walk, schema, at);
 }
 
 const FORMS: Record<Form, (walk: Walk, value: unknown, at: string, keyword: string, level: number) => void> = {
@@ -161,37 +155,4 @@ function isNumber(value: unknown): value is number {
 function checkPattern(walk: Walk, source: string, at: string): void {
     const made = compileWithin(source, walk.patterns);
     if (!made.ok) add(walk, at, made.tooComplex ? 'TOO_COMPLEX' : 'INVALID_VALUE', `The pattern ${made.fault}.`);
-}
-
-/** Comparing every item with every other one, or each with a whole schema, is quadratic once items are not plain values. */
-function checkComparisons(walk: Walk, schema: JsonObject, at: string): void {
-    if (schema['uniqueItems'] === true && !(isScalar(schema['items']) && allScalar(schema['prefixItems']))) {
-        add(
-            walk,
-            `${at}/uniqueItems`,
-            'TOO_COMPLEX',
-            'uniqueItems in a param needs items whose type is string, number, integer, boolean or null.',
-        );
-    }
-    if (Object.hasOwn(schema, 'contains') && !isScalar(schema['contains'])) {
-        add(
-            walk,
-            `${at}/contains`,
-            'TOO_COMPLEX',
-            'contains in a param needs a schema whose type is string, number, integer, boolean or null.',
-        );
-    }
-}
-
-function allScalar(schemas: unknown): boolean {
-    return schemas === undefined || (Array.isArray(schemas) && schemas.every(isScalar));
-}
-
-/** Whether a schema says by itself that its values are plain ones. */
-function isScalar(schema: unknown): boolean {
-    if (!isObject(schema)) return false;
-    if (Object.hasOwn(schema, 'const')) return !(typeof schema['const'] === 'object' && schema['const'] !== null);
-    const { type } = schema;
-    const types = typeof type === 'string' ? [type] : type;
-    return areTexts(types) && types.length > 0 && types.every((name) => SCALAR_TYPES.has(name));
 }
