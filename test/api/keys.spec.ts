@@ -64,7 +64,7 @@ describe('an API key', () => {
             'Bearer ',
             apiKey,
             `Basic ${btoa(apiKey)}`,
-            `Bearer  ${apiKey}`,
+            `Bearer\t${apiKey}`,
             `Bearer ${apiKey} x`,
             `Bearer "${apiKey}"`,
             `Token ${apiKey}`,
@@ -79,6 +79,14 @@ describe('an API key', () => {
         for (const scheme of ['bearer', 'BEARER']) {
             const answer = await stranger(world).call('GET', '/v1/account', { headers: { authorization: `${scheme} ${apiKey}` } });
             expect(answer.status, scheme).to.equal(200);
+        }
+    });
+
+    it('may stand behind more than one space', async () => {
+        const { apiKey } = await newKey();
+        for (const header of [`Bearer  ${apiKey}`, `bearer${' '.repeat(100)}${apiKey}`]) {
+            const answer = await sendRaw(world.base, rawRequest('GET /v1/account HTTP/1.1', [`Authorization: ${header}`]));
+            expect(answer?.status, header).to.equal(200);
         }
     });
 
