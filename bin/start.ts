@@ -15,9 +15,8 @@ import { startSweeper } from '../workers/sweep.ts';
 import { startVerifier } from '../workers/verify.ts';
 import { openWorker } from '../workers/worker.ts';
 import { demoKey } from './demo/key.ts';
-import { demoPackage } from './demo/package.ts';
 import { DEMO_SITE, openDemoSite } from './demo/site.ts';
-import { loadStarterRegistry, publishAsStarter } from './demo/starter-registry.ts';
+import { loadStarterRegistry, publishDemo } from './demo/starter-registry.ts';
 import { runToEnd } from './run-to-end.ts';
 
 /**
@@ -58,7 +57,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     cleanup.add('roll-ups', () => rollUps.stop());
 
     await loadStarterRegistry(app);
-    if (demo !== undefined) await publishAsStarter(app, demoPackage(demo.port));
+    if (demo !== undefined) await publishDemo(app, demo.port);
     const worker = await openWorker(workerApp);
     cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
     const verifier = startVerifier(workerApp);

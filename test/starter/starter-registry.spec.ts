@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
+import { DEMO_SITE, openDemoSite } from '../../bin/demo/site.ts';
+import { loadStarterRegistry, publishDemo } from '../../bin/demo/starter-registry.ts';
 import { readEndpoint } from '../../shared/domain/endpoint.ts';
 import { checkPackage } from '../../shared/domain/package-rules.ts';
 import { normaliseSite } from '../../shared/domain/site-name.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { listMaintainers } from '../../shared/store/maintainers.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { dataOf, INTENT } from '../support/routes.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -104,6 +106,26 @@ describe('the starter registry, published and fetched', () => {
             });
         }
     }
+});
+
+describe('the demo shop', () => {
+    it('is called at the port that it has now, also where it had this port before and another one meanwhile', async () => {
+        const world = await openWorld({ config: { egressHosts: new Map([[DEMO_SITE, ['127.0.0.1']]]) } });
+        const ada = await join(world);
+        const one = await freePort(2);
+        try {
+            for (const port of [one, one + 1, one]) {
+                const shop = await openDemoSite(port);
+                await publishDemo(world.app, shop.port);
+                const answer = await ada.fetch(DEMO_SITE, 'search_products', { q: 'shoes' });
+                await shop.close();
+                const titles = dataOf<{ items: { title: string }[] }>(answer).items.map(({ title }) => title);
+                expect(titles, `at ${port}`).to.include('Trail running shoes');
+            }
+        } finally {
+            await world.close();
+        }
+    });
 });
 
 function endpointOf(endpoints: readonly Endpoint[], { endpoint: name }: Sample): Endpoint {

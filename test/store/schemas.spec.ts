@@ -156,4 +156,28 @@ describe('the registry', () => {
             expect((await latestOf('starter.example')).version?.version).to.equal(2);
         });
     });
+
+    describe('a package of our own', () => {
+        const publishInTurn = async (site: string, texts: readonly string[], options?: { mayReturn: boolean }) => {
+            for (const text of texts) await schemas.publishStarter(db, packageOf(site, text), options);
+            return (await latestOf(site)).version?.version;
+        };
+
+        it('never comes again after newer content', async () => {
+            expect(await publishInTurn('ours.example', ['a', 'b', 'a'])).to.equal(2);
+        });
+
+        it('comes again where it may, once each time', async () => {
+            expect(await publishInTurn('demo.example', ['a', 'b', 'a', 'a'], { mayReturn: true })).to.equal(3);
+        });
+
+        it('stays away where it was yanked, whether it may come again or not', async () => {
+            for (const mayReturn of [true, false]) {
+                const site = `yanked-${mayReturn}.example`;
+                await publishInTurn(site, ['a', 'b']);
+                await schemas.yank(db, site, 2, 'broken');
+                expect(await publishInTurn(site, ['b'], { mayReturn }), site).to.equal(1);
+            }
+        });
+    });
 });
