@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -23,13 +24,22 @@ export function probes(server: Server, app: App): void {
     server.route({
         method: 'GET',
         path: '/metrics',
+        options: { app: { isOpen: false } },
         handler: async (request, h) => {
-            const { headers, socket } = request.raw.req;
-            const isLocal = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/.test(socket.remoteAddress ?? '');
-            const isForwarded = headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
             // To everybody else the page does not exist.
-            if (!isLocal || isForwarded) throw new Refusal('NOT_FOUND');
+            if (!isFromThisMachine(request.raw.req)) throw new Refusal('NOT_FOUND');
             return h.response(await app.metrics.registry.metrics()).type(app.metrics.registry.contentType);
         },
     });
+}
+
+const LOOPBACK = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/;
+/** A page of another origin can have its own name resolve to loopback, but it cannot ask by one of these. */
+const LOOPBACK_HOST = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/i;
+const OF_PROXIES = /^(via|forwarded|x-real-ip|x-forwarded-.*)$/;
+
+/** Whether a program on this machine asks for itself, without a proxy and not from a page that a browser has open. */
+function isFromThisMachine({ socket, headers }: IncomingMessage): boolean {
+    const isForwarded = Object.keys(headers).some((name) => OF_PROXIES.test(name));
+    return LOOPBACK.test(socket.remoteAddress ?? '') && LOOPBACK_HOST.test(headers.host ?? '') && !isForwarded;
 }

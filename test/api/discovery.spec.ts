@@ -6,6 +6,7 @@ import { REFUSALS, refusalEntry } from '../../shared/refusals.ts';
 import { checkEnvelope } from '../support/answers.ts';
 import { lintOpenApi } from '../support/lint-openapi.ts';
 import { stranger } from '../support/people.ts';
+import { sendRaw } from '../support/raw.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -205,10 +206,36 @@ describe('whoever looks around', () => {
             expect((await get('/livez')).status).to.equal(200);
             expect((await get('/readyz')).status).to.equal(200);
             expect((await get('/metrics')).body['text']).to.include('routebook_http_requests_total');
-            for (const header of ['x-forwarded-for', 'forwarded']) {
+            const headers = [
+                'Via',
+                'Forwarded',
+                'X-Real-IP',
+                'X-Forwarded-For',
+                'X-Forwarded-Host',
+                'X-Forwarded-Proto',
+                'X-Forwarded-Port',
+            ];
+            for (const header of headers) {
                 const refused = await stranger(world).call('GET', '/metrics', { headers: { [header]: '192.0.2.1' } });
-                expect(codeOf(refused)).to.equal('NOT_FOUND');
+                expect(codeOf(refused), header).to.equal('NOT_FOUND');
                 checkEnvelope('/metrics', refused);
+            }
+        });
+
+        it('finds the metrics by a name of this machine alone, whatever other names lead here', async () => {
+            const askBy = (host: string) => sendRaw(world.base, `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+            for (const host of ['localhost', 'LocalHost:8080', '127.0.0.1:8080', '127.1.2.3', '[::1]', '[::1]:8080']) {
+                expect((await askBy(host))?.status, host).to.equal(200);
+            }
+            for (const host of ['evil.example', 'localhost.evil.example:8080', '127.0.0.1.evil.example', '192.0.2.1', '[2001:db8::1]']) {
+                expect((await askBy(host))?.status, host).to.equal(404);
+            }
+        });
+
+        it('does not let pages of other origins read the metrics', async () => {
+            for (const method of ['GET', 'OPTIONS']) {
+                const { headers } = await stranger(world).call(method, '/metrics', { headers: { origin: 'https://evil.example' } });
+                expect(headers.get('access-control-allow-origin'), method).to.equal(null);
             }
         });
     });
