@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type EgressAllowEntry, parseEgressAllow } from './domain/egress-allow.ts';
+import { readEmail } from './domain/email.ts';
 
 /** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
 export interface Config {
@@ -62,12 +63,14 @@ const STRIPE_NAMES = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRIC
  */
 export function readConfig(env: Env = process.env): Config {
     const read = new SettingsReader(env);
-    const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgresql://user:password@db.example:5432/routebook');
+    const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgresql://user:password@db.example:5432/routebook', {
+        mayLackHost: true,
+    });
     const fetchTimeoutMs = read.integer('FETCH_TIMEOUT_MS', { least: 1000, most: 120_000, fallback: 30_000 });
     const config: Config = {
         port: read.integer('PORT', { least: 0, most: 65_535, fallback: 8080 }),
         host: read.text('HOST', /^[^\s/]+$/, 'a host name or address to listen on', '127.0.0.1'),
-        publicUrl: read.url('PUBLIC_URL', ['http:', 'https:'], 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
+        publicUrl: read.publicUrl('PUBLIC_URL', 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
         databaseUrl,
         redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379'),
         workerConcurrency: read.integer('WORKER_CONCURRENCY', { least: 1, most: 10_000, fallback: 128 }),
@@ -88,7 +91,7 @@ export function readConfig(env: Env = process.env): Config {
         operatorEmails: read.emails('OPERATOR_EMAILS'),
         mail: {
             smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], 'smtps://user:password@mail.example:465'),
-            from: read.text('MAIL_FROM', /@/, 'an address', 'Routebook <hello@routebook.example>'),
+            from: read.sender('MAIL_FROM', 'Routebook <hello@routebook.example>'),
         },
         stripe: read.stripe(),
         otelEndpoint: read.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http:', 'https:'], 'http://collector.example:4318'),
@@ -200,14 +203,36 @@ class SettingsReader {
         return this.#fault(name, `must be ${what}`, example);
     }
 
-    /** The message never repeats the value: URLs of databases carry passwords. */
-    url(name: string, protocols: readonly string[], example: string): string | undefined {
+    /**
+     * The message never repeats the value: URLs of databases carry passwords.
+     * @param options.mayLackHost a unix socket's URL has none (`postgresql://user@/name?host=/dir`)
+     */
+    url(name: string, protocols: readonly string[], example: string, { mayLackHost = false } = {}): string | undefined {
         const value = this.#value(name);
         if (value === undefined) return undefined;
-        // A unix socket's URL has no host (`postgresql://user@/name?host=/dir`), which the URL parser refuses for some schemes.
-        const parsed = URL.canParse(value) ? new URL(value).protocol : /^([a-z]+:)\/\//.exec(value)?.[1];
-        if (parsed !== undefined && protocols.includes(parsed)) return value;
-        return this.#fault(name, `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`, example);
+        const beginnings = protocols.map((protocol) => `${protocol}//`);
+        if (!beginnings.some((beginning) => value.toLowerCase().startsWith(beginning))) {
+            return this.#fault(name, `must be a URL that begins with ${beginnings.join(' or ')}`, example);
+        }
+        // The parser takes the first word behind any number of slashes for a host, and none where a user stands before it.
+        const whole = mayLackHost ? value.replace(/^([a-z]+:\/\/[^/?#]*@|[a-z]+:\/\/)(?=[/?]|$)/i, '$1socket') : value;
+        if (/^[a-z]+:\/\/[^/\\?#]/i.test(whole) && URL.canParse(whole)) return value;
+        return this.#fault(name, 'must be a URL with a host, and a port up to 65535 if any', example);
+    }
+
+    /** Paths are put behind it, so that nothing may stand behind its own path. */
+    publicUrl(name: string, example: string): string | undefined {
+        const value = this.url(name, ['http:', 'https:'], example);
+        if (value === undefined || /^[a-z]+:\/\/[^\s/\\?#@]+(\/[^\s\\?#]*)?$/i.test(value)) return value;
+        return this.#fault(name, 'must be a URL without user, query, fragment and spaces', example);
+    }
+
+    /** A mail address, alone or in angle brackets behind a name. */
+    sender(name: string, example: string): string | undefined {
+        const value = this.#value(name);
+        const address = value === undefined ? undefined : (/^[^<>]*<([^<>]*)>$/.exec(value)?.[1] ?? value);
+        if (address === undefined || readEmail(address).ok) return value;
+        return this.#fault(name, 'must be a mail address, alone or in angle brackets behind a name', example);
     }
 
     emails(name: string): string[] {
@@ -230,9 +255,9 @@ class SettingsReader {
         const hosts = new Map<string, string[]>();
         for (const entry of (this.#value(name) ?? '').split(',')) {
             if (entry.trim() === '') continue;
-            const [host, address] = entry.split('=').map((part) => part.trim().toLowerCase());
+            const [host, address, ...more] = entry.split('=').map((part) => part.trim().toLowerCase());
             const bare = address?.replace(/^\[(.*)\]$/, '$1');
-            if (!host || !bare || isIP(bare) === 0 || !/^[a-z0-9.-]+$/.test(host)) {
+            if (!host || !bare || more.length > 0 || isIP(bare) === 0 || !/^[a-z0-9.-]+$/.test(host)) {
                 this.#fault(name, 'must be name=address pairs with commas between', 'shop.example=127.0.0.1');
                 continue;
             }

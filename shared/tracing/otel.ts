@@ -13,7 +13,6 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, type SpanExporter, TracerProvider } from '@opentelemetry/sdk-trace';
-import { ConfigFault } from '../config.ts';
 import { type Outage, type OutageLog, watchOutage } from '../outage.ts';
 import type { Span, SpanKind, Tracing, Traits } from '../tracing.ts';
 import { VERSION } from '../version.ts';
@@ -31,7 +30,6 @@ const FLUSH_MS = 1000;
 /**
  * Traces over OTLP/HTTP. Only this file knows OpenTelemetry, and it is loaded only where there is a collector. No instrumentation
  * patches our libraries: spans are where we put them, so that nothing of a caller or a site gets into them by itself (decision 12).
- * @throws ConfigFault where the endpoint is no URL
  */
 export function traceTo({
     endpoint,
@@ -155,12 +153,7 @@ function codeOf(error: unknown): string {
 
 /** The setting is the base of all signals: traces have their path below it (OTLP exporter specification). */
 function tracesUrl(endpoint: string): string {
-    const url = URL.parse(endpoint);
-    if (url === null) {
-        throw new ConfigFault([
-            'OTEL_EXPORTER_OTLP_ENDPOINT: is no URL; for example OTEL_EXPORTER_OTLP_ENDPOINT=http://collector.example:4318',
-        ]);
-    }
+    const url = new URL(endpoint);
     url.pathname = `${url.pathname.replace(/(?<!\/)\/+$/, '')}/v1/traces`;
     return url.href;
 }

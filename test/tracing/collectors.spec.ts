@@ -1,7 +1,4 @@
 import { expect } from 'chai';
-import { ConfigFault } from '../../shared/config.ts';
-import { openTracing } from '../../shared/tracing/open.ts';
-import { silent } from '../queue/jobs.ts';
 import { type Collector, openCollector } from '../support/collector.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
@@ -120,14 +117,6 @@ describe('a collector of traces', function () {
         const away = 'traces: does not work at the moment';
         const back = 'traces: works again';
         expect(told()).to.have.members([away, away, back, back]);
-    });
-
-    it('that cannot be one is told at the start, by the name of its setting', async () => {
-        const config = { otelEndpoint: 'http://collector example:4318', shutdownGraceMs: 1000 };
-        const fault = await openTracing(config, { service: 'routebook', log: silent }).catch((error: Error) => error);
-        expect(fault).to.be.instanceOf(ConfigFault);
-        expect((fault as ConfigFault).lines).to.have.length(1);
-        expect((fault as ConfigFault).message).to.match(/^OTEL_EXPORTER_OTLP_ENDPOINT: .*for example/);
     });
 
     for (const [what, openOne] of [

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import { type Config, ConfigFault, readConfig } from '../shared/config.ts';
+
+/** Values that no process can do anything with, by their setting. */
+const WRONG: Readonly<Record<string, readonly string[]>> = {
+    PUBLIC_URL: [
+        'routebook.example',
+        'ftp://routebook.example',
+        'http://',
+        'https://exa mple',
+        'https://h:99999',
+        'https:///routebook.example',
+        'https:routebook.example',
+        'https://h.example/?a=1#x',
+        'https://h.example?',
+        'https://h.example/#',
+        'https://user@h.example',
+        'https://user:password@h.example/path',
+        'https://h.example/a b',
+    ],
+    DATABASE_URL: ['mysql://db.example/routebook', 'postgresql://db.example:port/routebook', 'db.example'],
+    REDIS_URL: ['redis://', 'redis:///0', 'redis://cache:99999', '127.0.0.1:6379'],
+    SMTP_URL: ['smtp://', 'smtp://mail:abc', 'smtps://mail server', 'mail.example'],
+    MAIL_FROM: ['@', 'hello', 'hello@', 'Routebook <@>', 'Routebook <hello@routebook.example', 'a@b.example, c@d.example'],
+    EGRESS_PROXY_URL: ['http://proxy:port', 'http://', 'proxy.example:3128'],
+    EGRESS_HOSTS: ['a=1.2.3.4=5', 'a', 'a=', '=1.2.3.4', 'a=b.example'],
+    OTEL_EXPORTER_OTLP_ENDPOINT: ['http://collector example:4318', 'collector:4318'],
+};
+
+/** Values that have to start, and what is read from them. */
+const RIGHT: readonly (readonly [name: string, value: string, read: (config: Config) => unknown, expected?: string])[] = [
+    ['PUBLIC_URL', 'https://routebook.example', ({ publicUrl }) => publicUrl],
+    ['PUBLIC_URL', 'http://[::1]:8080/', ({ publicUrl }) => publicUrl, 'http://[::1]:8080'],
+    ['PUBLIC_URL', 'https://h.example/routes/@us/', ({ publicUrl }) => publicUrl, 'https://h.example/routes/@us'],
+    ['DATABASE_URL', 'postgresql://user:pass@db.example:5432/routebook?sslmode=require', ({ databaseUrl }) => databaseUrl],
+    ['DATABASE_URL', 'postgresql://user@/name?host=/run/postgresql', ({ databaseUrl }) => databaseUrl],
+    ['DATABASE_URL', 'postgresql:///name?host=/run/postgresql', ({ databaseUrl }) => databaseUrl],
+    ['DATABASE_URL', 'postgres://%2Frun%2Fpostgresql/name', ({ databaseUrl }) => databaseUrl],
+    ['REDIS_URL', 'rediss://:password@cache.example:6380/1', ({ redisUrl }) => redisUrl],
+    ['SMTP_URL', 'smtps://user:password@mail.example:465', ({ mail }) => mail.smtpUrl],
+    ['MAIL_FROM', 'hello@routebook.example', ({ mail }) => mail.from],
+    ['MAIL_FROM', '"Routebook" <hello@routebook.example>', ({ mail }) => mail.from],
+    ['EGRESS_PROXY_URL', 'http://user:password@proxy:3128', ({ egressProxyUrl }) => egressProxyUrl],
+    ['EGRESS_HOSTS', 'shop.example=[::1]', ({ egressHosts }) => [...egressHosts].join(), 'shop.example,::1'],
+];
+
+/** The lines with which a start would end. */
+function faultsOf(settings: Record<string, string>): string[] {
+    try {
+        readConfig(settings);
+        return [];
+    } catch (error) {
+        if (error instanceof ConfigFault) return error.lines;
+        throw error;
+    }
+}
+
+describe('a setting', () => {
+    for (const [name, values] of Object.entries(WRONG)) {
+        it(`${name} that cannot work is told before anything starts, in one line with its fault and an example that works`, () => {
+            for (const value of values) {
+                const [line = '', ...more] = faultsOf({ [name]: value });
+                expect(more, value).to.deep.equal([]);
+                expect(line, value).to.match(new RegExp(`^${name}: must be .+; for example ${name}=.+$`));
+                const example = line.slice(line.lastIndexOf(`${name}=`) + name.length + 1);
+                expect(faultsOf({ [name]: example }), example).to.deep.equal([]);
+            }
+        });
+    }
+
+    it('that can work is taken as it is', () => {
+        for (const [name, value, read, expected = value] of RIGHT) expect(read(readConfig({ [name]: value })), name).to.equal(expected);
+    });
+
+    it('never has its password repeated', () => {
+        for (const name of ['DATABASE_URL', 'REDIS_URL', 'SMTP_URL', 'EGRESS_PROXY_URL']) {
+            expect(faultsOf({ [name]: 'http://user:pa55word@h:port' }).join(), name)
+                .to.include(name)
+                .and.not.include('pa55word');
+        }
+    });
+
+    it('is told together with every other one that is wrong', () => {
+        const lines = faultsOf({ PORT: 'http', PUBLIC_URL: 'http://', SMTP_URL: 'smtp://mail:abc', MAIL_FROM: '@' });
+        expect(lines.map((line) => line.split(':')[0])).to.deep.equal(['PORT', 'PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM']);
+    });
+});
