@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import { ANONYMOUS } from '../shared/domain/plans.ts';
+import { listenFault } from '../shared/listen-fault.ts';
 import { gatherSharedState } from './gather-shared-state.ts';
 import { isUp } from './health/check-health.ts';
 import { buildServer } from './server.ts';
@@ -15,13 +16,18 @@ const LOOK_AGAIN_MS = 20;
 /** After a stop, who has just connected has so long to send a request. */
 const FIRST_REQUEST_MS = 500;
 
-/** Listens; `stop` lets the requests in flight end, takes no new ones, and resolves when all are answered. */
+/**
+ * Listens; `stop` lets the requests in flight end, takes no new ones, and resolves when all are answered.
+ * @throws ConfigFault where it cannot listen on HOST and PORT
+ */
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
     gatherSharedState(app);
     const server = buildServer(app);
     await connect(app);
     const newcomers = watchNewcomers(server.listener);
-    await server.start();
+    await server.start().catch((error: unknown) => {
+        throw listenFault(error, { name: 'PORT', port: app.config.port });
+    });
     const port = Number(server.info.port);
     app.setPort(port);
     return {

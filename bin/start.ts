@@ -2,7 +2,7 @@ import './more-threads.ts';
 import { mkdirSync } from 'node:fs';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
-import { type Config, readConfig } from '../shared/config.ts';
+import { type Config, ConfigFault, readConfig } from '../shared/config.ts';
 import { parseEgressAllow } from '../shared/domain/egress-allow.ts';
 import { startEmbeddedPostgres } from '../shared/embedded-postgres.ts';
 import { type Cleanup, runUntilSignal } from '../shared/lifecycle.ts';
@@ -30,7 +30,7 @@ await runToEnd(async () => {
 });
 
 async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void> {
-    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+    makeDataDir(settings.dataDir);
     const databaseUrl = await openDatabase(settings, log, cleanup);
     await migrateAll(databaseUrl);
 
@@ -68,6 +68,16 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
 
     process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
     if (demo !== undefined) printFirstSteps(await demoKey(app), `http://localhost:${api.port}`);
+}
+
+/** @throws ConfigFault where it is no folder and cannot become one. */
+function makeDataDir(dataDir: string): void {
+    try {
+        mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        throw new ConfigFault([`DATA_DIR: ${dataDir} is no folder and cannot be made one (${code}); for example DATA_DIR=.data`]);
+    }
 }
 
 async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise<string> {

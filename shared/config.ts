@@ -69,7 +69,7 @@ export function readConfig(env: Env = process.env): Config {
     const fetchTimeoutMs = read.integer('FETCH_TIMEOUT_MS', { least: 1000, most: 120_000, fallback: 30_000 });
     const config: Config = {
         port: read.integer('PORT', { least: 0, most: 65_535, fallback: 8080 }),
-        host: read.text('HOST', /^[^\s/]+$/, 'a host name or address to listen on', '127.0.0.1'),
+        host: read.host('HOST', '127.0.0.1'),
         publicUrl: read.publicUrl('PUBLIC_URL', 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
         databaseUrl,
         redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379'),
@@ -201,6 +201,14 @@ class SettingsReader {
         const value = this.#value(name);
         if (value === undefined || pattern.test(value)) return value;
         return this.#fault(name, `must be ${what}`, example);
+    }
+
+    host(name: string, example: string): string | undefined {
+        const value = this.#value(name);
+        const isName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i;
+        // hapi takes no zones (`fe80::1%eth0`).
+        if (value === undefined || isName.test(value) || (isIP(value) !== 0 && !value.includes('%'))) return value;
+        return this.#fault(name, 'must be a host name or an address without brackets to listen on', example);
     }
 
     /**

@@ -1,7 +1,11 @@
 import { createServer } from 'node:http';
 import type { App } from './app.ts';
+import { listenFault } from './listen-fault.ts';
 
-/** Serves /metrics of this process on METRICS_PORT; does nothing where that is not set. */
+/**
+ * Serves /metrics of this process on METRICS_PORT; does nothing where that is not set.
+ * @throws ConfigFault where it cannot listen there
+ */
 export async function openMetricsServer({ config, metrics, log }: App): Promise<{ close(): Promise<void> }> {
     if (config.metricsPort === undefined) return { close: async () => {} };
     const server = createServer((request, response) => {
@@ -14,9 +18,10 @@ export async function openMetricsServer({ config, metrics, log }: App): Promise<
             },
         );
     });
+    const place = { name: 'METRICS_PORT', port: config.metricsPort } as const;
     await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(config.metricsPort, config.host, resolve);
+        server.once('error', (error) => reject(listenFault(error, place)));
+        server.listen(place.port, config.host, resolve);
     });
     return {
         close: () =>

@@ -1,5 +1,18 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type Config, ConfigFault, readConfig } from '../shared/config.ts';
+import { listenFault } from '../shared/listen-fault.ts';
+import { createTestDatabase, type TestDatabase } from './support/postgres.ts';
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Values that no process can do anything with, by their setting. */
 const WRONG: Readonly<Record<string, readonly string[]>> = {
@@ -18,6 +31,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
         'https://user:password@h.example/path',
         'https://h.example/a b',
     ],
+    HOST: ['[::1]', 'a b', 'a/b', 'fe80::1%eth0', 'under_score', '-a', 'http://localhost'],
     DATABASE_URL: ['mysql://db.example/routebook', 'postgresql://db.example:port/routebook', 'db.example'],
     REDIS_URL: ['redis://', 'redis:///0', 'redis://cache:99999', '127.0.0.1:6379'],
     SMTP_URL: ['smtp://', 'smtp://mail:abc', 'smtps://mail server', 'mail.example'],
@@ -32,6 +46,8 @@ const RIGHT: readonly (readonly [name: string, value: string, read: (config: Con
     ['PUBLIC_URL', 'https://routebook.example', ({ publicUrl }) => publicUrl],
     ['PUBLIC_URL', 'http://[::1]:8080/', ({ publicUrl }) => publicUrl, 'http://[::1]:8080'],
     ['PUBLIC_URL', 'https://h.example/routes/@us/', ({ publicUrl }) => publicUrl, 'https://h.example/routes/@us'],
+    ['HOST', '::1', ({ host }) => host],
+    ['HOST', 'db-1.internal', ({ host }) => host],
     ['DATABASE_URL', 'postgresql://user:pass@db.example:5432/routebook?sslmode=require', ({ databaseUrl }) => databaseUrl],
     ['DATABASE_URL', 'postgresql://user@/name?host=/run/postgresql', ({ databaseUrl }) => databaseUrl],
     ['DATABASE_URL', 'postgresql:///name?host=/run/postgresql', ({ databaseUrl }) => databaseUrl],
@@ -83,5 +99,83 @@ describe('a setting', () => {
     it('is told together with every other one that is wrong', () => {
         const lines = faultsOf({ PORT: 'http', PUBLIC_URL: 'http://', SMTP_URL: 'smtp://mail:abc', MAIL_FROM: '@' });
         expect(lines.map((line) => line.split(':')[0])).to.deep.equal(['PORT', 'PUBLIC_URL', 'SMTP_URL', 'MAIL_FROM']);
+    });
+});
+
+describe('a start that finds its place taken or missing', function () {
+    this.timeout(60_000);
+    let database: TestDatabase;
+    let folder: string;
+    let other: Server;
+    let taken: string;
+
+    before(async () => {
+        database = await createTestDatabase();
+        folder = mkdtempSync(join(tmpdir(), 'routebook-settings-'));
+        writeFileSync(join(folder, 'file'), '');
+        other = createServer().listen(0, '127.0.0.1');
+        await once(other, 'listening');
+        taken = String((other.address() as AddressInfo).port);
+    });
+    after(async () => {
+        other.close();
+        await database.drop();
+        rmSync(folder, { recursive: true, force: true });
+    });
+
+    /** What a process that cannot start says on stderr. */
+    async function endOf(name: 'api' | 'worker' | 'start', settings: Record<string, string>): Promise<string> {
+        const usual = {
+            PATH: process.env['PATH'],
+            DATABASE_URL: database.url,
+            HOST: '127.0.0.1',
+            PORT: '0',
+            DATA_DIR: folder,
+            DEMO: 'false',
+        };
+        const ended = await run(process.execPath, [`bin/${name}.ts`], { cwd: ROOT, env: { ...usual, ...settings } }).catch(
+            (error) => error,
+        );
+        expect(ended, `${name} with ${JSON.stringify(settings)}`).to.include({ code: 1 });
+        return ended.stderr;
+    }
+    const next = () => String(Number(taken) + 1);
+
+    it('names PORT where something listens there', async () => {
+        const told = `routebook: PORT: ${taken} is taken; for example PORT=${next()}\n`;
+        for (const name of ['api', 'start'] as const) expect(await endOf(name, { PORT: taken }), name).to.equal(told);
+    });
+
+    it('names METRICS_PORT where something listens there', async () => {
+        const told = `routebook: METRICS_PORT: ${taken} is taken; for example METRICS_PORT=${next()}\n`;
+        for (const name of ['api', 'worker', 'start'] as const) expect(await endOf(name, { METRICS_PORT: taken }), name).to.equal(told);
+    });
+
+    it('names the port that only root may have', () => {
+        const denied = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' });
+        const told = 'METRICS_PORT: this user may not listen on 80; for example METRICS_PORT=9464';
+        expect(listenFault(denied, { name: 'METRICS_PORT', port: 80 }))
+            .to.be.instanceOf(ConfigFault)
+            .with.property('message', told);
+    });
+
+    it('names HOST where it is none of this machine', async () => {
+        const told = 'routebook: HOST: must be a name or an address of this machine (EADDRNOTAVAIL); for example HOST=127.0.0.1\n';
+        for (const settings of [{}, { METRICS_PORT: '0' }]) expect(await endOf('api', { HOST: '203.0.113.7', ...settings })).to.equal(told);
+        // A name that nobody knows would be asked for outside of this machine.
+        const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND nosuch.invalid'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
+        expect(listenFault(unknown, { name: 'PORT', port: 8080 }))
+            .to.be.instanceOf(ConfigFault)
+            .with.property('message')
+            .that.matches(/^HOST: /);
+    });
+
+    it('names DATA_DIR where it is no folder, or below what is none', async () => {
+        const file = join(folder, 'file');
+        for (const dataDir of [file, join(file, 'below')]) {
+            expect(await endOf('start', { DATA_DIR: dataDir })).to.match(
+                /^routebook: DATA_DIR: \S+ is no folder and cannot be made one \([A-Z]+\); for example DATA_DIR=.data\n$/,
+            );
+        }
     });
 });
