@@ -39,7 +39,8 @@ export function buildServer(app: App): Server {
     const server = hapi.server({
         listener,
         port: app.config.port,
-        host: app.config.host ?? '0.0.0.0',
+        // Without a host Node listens on :: for IPv4 and IPv6, and on 0.0.0.0 where the machine has no IPv6.
+        ...(app.config.host === undefined ? {} : { host: app.config.host }),
         compression: { minBytes: 1024 },
         router: { isCaseSensitive: true, stripTrailingSlash: false },
         routes: {

@@ -2,14 +2,17 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { limitIdentity } from '../api/plugins/client-address.ts';
 import { type Config, ConfigFault, readConfig } from '../shared/config.ts';
+import { ANONYMOUS } from '../shared/domain/plans.ts';
 import { listenFault } from '../shared/listen-fault.ts';
 import { createTestDatabase, type TestDatabase } from './support/postgres.ts';
+import { openWorld } from './support/world.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -179,3 +182,28 @@ describe('a start that finds its place taken or missing', function () {
         }
     });
 });
+
+describe('an API without HOST', () => {
+    it('answers on every address of this machine, and knows its callers by their own', async () => {
+        const world = await openWorld({ workers: 0, config: { host: undefined } });
+        const { port } = new URL(world.base);
+        try {
+            for (const address of loopbackAddresses()) {
+                const base = `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+                expect((await fetch(`${base}/livez`)).status, base).to.equal(200);
+                expect((await fetch(`${base}/metrics`)).status, `${base}/metrics`).to.equal(200);
+                const counted = await fetch(`${base}/v1/catalog/none.test?intent=find+one+product+and+its+price`);
+                expect(counted.status, base).to.equal(404);
+                const { windows } = await world.app.limits.peek(`ip:${limitIdentity(address)}`, [ANONYMOUS], 'nobody');
+                expect(windows[0]?.remaining, base).to.equal(ANONYMOUS.limit - 1);
+            }
+        } finally {
+            await world.close();
+        }
+    });
+});
+
+function loopbackAddresses(): string[] {
+    const own = Object.values(networkInterfaces()).flatMap((found = []) => found.map(({ address }) => address));
+    return ['127.0.0.1', '::1'].filter((address) => own.includes(address));
+}
