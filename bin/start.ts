@@ -14,6 +14,7 @@ import { startRollUps } from '../workers/roll-up.ts';
 import { startSweeper } from '../workers/sweep.ts';
 import { startVerifier } from '../workers/verify.ts';
 import { openWorker } from '../workers/worker.ts';
+import { baseUrl } from './demo/base-url.ts';
 import { demoKey } from './demo/key.ts';
 import { DEMO_SITE, openDemoSite } from './demo/site.ts';
 import { loadStarterRegistry, publishDemo } from './demo/starter-registry.ts';
@@ -67,7 +68,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     workerApp.setPort(api.port);
 
     process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
-    if (demo !== undefined) printFirstSteps(await demoKey(app), `http://localhost:${api.port}`);
+    if (demo !== undefined) printFirstSteps(await demoKey(app), baseUrl(settings.host, api.port));
 }
 
 /** @throws ConfigFault where it is no folder and cannot become one. */

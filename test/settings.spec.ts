@@ -2,16 +2,18 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { networkInterfaces, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { limitIdentity } from '../api/plugins/client-address.ts';
+import { baseUrl } from '../bin/demo/base-url.ts';
 import { type Config, ConfigFault, readConfig } from '../shared/config.ts';
 import { ANONYMOUS } from '../shared/domain/plans.ts';
 import { listenFault } from '../shared/listen-fault.ts';
 import { createTestDatabase, type TestDatabase } from './support/postgres.ts';
+import { startProcess } from './support/processes.ts';
 import { openWorld } from './support/world.ts';
 
 const run = promisify(execFile);
@@ -200,6 +202,38 @@ describe('an API without HOST', () => {
         } finally {
             await world.close();
         }
+    });
+});
+
+describe('npm start with HOST', function () {
+    this.timeout(60_000);
+
+    it('prints a curl line that works as it stands', async () => {
+        const database = await createTestDatabase();
+        const folder = mkdtempSync(join(tmpdir(), 'routebook-host-'));
+        // Linux has all of 127.0.0.0/8, others one address of it.
+        const hosts = loopbackAddresses().map((address) => (address === '127.0.0.1' && platform() === 'linux' ? '127.0.0.2' : address));
+        try {
+            for (const HOST of hosts) {
+                const settings = { HOST, PORT: '0', DATABASE_URL: database.url, DATA_DIR: folder, DEMO: 'true' };
+                const started = startProcess('start', settings);
+                await started.said('Ctrl-C stops everything');
+                const line = await started.said('curl -s');
+                const { stdout } = await run('/bin/sh', ['-c', line]).finally(() => started.end('SIGKILL'));
+                expect(JSON.parse(stdout), HOST).to.have.nested.property('data.items[0].title', 'Trail running shoes');
+            }
+        } finally {
+            await database.drop();
+            rmSync(folder, { recursive: true, force: true });
+        }
+    });
+
+    it('says localhost where it listens on every interface or on the usual one', () => {
+        for (const host of [undefined, '0.0.0.0', '0', '::', '::0', '0:0:0:0:0:0:0:0', 'localhost']) {
+            expect(baseUrl(host, 8080), host).to.equal('http://localhost:8080');
+        }
+        expect(baseUrl('shop.internal', 80)).to.equal('http://shop.internal:80');
+        expect(baseUrl('2001:db8::1', 80)).to.equal('http://[2001:db8::1]:80');
     });
 });
 
