@@ -9,13 +9,14 @@ const FRESH_MS = 1000;
 const DRIFT_MS = 60_000;
 
 /**
- * Fills the gauges of shared state (queue, held credits, circuits, drifted schemas, ledger drift) when somebody scrapes. They stand on
- * every API; a store that is down leaves the last value and never fails the scrape.
+ * Registers the gauges of shared state (queue, held credits, circuits, drifted schemas, ledger drift), which stand on every API and
+ * nowhere else, and fills them when somebody scrapes. A store that is down leaves the last value and never fails the scrape.
  */
 export function gatherSharedState(app: App): void {
     const { metrics, queue, circuits, db, log } = app;
     const refresh = (gauge: Gauge<string>, everyMs: number, read: () => Promise<void>) => {
         let readAt = Number.NEGATIVE_INFINITY;
+        metrics.registry.registerMetric(gauge);
         Object.assign(gauge, {
             collect: async () => {
                 if (performance.now() - readAt < everyMs) return;

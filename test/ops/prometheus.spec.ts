@@ -173,6 +173,20 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         }
     });
 
+    it('finds what all processes share at every API, and at no worker a 0 that nobody measured', async () => {
+        const gauges = [
+            'routebook_credits_held',
+            'routebook_queue_oldest_wait_seconds',
+            'routebook_ledger_drift_accounts',
+            'routebook_schemas_drifted',
+            'routebook_queue_jobs{state="waiting"}',
+        ];
+        for (const gauge of gauges) {
+            const jobs = (await prometheus.query(gauge)).map(({ metric }) => metric['job']);
+            expect(jobs, gauge).to.deep.equal(['routebook-api', 'routebook-api']);
+        }
+    });
+
     it('finds metrics that promtool has nothing to say against', async () => {
         for (const port of Object.values(ports).flat()) {
             const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
