@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
 import { type EgressAllowEntry, parseEgressAllow } from './domain/egress-allow.ts';
-import { readEmail } from './domain/email.ts';
 
 /** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
 export interface Config {
@@ -239,7 +238,8 @@ class SettingsReader {
     sender(name: string, example: string): string | undefined {
         const value = this.#value(name);
         const address = value === undefined ? undefined : (/^[^<>]*<([^<>]*)>$/.exec(value)?.[1] ?? value);
-        if (address === undefined || readEmail(address).ok) return value;
+        // Also at a machine without a dot in its name, as mail within one house has it.
+        if (address === undefined || /^[^\s@<>,]+@[^\s@<>,]+$/.test(address)) return value;
         return this.#fault(name, 'must be a mail address, alone or in angle brackets behind a name', example);
     }
 

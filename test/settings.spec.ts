@@ -60,6 +60,7 @@ const RIGHT: readonly (readonly [name: string, value: string, read: (config: Con
     ['REDIS_URL', 'rediss://:password@cache.example:6380/1', ({ redisUrl }) => redisUrl],
     ['SMTP_URL', 'smtps://user:password@mail.example:465', ({ mail }) => mail.smtpUrl],
     ['MAIL_FROM', 'hello@routebook.example', ({ mail }) => mail.from],
+    ['MAIL_FROM', 'routebook@localhost', ({ mail }) => mail.from],
     ['MAIL_FROM', '"Routebook" <hello@routebook.example>', ({ mail }) => mail.from],
     ['EGRESS_PROXY_URL', 'http://user:password@proxy:3128', ({ egressProxyUrl }) => egressProxyUrl],
     ['EGRESS_HOSTS', 'shop.example=[::1]', ({ egressHosts }) => [...egressHosts].join(), 'shop.example,::1'],
