@@ -1,7 +1,7 @@
 import type { Db } from '../db.ts';
 import { newId } from '../domain/ids.ts';
 import { type Batch, openBatch, WaitedTooLong } from './batch.ts';
-import { type Balance, forwardBonus, readBalance } from './credits/accounts.ts';
+import { type Balance, forwardBonus, openBalances } from './credits/accounts.ts';
 import { type AnsweredCharge, type AnsweredSettled, type AnswerToKeep, settleAnswered } from './credits/answered.ts';
 import { BONUSES } from './credits/bonuses.ts';
 import { holdCapped } from './credits/capped-holds.ts';
@@ -198,7 +198,7 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         },
         markSent: (operation) => marks.add(operation),
         stateOf: (operation) => stateOf(db, operation),
-        balance: (accountId) => readBalance(db, accountId),
+        balance: openBalances(db),
         settlingMs: () => (performance.now() - last.at < SETTLING_KNOWN_MS ? 2 * last.ms : 0),
         sweep: (limit = 500) => sweep(db, limit),
         async close() {

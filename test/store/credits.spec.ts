@@ -19,6 +19,26 @@ describe('credits', () => {
         return verdict;
     }
 
+    describe('a balance', () => {
+        it('is told to everybody who asks at the same moment, each of an own account, by few reads', async () => {
+            const [ada, bob] = [await books.user({ allowance: 7 }), await books.user({ allowance: 9 })];
+            let reads = 0;
+            const note = ({ sql }: { sql: string }) => {
+                if (sql.includes('credit_accounts')) reads++;
+            };
+            books.db.on('query', note);
+            try {
+                const asked = Array.from({ length: 100 }, (_, index) => [ada, bob, 'usr_nobody'][index % 3] ?? '');
+                const told = await Promise.all(asked.map((account) => books.credits.balance(account)));
+                const right = asked.map((account) => (account === ada ? 7 : account === bob ? 9 : undefined));
+                expect(told.map((balance) => balance?.available)).to.deep.equal(right);
+                expect(reads).to.be.within(1, 2);
+            } finally {
+                books.db.off('query', note);
+            }
+        });
+    });
+
     describe('a hold', () => {
         it('takes as many units as are wanted', async () => {
             const account = await books.user({ allowance: 100 });

@@ -1,5 +1,6 @@
 import type { Db } from '../../db.ts';
 import type { LimitOverrides, Plan } from '../../domain/plans.ts';
+import { perTick } from '../../per-tick.ts';
 
 /** Figures that an operator set for one account; what is absent or null follows the plan. */
 export type Overrides = LimitOverrides;
@@ -101,12 +102,31 @@ export async function forwardBonus(db: Db): Promise<number> {
 
 /** How an account stands now, its period brought up to date; undefined where there is none. */
 export async function readBalance(db: Db, accountId: string): Promise<Balance | undefined> {
+    const [row] = await readRows(db, [accountId]);
+    return bringUpToDate(db, row);
+}
+
+/** The same for many callers: those who ask at the same moment, as a thousand that are refused at once do, are answered by one read. */
+export function openBalances(db: Db): (accountId: string) => Promise<Balance | undefined> {
+    const read = perTick(async (accountIds: readonly string[]) => {
+        const rows = new Map((await readRows(db, accountIds)).map((row) => [row.id, row]));
+        return accountIds.map((id) => rows.get(id));
+    });
+    return async (accountId) => bringUpToDate(db, await read(accountId));
+}
+
+/** Reads without waiting for anybody, so that no account keeps others waiting. */
+async function readRows(db: Db, accountIds: readonly string[]): Promise<AccountRow[]> {
     const { rows } = await db.raw<{ rows: AccountRow[] }>(
-        'select c.*, c.resets_at <= app_now() as is_over from credit_accounts c where c.id = ?',
-        [accountId],
+        'select c.*, c.resets_at <= app_now() as is_over from credit_accounts c where c.id = any(?)',
+        [[...accountIds]],
     );
-    if (rows[0]?.is_over !== true) return rows[0] && balanceOf(rows[0]);
-    const turned = await db.raw<{ rows: AccountRow[] }>('select * from credits_refresh(?)', [accountId]);
+    return rows;
+}
+
+async function bringUpToDate(db: Db, row: AccountRow | undefined): Promise<Balance | undefined> {
+    if (row?.is_over !== true) return row && balanceOf(row);
+    const turned = await db.raw<{ rows: AccountRow[] }>('select * from credits_refresh(?)', [row.id]);
     return turned.rows[0] && balanceOf(turned.rows[0]);
 }
 
