@@ -26,7 +26,7 @@ export function holdAhead(call: FetchCall, admitted: Admitted, deadlineAt: numbe
     const { app, body, caller, operation } = call;
     const isPlain = body.dry_run !== true && (body.max_age ?? 0) === 0 && caller?.isCapped !== true;
     if (!isPlain || !app.precedents.take(likenessOf(call, admitted))) return undefined;
-    const held = call.span.during('hold', () => app.credits.hold(orderHold(call, admitted, { deadlineAt, isChecked: true })));
+    const held = app.credits.hold(orderHold(call, admitted, { deadlineAt, isChecked: true }));
     // Whoever takes it, or gives it back, learns that it failed.
     held.catch(() => undefined);
     let isTaken = false;
