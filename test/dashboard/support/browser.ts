@@ -117,6 +117,8 @@ function pathOf(url: string): string {
 
 // Written as text: this project's types know no DOM.
 async function measure(page: Page): Promise<{ wide: number; shown: number }> {
+    // A page that was only begun has no document yet.
+    await page.waitForLoadState('domcontentloaded');
     return page.evaluate('({ wide: document.documentElement.scrollWidth, shown: document.documentElement.clientWidth })');
 }
 
