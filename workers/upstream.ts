@@ -6,6 +6,7 @@ import { createConnector, type EgressConnector, type EgressRules, GuardedAgent, 
 import type { Pace } from './pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
 import { type Body, readBody } from './upstream/body.ts';
+import { isBodyless } from './upstream/bodyless.ts';
 import { type CallTime, openCallTime } from './upstream/call.ts';
 import type { CookieJar } from './upstream/cookies.ts';
 import { type Exchange, startExchange } from './upstream/exchange.ts';
@@ -201,7 +202,7 @@ class Call {
                 return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
             }
             if (status < 200 || status > 299) throw await this.#refused(response, status, exchange, began);
-            const isEmpty = request.method === 'HEAD' || status === 204 || status === 205;
+            const isEmpty = isBodyless({ status, method: request.method });
             body = await readBody(response, this.#tools.caps.body, { isEmpty });
             if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
             this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);

@@ -1,5 +1,6 @@
 import type { Json, JsonSchema, Select } from '../../shared/domain/types.ts';
-import { isBodyless, type RawPage, type ResponseRules } from './read-page.ts';
+import { isBodyless } from '../upstream/bodyless.ts';
+import type { RawPage, ResponseRules } from './read-page.ts';
 
 /** A crossing to a thread and back costs 0.1 to 0.2 ms of CPU; reading a body of this size with light rules costs less. */
 const LIGHT_BODY = 16 * 1024;

@@ -3,6 +3,7 @@ import { findSecrets } from '../../shared/domain/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import { wrapResult } from '../../shared/domain/wrap-result.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
+import { isBodyless } from '../upstream/bodyless.ts';
 import { decode, isUtf8 } from './decode.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
@@ -73,11 +74,6 @@ export function judge(data: JsonObject, schema: JsonSchema | undefined): void {
 /** The steps of a pointer are keys of the site's. */
 function harmless(pointer: string): string {
     return findSecrets(pointer) === undefined ? pointer : '/[removed]';
-}
-
-/** 204, 205 and the answer to HEAD have no body by definition; an empty 200 is another matter. */
-export function isBodyless(page: Pick<RawPage, 'status' | 'method'>): boolean {
-    return page.method === 'HEAD' || page.status === 204 || page.status === 205;
 }
 
 /** What nests too deep is refused before a text is made of it. */
