@@ -6,7 +6,11 @@ import { ANONYMOUS } from '../shared/domain/plans.ts';
 import { listenFault } from '../shared/listen-fault.ts';
 import { gatherSharedState } from './gather-shared-state.ts';
 import { isUp } from './health/check-health.ts';
+import { listen } from './listen.ts';
 import { buildServer } from './server.ts';
+
+/** Open connections of one process; past it newcomers are closed at once, before they take memory. */
+const MAX_CONNECTIONS = 10_000;
 
 /** Requests in flight may finish this much before the process must be gone. */
 const STOP_MARGIN_MS = 500;
@@ -25,17 +29,25 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
     const server = buildServer(app);
     await connect(app);
     const newcomers = watchNewcomers(server.listener);
-    await server.start().catch((error: unknown) => {
+    await server.start();
+    const { listener } = server;
+    const listening = await listen(listener, app.config, MAX_CONNECTIONS).catch((error: unknown) => {
         throw listenFault(error, { name: 'PORT', port: app.config.port });
     });
-    const port = Number(server.info.port);
-    app.setPort(port);
+    app.setPort(listening.port);
     return {
-        port,
+        port: listening.port,
         async stop() {
             app.drain();
-            await newcomers.settle();
-            await server.stop({ timeout: Math.max(1000, app.config.shutdownGraceMs - STOP_MARGIN_MS) });
+            // Whom the kernel has let in already would be reset: they are taken first.
+            await nextTurn();
+            listening.close();
+            await newcomers.heard();
+            const timeout = Math.max(1000, app.config.shutdownGraceMs - STOP_MARGIN_MS);
+            // hapi waits for the connections of its own socket alone.
+            const cut = setTimeout(() => listener.closeAllConnections(), timeout);
+            await Promise.all([server.stop({ timeout }), listening.ended()]);
+            clearTimeout(cut);
         },
     };
 }
@@ -44,7 +56,7 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
  * hapi ends every connection that has no request yet when it stops, also those that were opened a moment ago and whose request is on
  * its way. So we stop listening first, and let these be heard.
  */
-function watchNewcomers(listener: Server): { settle(): Promise<void> } {
+function watchNewcomers(listener: Server): { heard(): Promise<void> } {
     const silent = new Set<Socket>();
     listener.on('connection', (socket: Socket) => {
         silent.add(socket);
@@ -52,10 +64,7 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     });
     listener.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
     return {
-        async settle() {
-            // Whom the kernel has let in already would be reset: they are taken first.
-            await nextTurn();
-            listener.close();
+        async heard() {
             const patience = performance.now() + FIRST_REQUEST_MS;
             while (silent.size > 0 && performance.now() < patience) await sleep(LOOK_AGAIN_MS);
         },
