@@ -87,7 +87,11 @@ export function openQueue(options: QueueOptions): Queue {
             const id = jobId(job);
             const envelope: Envelope = { job, replyTo: openReplies().name, ...(trace === undefined ? {} : { trace }) };
             const abandon = () => {
-                if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
+                if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) giveUp();
+            };
+            const giveUp = () => {
+                if (!priority) line.gaveUp();
+                cancel(id);
             };
             signal?.addEventListener('abort', abandon, { once: true });
             if (!priority) places.set(id, { number: line.join(), since: job.admittedAt });
@@ -95,7 +99,7 @@ export function openQueue(options: QueueOptions): Queue {
                 id,
                 remainingMs + REPORT_GRACE_MS,
                 () => {
-                    cancel(id);
+                    giveUp();
                     return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' };
                 },
                 () => {

@@ -8,6 +8,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
 import { atListener } from './at-listener.ts';
 import { isFetch } from './is-fetch.ts';
+import { toRefusal } from './refusals.ts';
 import { openTally } from './tell-refused.ts';
 
 const { path: PATH } = postFetch;
@@ -58,18 +59,19 @@ export function shedLoad(server: Server, app: App): void {
         }
         return h.continue;
     });
-    const leave = ({ raw: { req } }: Request) => {
+    const leave = ({ raw: { req } }: Request, isDone: boolean) => {
         over.add(req);
         if (!counted.delete(req)) return;
         inside--;
-        hands.left();
+        if (isDone) hands.left();
     };
     server.ext('onPreResponse', (request, h) => {
-        leave(request);
+        const { response } = request;
+        leave(request, !('isBoom' in response) || toRefusal(response).code !== 'DEADLINE_EXCEEDED');
         return h.continue;
     });
     // Without an answer, too, where the caller went.
-    server.events.on('response', leave);
+    server.events.on('response', (request) => leave(request, false));
 
     function judge(request: IncomingMessage): Refusal | undefined {
         judged.add(request);

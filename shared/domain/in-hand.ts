@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = 250;
  * done a second is learned while there is a crowd. Times are milliseconds of one clock.
  */
 export interface InHand {
-    /** A call was answered, or its caller went. */
+    /** A call was answered; one that ran out of time, or whose caller went, was not done. */
     left(): void;
     /**
      * How long a newcomer would wait, where that is too long; otherwise undefined.
@@ -49,11 +49,11 @@ export function openInHand(): InHand {
         },
     };
 
-    /** What was handed on to workers counts as done: slow sites answer much later. */
+    /** What was handed on to workers counts as done, and not once more when it is answered: slow sites answer much later. */
     function learn(now: number, withWorkers: number): void {
         if (look !== undefined && now - look.at < LOOK_EVERY_MS) return;
         if (look !== undefined) {
-            const seen = ((done + Math.max(0, withWorkers - look.withWorkers)) * 1000) / (now - look.at);
+            const seen = (Math.max(0, done + withWorkers - look.withWorkers) * 1000) / (now - look.at);
             pace = pace === undefined ? seen : (pace + seen) / 2;
         }
         look = { at: now, withWorkers };

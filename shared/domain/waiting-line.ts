@@ -5,7 +5,7 @@ const CALM_MS = 2000;
 /** Jobs taken are counted over so long, and not told apart below the other one. */
 const COUNTED_MS = 1000;
 const APART_MS = 20;
-/** What a rate is made of at least. */
+/** What a rate is made of at least; of fewer only where they were counted for the whole time. */
 const LEAST_SPAN_MS = 100;
 const LEAST_TAKEN = 16;
 /** How long a newcomer may be expected to wait, while jobs have had to wait for a short time only: bursts pass. */
@@ -32,6 +32,8 @@ export interface WaitingLine {
     join(): number;
     /** A worker took it; `since`: when its call came. Long jobs are told of late. */
     taken(number: number, since: number, at: number): void;
+    /** The caller of a job gave up, since no worker told of it in time. */
+    gaveUp(): void;
     /** @param others calls that come before the newcomer and have no number yet; @param open jobs with a number that are not over */
     outlook(now: number, before: { others: number; open: number }): Outlook;
 }
@@ -55,6 +57,8 @@ export function openWaitingLine(): WaitingLine {
     let counted: Taken[] = [];
     let waitingSince = Number.NEGATIVE_INFINITY;
     let waitingUntil = Number.NEGATIVE_INFINITY;
+    /** How many were told of since a caller gave up. */
+    let toldSince = LEAST_TAKEN;
 
     return {
         join: () => ++joined,
@@ -62,17 +66,24 @@ export function openWaitingLine(): WaitingLine {
             // Whoever joined before one that was taken was taken too.
             if (number <= latest.number) return;
             latest = { number, at: Math.max(at, latest.at) };
+            toldSince++;
             if (latest.at - since < NO_WAIT_MS) counted = [];
             else count();
+        },
+        gaveUp() {
+            toldSince = 0;
         },
         outlook(now, { others, open }) {
             const [first] = counted;
             if (first === undefined) return NOBODY_WAITS;
             const lastsMs = now - waitingSince;
-            const [count, span] = [latest.number - first.number, latest.at - first.at];
-            if (count < LEAST_TAKEN || span < LEAST_SPAN_MS) return { waitMs: 0, lastsMs };
             const before = Math.min(joined - latest.number, open) + others;
-            return { waitMs: Math.max(0, (before * span) / count - (now - latest.at)), lastsMs };
+            const taken = latest.number - first.number;
+            // Where callers give up, jobs that nobody told of are not taken to be with a slow site: no more are taken than were seen to be.
+            if (toldSince < LEAST_TAKEN) return { waitMs: (before * (now - first.at)) / Math.max(1, taken), lastsMs };
+            const span = latest.at - first.at;
+            if (span < (taken < LEAST_TAKEN ? COUNTED_MS : LEAST_SPAN_MS)) return { waitMs: 0, lastsMs };
+            return { waitMs: Math.max(0, (before * span) / taken - (now - latest.at)), lastsMs };
         },
     };
 

@@ -27,6 +27,12 @@ describe('the calls that a process has in hand', () => {
         expect(play(evenly(0.9 * PACE, 0, 20_000), { siteMs: 10_000 }).refused).to.deep.equal([]);
     });
 
+    it('are as many as before after the process stood nearly still, and nobody was answered in time', () => {
+        const paceAt = (at: number) => (at >= 3000 && at < 8000 ? PACE / 50 : PACE);
+        const { doneAt } = play(evenly(5 * PACE, 0, 30_000), { timeoutMs: 2000, paceAt });
+        expect(doneAt.filter((at) => at >= 12_000 && at < 30_000).length).to.be.above(0.9 * PACE * 18);
+    });
+
     it('are a bounded number where nothing goes on at all', () => {
         const hands = openInHand();
         const verdicts = Array.from({ length: 5000 }, (_, at) => hands.tooLongMs(at, { inHand: Math.min(at, 2000), withWorkers: 0 }));
@@ -35,31 +41,46 @@ describe('the calls that a process has in hand', () => {
     });
 });
 
-/** One after the other at PACE a second, then a worker and its site; a second crossing of this process costs nothing here. */
-function play(arrivals: number[], { siteMs = 0 } = {}): { refused: number[]; waits: { at: number; waited: number }[]; doneAt: number[] } {
+interface World {
+    siteMs?: number;
+    /** Who is not through with this process by then gives up, and costs it nothing more. */
+    timeoutMs?: number;
+    paceAt?: (at: number) => number;
+}
+
+/** One after the other at a pace, then a worker and its site; a second crossing of this process costs nothing here. */
+function play(
+    arrivals: number[],
+    { siteMs = 0, timeoutMs = Number.POSITIVE_INFINITY, paceAt = () => PACE }: World = {},
+): { refused: number[]; waits: { at: number; waited: number }[]; doneAt: number[] } {
     const hands = openInHand();
     const refused: number[] = [];
     const waits: { at: number; waited: number }[] = [];
     const doneAt: number[] = [];
+    /** When calls came that wait for their turn. */
+    let inHand: number[] = [];
     /** When calls that were let in are through with this process, and when they are answered. */
     const handed: number[] = [];
     let freeAt = 0;
-    let through = 0;
     let answered = 0;
     for (const at of arrivals) {
-        while ((handed[through] ?? Number.POSITIVE_INFINITY) <= at) through++;
+        for (let first = inHand[0]; first !== undefined; first = inHand[0]) {
+            const start = Math.max(freeAt, first);
+            const end = start + 1000 / paceAt(start);
+            if (end > at) break;
+            freeAt = end;
+            handed.push(end);
+            waits.push({ at: first, waited: end - first });
+            doneAt.push(end + siteMs);
+            inHand.shift();
+        }
+        inHand = inHand.filter((came) => came + timeoutMs > at);
         while ((handed[answered] ?? Number.POSITIVE_INFINITY) + siteMs <= at) {
             answered++;
             hands.left();
         }
-        if (hands.tooLongMs(at, { inHand: handed.length - through, withWorkers: through - answered }) !== undefined) {
-            refused.push(at);
-            continue;
-        }
-        freeAt = Math.max(freeAt, at) + 1000 / PACE;
-        handed.push(freeAt);
-        waits.push({ at, waited: freeAt - at });
-        doneAt.push(freeAt + siteMs);
+        const isRefused = hands.tooLongMs(at, { inHand: inHand.length, withWorkers: handed.length - answered }) !== undefined;
+        (isRefused ? refused : inHand).push(at);
     }
     return { refused, waits, doneAt };
 }

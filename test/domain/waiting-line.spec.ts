@@ -47,6 +47,15 @@ describe('the line to the workers', () => {
         expect(play([...atOnce(1000, 0, 5000), ...evenly(50, 0, 10_000)], 1100).refused).to.deep.equal([]);
     });
 
+    it('finds back to what workers can do after they stood still, or nearly, and nothing was answered in time', () => {
+        const nearly = (at: number) => (at >= 3000 && at < 8000 ? 30 * QUICK_MS : QUICK_MS);
+        const wholly = (at: number) => (at >= 3000 && at < 8000 ? 8000 - at + QUICK_MS : QUICK_MS);
+        for (const slowness of [nearly, wholly]) {
+            const { doneAt } = play(evenly(4000, 0, 30_000), SLOTS, { timeoutMs: 2000, slowness });
+            expect(doneAt.filter((at) => at >= 12_000 && at < 30_000).length).to.be.above(0.9 * 800 * 18);
+        }
+    });
+
     it('keeps all slots busy where slow sites fill them', () => {
         const { refused, doneAt } = play(evenly(200, 0, 40_000, 1000));
         expect(refused.length).to.be.above(0);
@@ -70,27 +79,49 @@ interface Played {
     doneAt: number[];
 }
 
-/** Lets jobs come to workers of so many slots, millisecond by millisecond; what they tell the line, they tell it when a job is done. */
-function play(load: readonly Job[], slots = SLOTS): Played {
+/**
+ * Lets jobs come to workers of so many slots, millisecond by millisecond; what they tell the line, they tell it when a job is done.
+ * Who is not answered in time gives up, and hears nothing any more; his job is taken out where it waits.
+ * @param slowness how long a job runs that is taken at a time, where that is not for the job to say
+ */
+function play(
+    load: readonly Job[],
+    slots = SLOTS,
+    {
+        timeoutMs = Number.POSITIVE_INFINITY,
+        slowness = (_at, job) => job.runMs,
+    }: { timeoutMs?: number; slowness?: (at: number, job: Job) => number } = {},
+): Played {
     const line = openWaitingLine();
     const coming = load.toSorted((one, other) => one.at - other.at);
     const waiting: (Job & { number: number })[] = [];
     const running = new Map<number, (Job & { number: number; takenAt: number })[]>();
+    const open = new Set<number>();
     const played: Played = { refused: [], waits: [], doneAt: [] };
-    let [next, head, free] = [0, 0, slots];
+    let [next, head, eldest, free] = [0, 0, 0, slots];
     for (let now = 0; next < coming.length || head < waiting.length || running.size > 0; now++) {
         for (const job of running.get(now) ?? []) {
-            line.taken(job.number, job.at, now - job.runMs);
-            played.doneAt.push(now);
             free++;
+            if (!open.delete(job.number)) continue;
+            line.taken(job.number, job.at, job.takenAt);
+            played.doneAt.push(now);
         }
         running.delete(now);
+        for (let job = waiting[eldest]; job !== undefined && job.at + timeoutMs <= now; job = waiting[++eldest]) {
+            if (open.delete(job.number)) line.gaveUp();
+        }
         for (let job = coming[next]; job !== undefined && job.at <= now; job = coming[++next]) {
-            if (isTooLong(line.outlook(now, { others: 0, open: waiting.length - head + slots - free }))) played.refused.push(job.at);
-            else waiting.push({ ...job, number: line.join() });
+            if (isTooLong(line.outlook(now, { others: 0, open: open.size }))) {
+                played.refused.push(job.at);
+                continue;
+            }
+            const number = line.join();
+            open.add(number);
+            waiting.push({ ...job, number });
         }
         for (let job = waiting[head]; job !== undefined && free > 0; job = waiting[++head]) {
-            const end = now + job.runMs;
+            if (!open.has(job.number)) continue;
+            const end = now + slowness(now, job);
             running.set(end, [...(running.get(end) ?? []), { ...job, takenAt: now }]);
             played.waits.push({ at: job.at, waited: now - job.at });
             free--;
