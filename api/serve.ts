@@ -23,6 +23,8 @@ export interface Call<Params, Query, Body> {
     params: Params;
     query: Query;
     body: Body;
+    /** Of a body that judges itself (`guard: false`): what is wrong with its text and does not show in `body`. */
+    bodyFaults: readonly Detail[];
     requestId: string;
     /** When it came, by the monotonic clock. */
     startedAt: number;
@@ -139,8 +141,13 @@ async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, ch
     const params = check<P>(checked.params, request.params, 'params', problems);
     const query = check<Q>(checked.query, singleValues(request, problems), 'query', problems);
     let body = undefined as B;
-    if (contract.body !== undefined) body = checkBody<B>(checked.body, await readJsonBody(request, contract.body), problems);
-    else if (contract.method !== 'GET') checkBody(undefined, await readUnwantedJson(request), problems);
+    let bodyFaults: readonly Detail[] = [];
+    if (contract.body !== undefined) {
+        const { value, faults } = await readJsonBody(request, contract.body);
+        const judgesItself = contract.body.guard === false;
+        if (judgesItself) bodyFaults = faults;
+        body = checkBody<B>(checked.body, { value, faults: judgesItself ? [] : faults }, problems);
+    } else if (contract.method !== 'GET') checkBody(undefined, await readUnwantedJson(request), problems);
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
     const operation = newId('op');
     request.app.call = { operation, body };
@@ -149,6 +156,7 @@ async function readCall<P, Q, B, A>(app: App, contract: Contract<P, Q, B, A>, ch
         params,
         query,
         body,
+        bodyFaults,
         caller: request.app.caller,
         requestId: request.app.requestId,
         startedAt: request.app.startedAt,

@@ -4,6 +4,7 @@ import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { BODY_BOUNDS, hasMoreValues, jsonProblems } from '../../shared/domain/json-bounds.ts';
 import { isObject } from '../../shared/domain/json-schema/structure.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package-rules/tree.ts';
+import { roundedNumbers } from '../../shared/domain/rounded-numbers.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
@@ -16,9 +17,16 @@ export interface JsonBody {
     faults: Detail[];
 }
 
+/** The value of a JSON text, and what of the text it no longer shows. */
+interface Parsed {
+    value: unknown;
+    rounded: Detail[];
+}
+
 /**
  * The JSON value of a request's body: media type, encoding, syntax and bounds are judged here, before any schema sees it.
- * Deep JSON and odd text pass every validator and break things later: a body with faults has to be refused.
+ * Deep JSON and odd text pass every validator and break things later: a body with faults has to be refused. Without `guard` the faults
+ * are only those that its value does not show.
  * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, SCHEMA_INVALID.
  */
 export async function readJsonBody(
@@ -35,8 +43,9 @@ export async function readJsonBody(
     if (guard === false && hasMoreValues(payload, MAX_VALUES)) {
         throw new Refusal('SCHEMA_INVALID', undefined, { details: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] });
     }
-    const value = parse(payload);
-    return { value, faults: guard === false ? [] : jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS) };
+    const { value, rounded } = parse(payload);
+    if (guard === false) return { value, faults: rounded };
+    return { value, faults: [...jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS), ...rounded] };
 }
 
 /**
@@ -91,10 +100,11 @@ export function readBytes(source: IncomingMessage, maxBytes: number): Promise<Bu
     });
 }
 
-function parse(payload: Buffer): unknown {
+function parse(payload: Buffer): Parsed {
     if (payload.length === 0) throw new Refusal('INVALID_JSON', 'The body is empty; send a JSON object.');
     try {
-        return JSON.parse(UTF8.decode(payload));
+        const text = UTF8.decode(payload);
+        return { value: JSON.parse(text), rounded: roundedNumbers(text) };
     } catch (cause) {
         throw new Refusal('INVALID_JSON', undefined, {}, { cause });
     }
@@ -103,7 +113,7 @@ function parse(payload: Buffer): unknown {
 /** Undefined for what is no JSON. */
 function parseAny(payload: Buffer): unknown {
     try {
-        return parse(payload);
+        return parse(payload).value;
     } catch {
         return undefined;
     }

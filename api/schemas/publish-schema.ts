@@ -14,11 +14,11 @@ import { oneAtATime } from './one-at-a-time.ts';
 
 /** POST /v1/schemas: the rules, then one transaction (CONTRACT section 3.2). */
 export async function publishSchema(call: Call<object, { dry_run?: boolean }, JsonObject>): Promise<Reply<PublishAnswer>> {
-    const { app, body, query } = call;
+    const { app, body, bodyFaults, query } = call;
     const caller = call.caller as Caller;
     await guardJudging(app, caller);
     const isAllowed = (port: number) => isPortAllowed(app.config.egressAllow, port);
-    const checked = await oneAtATime(() => checkPackage(body, { isPortAllowed: isAllowed }));
+    const checked = await oneAtATime(() => checkPackage(body, { isPortAllowed: isAllowed, rounded: bodyFaults }));
     if (!checked.ok) throw new Refusal('SCHEMA_INVALID', undefined, { details: checked.problems });
     const { document, warnings } = checked;
     const hash = await oneAtATime(() => versionHash(document));

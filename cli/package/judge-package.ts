@@ -18,7 +18,7 @@ export type Judgement =
 /** The server's own rules over a file, all problems in the order of its lines. */
 export function judgePackage(file: PackageFile, settings: Settings): Judgement {
     const { egressAllow } = settings.egress();
-    const verdict = checkPackage(file.value, { isPortAllowed: (port) => isPortAllowed(egressAllow, port) });
+    const verdict = checkPackage(file.value, { isPortAllowed: (port) => isPortAllowed(egressAllow, port), rounded: file.rounded });
     const located = <T extends { path: string }>(found: T): T & Place => ({ ...found, ...file.locate(found.path) });
     if (verdict.ok) return { ok: true, file: file.name, document: verdict.document, warnings: verdict.warnings.map(located) };
     const problems = verdict.problems.map(located).sort((a, b) => a.line - b.line || a.column - b.column);

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { roundedNumbers } from '../../shared/domain/rounded-numbers.ts';
+import type { Detail } from '../../shared/refusals.ts';
 import { CommandFault } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Place, positionsOf } from './positions.ts';
@@ -10,6 +12,8 @@ export interface PackageFile {
     /** As messages name it. */
     name: string;
     value: unknown;
+    /** Where the text has numbers that `value` holds otherwise. */
+    rounded: Detail[];
     /** Where the value at a JSON pointer stands in the text. */
     locate(pointer: string): Place;
 }
@@ -27,9 +31,11 @@ export async function readPackageFile(path: string, terminal: Pick<Terminal, 're
         throw new CommandFault('PAYLOAD_TOO_LARGE', message, { fields: { file: name } });
     }
     let positions: ((pointer: string) => Place) | undefined;
+    const value = parse(text, name);
     return {
         name,
-        value: parse(text, name),
+        value,
+        rounded: roundedNumbers(text),
         locate(pointer) {
             positions ??= positionsOf(text);
             return positions(pointer);

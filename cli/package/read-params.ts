@@ -1,3 +1,4 @@
+import { roundedNumbers } from '../../shared/domain/rounded-numbers.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
 import { wrongUsage } from '../failures.ts';
 
@@ -20,7 +21,7 @@ export function readParams({ param: pairs = [], params: json }: TypedParams, kno
         }
         if (read.has(name)) throw wrongUsage(`the param ${name} is given twice`);
         const param = known.find((candidate) => candidate.name === name);
-        read.set(name, mark === ':=' ? readJson(text, name) : typed(text, param?.schema));
+        read.set(name, mark === ':=' ? readJson(text, name) : typed(text, name, param?.schema));
     }
     return Object.fromEntries(read);
 }
@@ -37,19 +38,17 @@ function readObject(text: string): JsonObject {
 }
 
 function readJson(text: string, what: string): Json {
-    try {
-        return JSON.parse(text) as Json;
-    } catch {
-        throw wrongUsage(`the value of ${what} is no JSON`);
-    }
+    const value = parsed(text, what);
+    if (value === undefined) throw wrongUsage(`the value of ${what} is no JSON`);
+    return value;
 }
 
-function typed(text: string, schema: JsonSchema | undefined): Json {
+function typed(text: string, name: string, schema: JsonSchema | undefined): Json {
     const types = typesOf(schema);
     if (types === undefined || types.includes('string')) return text;
-    const value = parsed(text);
+    const value = parsed(text, name);
     const item = typeof schema === 'object' ? schema['items'] : undefined;
-    if (types.includes('array') && !Array.isArray(value)) return [typed(text, isSchema(item) ? item : undefined)];
+    if (types.includes('array') && !Array.isArray(value)) return [typed(text, name, isSchema(item) ? item : undefined)];
     return value ?? text;
 }
 
@@ -65,10 +64,15 @@ function isSchema(value: Json | undefined): value is JsonSchema {
     return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 }
 
-function parsed(text: string): Json | undefined {
+/** Undefined for what is no JSON. The server would be sent what is rounded here, and could not tell. */
+function parsed(text: string, what: string): Json | undefined {
+    let value: Json;
     try {
-        return JSON.parse(text) as Json;
+        value = JSON.parse(text) as Json;
     } catch {
         return undefined;
     }
+    const [rounded] = roundedNumbers(text);
+    if (rounded === undefined) return value;
+    throw wrongUsage(`the value of ${[what, rounded.path].join('')} is a whole number with more digits than are kept; send it as a text`);
 }

@@ -17,6 +17,8 @@ import { isVerifiable } from './verification.ts';
 export interface PackageContext {
     /** Whether an entry of EGRESS_ALLOW covers this port: then plain http and the port are accepted. The dial decides again. */
     isPortAllowed(port: number): boolean;
+    /** Where the text of the package has numbers that `value` holds otherwise (`roundedNumbers`); none where there was no text. */
+    rounded?: readonly Detail[];
 }
 
 /** Something to know about a package that is accepted. `path` is a JSON pointer into it. */
@@ -41,6 +43,7 @@ export type PackageVerdict =
  */
 export function checkPackage(value: unknown, context: PackageContext): PackageVerdict {
     const report = openReport();
+    report.addAll(context.rounded ?? []);
     if (!checkTree(value, report)) return { ok: false, problems: report.problems };
     const draft = readPackage(value, [], report);
     if (draft === undefined) return { ok: false, problems: report.problems };

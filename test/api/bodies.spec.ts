@@ -207,6 +207,59 @@ describe('a route that takes a body', () => {
         }
     });
 
+    it('refuses whole numbers that would go on rounded, and names each place, for a package with every other problem of it', async () => {
+        const id = '9007199254740993';
+        const fetched = await maker.call('POST', '/v1/fetch', {
+            body: `{"site":"${SITE}","endpoint":"product","params":{"id":${id},"a/b":[1,{"c":-12345678901234567890}],"d":1e400}}`,
+        });
+        expect([fetched.status, codeOf(fetched)]).to.deep.equal([400, 'VALIDATION_ERROR']);
+        expect(detailsOf(fetched).sort()).to.deep.equal([
+            '/params/a~1b/1/c INVALID_VALUE',
+            '/params/d INVALID_VALUE',
+            '/params/id INVALID_VALUE',
+        ]);
+        expect(JSON.stringify(fetched.body)).to.include('send it as a string');
+
+        const tooLong = await maker.call('POST', '/v1/fetch', { body: `{"site":"${SITE}","endpoint":"product","timeout_ms":${id}}` });
+        expect(detailsOf(tooLong), 'a field of the route').to.deep.equal(['/timeout_ms INVALID_VALUE']);
+
+        const document = JSON.stringify({ ...aPackage('numbers.test'), title: 7 }).replace('"params":[{', `"params":[{"example":${id},`);
+        const published = await maker.call('POST', '/v1/schemas', { body: document });
+        expect([published.status, codeOf(published)]).to.deep.equal([422, 'SCHEMA_INVALID']);
+        expect(detailsOf(published).sort()).to.deep.equal(['/endpoints/0/params/0/example INVALID_VALUE', '/title INVALID_TYPE']);
+
+        const asked = await maker.call('POST', '/mcp', {
+            body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"params":{"id":${id}}}}}`,
+        });
+        expect([asked.status, detailsOf(asked)]).to.deep.equal([400, ['/params/arguments/params/id INVALID_VALUE']]);
+    });
+
+    it('takes every number that goes on as it was written, however long it is', async () => {
+        for (const number of ['9007199254740991', '9007199254740992', '100000000000000000000', '1e20', '1E+20', '0.1234567890123456789']) {
+            const body = `{"site":"${SITE}","endpoint":"product","dry_run":true,"params":{"id":1,"tag":${number}}}`;
+            expect(detailsOf(await maker.call('POST', '/v1/fetch', { body })), number).to.deep.equal(['/params/tag UNKNOWN_FIELD']);
+        }
+        const text = `{"site":"${SITE}","endpoint":"product","dry_run":true,"params":{"id":1,"tag":"9007199254740993"}}`;
+        expect(detailsOf(await maker.call('POST', '/v1/fetch', { body: text }))).to.deep.equal(['/params/tag UNKNOWN_FIELD']);
+    });
+
+    it('survives long numbers wherever they stand', async () => {
+        const long = '9'.repeat(100_000);
+        const bodies = [
+            long,
+            `[${long}]`,
+            `{"params":${long}}`,
+            `{"${long}":${long}}`,
+            `${'['.repeat(50_000)}${long}${']'.repeat(50_000)}`,
+        ];
+        for (const path of ['/v1/fetch', '/v1/schemas', '/v1/schema-requests', '/mcp']) {
+            for (const body of [...bodies, '9007199254740993', `${'['.repeat(50_000)}9007199254740993${']'.repeat(50_000)}`]) {
+                const refused = await maker.call('POST', path, { body });
+                expect(refused.status, `${path} ${body.slice(0, 30)}`).to.be.oneOf([400, 422]);
+            }
+        }
+    });
+
     it('survives a hundred thousand levels of nesting', async () => {
         for (const [path, levels] of [
             ['/v1/fetch', 100_000],

@@ -44,6 +44,22 @@ describe('calling sites from the command line', function () {
         expect((ran.json['data'] as Record<string, unknown>)['path']).to.equal('/echo/12?fixed=1&tag=x&tag=y%20z');
     });
 
+    it('sends no number that it would have to round', async () => {
+        const asked = shop.seen.length;
+        for (const typed of [
+            ['--params', '{"id": 9007199254740993}'],
+            ['-p', 'id:=9007199254740993'],
+            ['-p', 'id=9007199254740993'],
+        ]) {
+            const ran = await shell.run(['fetch', SHOP, 'product', ...typed]);
+            expect(ran.code, typed.join(' ')).to.equal(2);
+            expect(ran.stderr, typed.join(' '))
+                .to.match(/--params\/id|id is a whole number/)
+                .and.include('send it as a text');
+        }
+        expect(shop.seen.length).to.equal(asked);
+    });
+
     it('shows with --dry-run what would be sent and what it would cost', async () => {
         const before = shop.seen.length;
         const ran = await shell.run(['fetch', SHOP, 'order', '--params', '{"product": 3}', '--dry-run']);

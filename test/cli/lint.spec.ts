@@ -64,6 +64,16 @@ describe('routebook lint', function () {
         expect(shown.stdout).to.include(`${name}:${problem?.line}:${problem?.column}`);
     });
 
+    it('points at a whole number that the registry would hold rounded', async () => {
+        const name = write(
+            'rounded.json',
+            JSON.stringify(aPackage('shop.example')).replace('"params":[{', '"params":[{"example":9007199254740993,'),
+        );
+        const ran = await shell.run(['lint', name, '--json']);
+        const [file] = ran.json['files'] as Linted[];
+        expect(file?.problems.map(({ path }) => path)).to.deep.equal(['/endpoints/0/params/0/example']);
+    });
+
     it('points at the place where a file stops being JSON', async () => {
         const name = write('broken.json', '{\n    "format": "routebook/1"\n    "site": "shop.example"\n}\n');
         const ran = await shell.run(['lint', name, '--json']);

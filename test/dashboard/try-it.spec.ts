@@ -101,6 +101,7 @@ describe('trying an endpoint on its page', function () {
             ['seven', 'This takes a number.'],
             ['0', 'must be &gt;= 1'],
             ['7.5', 'integer'],
+            ['9007199254740993', 'more digits than are kept'],
         ] as const) {
             const { status, html } = await person.send(at('product'), { step: 'price', key: keyId, 'param-0': value });
             expect(status, value).to.equal(422);

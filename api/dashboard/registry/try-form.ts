@@ -1,3 +1,4 @@
+import { roundedNumbers } from '../../../shared/domain/rounded-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
 import type { Detail } from '../../../shared/refusals.ts';
 import type { Fields, Problems } from '../fields.ts';
@@ -109,7 +110,9 @@ function readValue(param: Param, text: string): { ok: true; value: Json } | { ok
     const isChosen = optionsOf(param) !== undefined;
     if (types.includes('string') && !isChosen && !isJson(param)) return { ok: true, value: text };
     try {
-        return { ok: true, value: JSON.parse(text) as Json };
+        const value = JSON.parse(text) as Json;
+        const [rounded] = roundedNumbers(text);
+        return rounded === undefined ? { ok: true, value } : { ok: false, problem: rounded.message };
     } catch {
         if (types.includes('integer') || types.includes('number')) return { ok: false, problem: 'This takes a number.' };
         return {
