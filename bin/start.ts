@@ -1,8 +1,7 @@
 import './more-threads.ts';
-import { mkdirSync } from 'node:fs';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
-import { type Config, ConfigFault, readConfig } from '../shared/config.ts';
+import { type Config, readConfig } from '../shared/config.ts';
 import { parseEgressAllow } from '../shared/domain/egress-allow.ts';
 import { startEmbeddedPostgres } from '../shared/embedded-postgres.ts';
 import { type Cleanup, runUntilSignal } from '../shared/lifecycle.ts';
@@ -14,6 +13,7 @@ import { startRollUps } from '../workers/roll-up.ts';
 import { startSweeper } from '../workers/sweep.ts';
 import { startVerifier } from '../workers/verify.ts';
 import { openWorker } from '../workers/worker.ts';
+import { makeDataDir } from './data-dir.ts';
 import { baseUrl } from './demo/base-url.ts';
 import { demoKey } from './demo/key.ts';
 import { DEMO_SITE, openDemoSite } from './demo/site.ts';
@@ -31,7 +31,7 @@ await runToEnd(async () => {
 });
 
 async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void> {
-    makeDataDir(settings.dataDir);
+    makeDataDir(settings);
     const databaseUrl = await openDatabase(settings, log, cleanup);
     await migrateAll(databaseUrl);
 
@@ -69,16 +69,6 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
 
     process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
     if (demo !== undefined) printFirstSteps(await demoKey(app), baseUrl(settings.host, api.port));
-}
-
-/** @throws ConfigFault where it is no folder and cannot become one. */
-function makeDataDir(dataDir: string): void {
-    try {
-        mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    } catch (error) {
-        const { code } = error as NodeJS.ErrnoException;
-        throw new ConfigFault([`DATA_DIR: ${dataDir} is no folder and cannot be made one (${code}); for example DATA_DIR=.data`]);
-    }
 }
 
 async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise<string> {

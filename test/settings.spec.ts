@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { networkInterfaces, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -178,10 +178,21 @@ describe('a start that finds its place taken or missing', function () {
 
     it('names DATA_DIR where it is no folder, or below what is none', async () => {
         const file = join(folder, 'file');
-        for (const dataDir of [file, join(file, 'below')]) {
+        const nowhere = platform() === 'linux' ? ['/proc/routebook/below'] : [];
+        for (const dataDir of [file, join(file, 'below'), ...nowhere]) {
             expect(await endOf('start', { DATA_DIR: dataDir })).to.match(
                 /^routebook: DATA_DIR: \S+ is no folder and cannot be made one \([A-Z]+\); for example DATA_DIR=.data\n$/,
             );
+        }
+    });
+
+    it('names DATA_DIR where it cannot be written, before anything starts', async () => {
+        // Modes do not bind root, whom nothing lets write here.
+        const closed = process.getuid?.() === 0 ? '/proc' : join(folder, 'closed');
+        if (!existsSync(closed)) mkdirSync(closed, { mode: 0o500 });
+        const told = /^routebook: DATA_DIR: \S+ cannot be written \([A-Z]+\); for example DATA_DIR=.data\n$/;
+        for (const settings of [{ DATABASE_URL: '' }, { DEMO: 'true' }]) {
+            expect(await endOf('start', { DATA_DIR: closed, ...settings }), JSON.stringify(settings)).to.match(told);
         }
     });
 });

@@ -1,0 +1,35 @@
+import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type Config, ConfigFault } from '../shared/config.ts';
+
+/**
+ * Makes DATA_DIR where it is missing, and sees that what will be kept there can be: the embedded PostgreSQL, or the demo's key.
+ * @throws ConfigFault where it is no folder and cannot become one, or cannot be written
+ */
+export function makeDataDir({ dataDir, databaseUrl, demo }: Pick<Config, 'dataDir' | 'databaseUrl' | 'demo'>): void {
+    orFault(`${dataDir} is no folder and cannot be made one`, () => makeFolder(resolve(dataDir)));
+    if (databaseUrl !== undefined && !demo) return;
+    // Tried, since modes do not bind root, and read-only file systems and full disks do not show in them.
+    orFault(`${dataDir} cannot be written`, () => rmdirSync(mkdtempSync(join(dataDir, '.writable-'))));
+}
+
+/** Not mkdirSync's own `recursive`: below /proc and its like it never ends (Node 26). */
+function makeFolder(path: string): void {
+    const parent = dirname(path);
+    if (!existsSync(parent)) makeFolder(parent);
+    try {
+        mkdirSync(path, { mode: 0o700 });
+    } catch (error) {
+        // It was there, or another start has just made it.
+        if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error;
+    }
+}
+
+function orFault(fault: string, act: () => void): void {
+    try {
+        act();
+    } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        throw new ConfigFault([`DATA_DIR: ${fault} (${code}); for example DATA_DIR=.data`]);
+    }
+}
