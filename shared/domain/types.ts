@@ -54,7 +54,7 @@ export interface PackageEndpoint {
     hosted?: boolean;
     effect?: Effect;
     response?: { type?: ResponseType; select?: Select; schema?: JsonSchema };
-    billing?: { unit: BillingUnit; results?: string; max_results?: number };
+    billing?: { unit?: BillingUnit; results?: string; max_results?: number };
     pagination?: {
         style?: PaginationStyle;
         param?: string;

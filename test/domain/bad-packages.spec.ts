@@ -142,7 +142,6 @@ const ENDPOINTS: Row[] = [
     ],
     ['pages told in the path', { [`${SEARCH}/pagination/param`]: 'section' }, `${SEARCH}/pagination/param`, 'INVALID_VALUE'],
     ['an unknown unit', { [`${SEARCH}/billing/unit`]: 'page' }, `${SEARCH}/billing/unit`, 'INVALID_VALUE'],
-    ['billing without a unit', { [`${SEARCH}/billing/unit`]: DROP }, `${SEARCH}/billing/unit`, 'REQUIRED'],
     ['1,001 results', { [`${SEARCH}/billing/max_results`]: 1001 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],
     ['half a result', { [`${SEARCH}/billing/max_results`]: 0.5 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],
     ['results counted where select makes nothing', { [`${SEARCH}/billing/results`]: 'rows' }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],

@@ -27,6 +27,15 @@ describe('an endpoint that says only what it must', () => {
         });
     });
 
+    it('bills each request where it says of billing only where the results stand', () => {
+        expect(read({ billing: { results: 'rows', max_results: 5 } }).billing).to.deep.equal({
+            unit: 'request',
+            results: 'rows',
+            maxResults: 5,
+        });
+        expect(read({ billing: {} })).to.deep.equal(read());
+    });
+
     it('means the same with null', () => {
         expect(read({ body: null, prepare: null, pagination: null })).to.deep.equal(read());
     });

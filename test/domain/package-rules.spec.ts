@@ -202,6 +202,11 @@ describe('publishing rules', () => {
             ).to.deep.equal([]);
     });
 
+    it('take a place of results without a unit, which is then the request', () => {
+        for (const billing of [{ results: 'items' }, { max_results: 10 }, {}])
+            expect(faultsOf(judge(editedPackage({ '/endpoints/3/billing': billing }))), JSON.stringify(billing)).to.deep.equal([]);
+    });
+
     it('judge a default by a schema that only the compiled validator understands', () => {
         const count = (schema: unknown) => faultsOf(judge(editedPackage({ '/endpoints/1/params/1/schema': schema })));
         expect(count({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).to.deep.equal([]);

@@ -122,7 +122,7 @@ const RESPONSE: Fields<ResponseFields> = {
 };
 
 const BILLING: Fields<BillingFields> = {
-    unit: { read: oneOf(['request', 'result']), required: true },
+    unit: { read: oneOf(['request', 'result']) },
     results: {
         read: text({
             max: 200,
