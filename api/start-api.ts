@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import { ANONYMOUS } from '../shared/domain/plans.ts';
+import { isUp } from '../shared/is-up.ts';
 import { listenFault } from '../shared/listen-fault.ts';
 import { gatherSharedState } from './gather-shared-state.ts';
-import { isUp } from './health/check-health.ts';
 import { listen } from './listen.ts';
 import { buildServer } from './server.ts';
 

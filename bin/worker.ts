@@ -30,7 +30,11 @@ await runToEnd(async () => {
             const rollUps = startRollUps(app);
             cleanup.add('roll-ups', () => rollUps.stop());
             const worker = await openWorker(app);
-            cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
+            const close = () => {
+                app.drain();
+                return worker.close();
+            };
+            cleanup.add('worker', close, { timeoutMs: config.shutdownGraceMs });
             const verifier = startVerifier(app);
             cleanup.add('verifier', () => verifier.stop());
         },

@@ -1,17 +1,21 @@
 import { createServer } from 'node:http';
 import type { App } from './app.ts';
+import { isReady } from './is-up.ts';
 import { listenFault } from './listen-fault.ts';
 
 /**
- * Serves /metrics of this process on METRICS_PORT; does nothing where that is not set.
+ * Serves /metrics of this process on METRICS_PORT, and its /livez and /readyz, which mean what they mean on an API: a worker has no
+ * other port. Does nothing where that is not set.
  * @throws ConfigFault where it cannot listen there
  */
-export async function openMetricsServer({ config, metrics, log }: App): Promise<{ close(): Promise<void> }> {
+export async function openMetricsServer(app: App): Promise<{ close(): Promise<void> }> {
+    const { config, log } = app;
     if (config.metricsPort === undefined) return { close: async () => {} };
     const server = createServer((request, response) => {
-        if (request.url !== '/metrics') return void response.writeHead(404).end();
-        metrics.registry.metrics().then(
-            (text) => response.writeHead(200, { 'content-type': metrics.registry.contentType }).end(text),
+        const read = PAGES.get(request.url ?? '');
+        if (read === undefined) return void response.writeHead(404).end();
+        read(app).then(
+            ({ status, type, text }) => response.writeHead(status, { 'content-type': type }).end(text),
             (error: unknown) => {
                 log.error({ part: 'metrics', err: error }, 'the metrics could not be collected');
                 response.writeHead(500).end();
@@ -31,3 +35,21 @@ export async function openMetricsServer({ config, metrics, log }: App): Promise<
             }),
     };
 }
+
+interface Page {
+    status: number;
+    type: string;
+    text: string;
+}
+
+const PAGES: ReadonlyMap<string, (app: App) => Promise<Page>> = new Map([
+    ['/metrics', async ({ metrics: { registry } }: App) => ({ status: 200, type: registry.contentType, text: await registry.metrics() })],
+    ['/livez', async () => ({ status: 200, type: 'text/plain', text: 'ok' })],
+    [
+        '/readyz',
+        async (app: App) => {
+            const ready = await isReady(app);
+            return { status: ready ? 200 : 503, type: 'text/plain', text: ready ? 'ok' : 'unavailable' };
+        },
+    ],
+]);

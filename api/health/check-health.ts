@@ -1,9 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { HealthAnswer } from '../../shared/contracts/discovery.ts';
+import { isUp } from '../../shared/is-up.ts';
 import { VERSION } from '../../shared/version.ts';
-
-/** A check that takes longer counts as down: whoever asks wants an answer now. */
-const CHECK_MS = 900;
 
 /** A process may report and take no jobs: the loop of a healthy worker goes round every 3 s at the latest. */
 const STUCK_MS = 10_000;
@@ -31,17 +29,4 @@ export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: 
         version: VERSION,
         checks: { database: word(database), queue: word(queue), workers: word(workers) },
     };
-}
-
-/** Whether a check ends well and in time. */
-export async function isUp(check: () => PromiseLike<unknown>): Promise<boolean> {
-    const { promise: late, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(() => resolve(false), CHECK_MS);
-    try {
-        return await Promise.race([Promise.resolve(check()).then(() => true), late]);
-    } catch {
-        return false;
-    } finally {
-        clearTimeout(timer);
-    }
 }

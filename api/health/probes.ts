@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { isReady } from '../../shared/is-up.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { isUp } from './check-health.ts';
 
 /**
  * What orchestrators ask: /livez (does the process answer) and /readyz (can it reach the database; missing workers never
@@ -14,7 +14,7 @@ export function probes(server: Server, app: App): void {
         method: 'GET',
         path: '/readyz',
         handler: async (_request, h) => {
-            if (app.isDraining() || !(await isUp(() => app.db.raw('select 1')))) {
+            if (!(await isReady(app))) {
                 throw new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 });
             }
             return h.response('ok').type('text/plain');

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import pg from 'pg';
+import { openMetricsServer } from '../../shared/metrics-server.ts';
 import { startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
 import { type Answer, join, stranger } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -96,6 +98,36 @@ for (const topology of TOPOLOGIES) {
         }).timeout(60_000);
     });
 }
+
+describe('a worker’s METRICS_PORT', () => {
+    it('answers /livez and /readyz as an API does: the process, and the database while it is not shutting down', async () => {
+        const world = await openWorld();
+        const metricsPort = await freePort();
+        let draining = false;
+        const app = { ...world.app, config: { ...world.app.config, metricsPort }, isDraining: () => draining };
+        const server = await openMetricsServer(app);
+        const probe = async (path: string) => (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).status;
+        try {
+            expect([await probe('/livez'), await probe('/readyz'), await probe('/metrics')]).to.deep.equal([200, 200, 200]);
+            expect(await probe('/constructor')).to.equal(404);
+            draining = true;
+            expect([await probe('/livez'), await probe('/readyz')], 'shutting down').to.deep.equal([200, 503]);
+            draining = false;
+            await letIn(world, false);
+            expect([await probe('/livez'), await probe('/readyz')], 'without a database').to.deep.equal([200, 503]);
+            await letIn(world, true);
+            await eventually(
+                () => probe('/readyz'),
+                (status) => status === 200,
+                20_000,
+            );
+        } finally {
+            await letIn(world, true);
+            await server.close();
+            await world.close();
+        }
+    }).timeout(60_000);
+});
 
 if (TOPOLOGIES.includes('redis')) {
     describe('health, without its Redis', () => {

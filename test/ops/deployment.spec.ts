@@ -75,7 +75,7 @@ describe('the Kubernetes manifests', () => {
 
     it('ask ports that the processes listen on, at paths that exist', () => {
         const listening: Record<string, number> = { http: readConfig({}).port, metrics: Number(settings['METRICS_PORT']) };
-        const paths: Record<string, string[]> = { http: ['/livez', '/readyz'], metrics: ['/metrics'] };
+        const paths: Record<string, string[]> = { http: ['/livez', '/readyz'], metrics: ['/livez', '/readyz', '/metrics'] };
         for (const { pod } of pods) {
             for (const { ports = [], startupProbe, livenessProbe, readinessProbe } of pod?.containers ?? []) {
                 for (const port of ports) expect(listening[port.name]).to.equal(port.containerPort);
@@ -121,7 +121,7 @@ describe('the compose file', () => {
     it('runs commands that exist, asks paths that exist, and waits for what runs', () => {
         for (const { command = [], healthcheck, stop_grace_period } of ours) {
             expect(() => file(`../${command.at(-1)}`)).to.not.throw();
-            if (healthcheck !== undefined) expect(healthcheck.test.at(-1)).to.match(/127\.0\.0\.1:(8080\/readyz|9464\/metrics)'/);
+            if (healthcheck !== undefined) expect(healthcheck.test.at(-1)).to.match(/127\.0\.0\.1:(8080\/readyz|9464\/readyz)'/);
             expect(Number.parseInt(stop_grace_period ?? '0', 10) * 1000).to.be.above(readConfig({}).shutdownGraceMs);
         }
     });

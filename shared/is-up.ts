@@ -1,0 +1,22 @@
+import type { App } from './app.ts';
+
+/** A check that takes longer counts as down: whoever asks wants an answer now. */
+const CHECK_MS = 900;
+
+/** Whether a check ends well and in time. */
+export async function isUp(check: () => PromiseLike<unknown>): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(() => resolve(false), CHECK_MS);
+    try {
+        return await Promise.race([Promise.resolve(check()).then(() => true), late]);
+    } catch {
+        return false;
+    } finally {
+        clearTimeout(timer);
+    }
+}
+
+/** What every process says of itself at /readyz: it reaches its database and is not shutting down. */
+export async function isReady({ db, isDraining }: Pick<App, 'db' | 'isDraining'>): Promise<boolean> {
+    return !isDraining() && (await isUp(() => db.raw('select 1')));
+}
