@@ -20,6 +20,9 @@ import { slowReaders } from './plugins/slow-readers.ts';
 import { yieldToFetches } from './plugins/yield-to-fetches.ts';
 import { ROUTES } from './routes.ts';
 
+/** Open sockets of one process; past it new connections are refused by the kernel's backlog, not by memory. */
+const MAX_CONNECTIONS = 10_000;
+
 /** The API with all its routes; it does not listen yet. */
 export function buildServer(app: App): Server {
     const listener = createServer({
@@ -32,10 +35,12 @@ export function buildServer(app: App): Server {
         requireHostHeader: false,
     });
     listener.maxHeadersCount = MAX_HEADERS;
+    listener.maxConnections = MAX_CONNECTIONS;
     const server = hapi.server({
         listener,
-        // listen.ts does, with several sockets.
-        autoListen: false,
+        port: app.config.port,
+        // Without a host Node listens on :: for IPv4 and IPv6, and on 0.0.0.0 where the machine has no IPv6.
+        ...(app.config.host === undefined ? {} : { host: app.config.host }),
         compression: { minBytes: 1024 },
         router: { isCaseSensitive: true, stripTrailingSlash: false },
         routes: {

@@ -6,11 +6,7 @@ import { ANONYMOUS } from '../shared/domain/plans.ts';
 import { isUp } from '../shared/is-up.ts';
 import { listenFault } from '../shared/listen-fault.ts';
 import { gatherSharedState } from './gather-shared-state.ts';
-import { listen } from './listen.ts';
 import { buildServer } from './server.ts';
-
-/** Open connections of one process; past it newcomers are closed at once, before they take memory. */
-const MAX_CONNECTIONS = 10_000;
 
 /** Requests in flight may finish this much before the process must be gone. */
 const STOP_MARGIN_MS = 500;
@@ -29,25 +25,17 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
     const server = buildServer(app);
     await connect(app);
     const newcomers = watchNewcomers(server.listener);
-    await server.start();
-    const { listener } = server;
-    const listening = await listen(listener, app.config, MAX_CONNECTIONS).catch((error: unknown) => {
+    await server.start().catch((error: unknown) => {
         throw listenFault(error, { name: 'PORT', port: app.config.port });
     });
-    app.setPort(listening.port);
+    const port = Number(server.info.port);
+    app.setPort(port);
     return {
-        port: listening.port,
+        port,
         async stop() {
             app.drain();
-            // Whom the kernel has let in already would be reset: they are taken first.
-            await nextTurn();
-            listening.close();
-            await newcomers.heard();
-            const timeout = Math.max(1000, app.config.shutdownGraceMs - STOP_MARGIN_MS);
-            // hapi waits for the connections of its own socket alone.
-            const cut = setTimeout(() => listener.closeAllConnections(), timeout);
-            await Promise.all([server.stop({ timeout }), listening.ended()]);
-            clearTimeout(cut);
+            await newcomers.settle();
+            await server.stop({ timeout: Math.max(1000, app.config.shutdownGraceMs - STOP_MARGIN_MS) });
         },
     };
 }
@@ -56,7 +44,7 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
  * hapi ends every connection that has no request yet when it stops, also those that were opened a moment ago and whose request is on
  * its way. So we stop listening first, and let these be heard.
  */
-function watchNewcomers(listener: Server): { heard(): Promise<void> } {
+function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     const silent = new Set<Socket>();
     listener.on('connection', (socket: Socket) => {
         silent.add(socket);
@@ -64,7 +52,10 @@ function watchNewcomers(listener: Server): { heard(): Promise<void> } {
     });
     listener.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
     return {
-        async heard() {
+        async settle() {
+            // Whom the kernel has let in already would be reset: they are taken first.
+            await nextTurn();
+            listener.close();
             const patience = performance.now() + FIRST_REQUEST_MS;
             while (silent.size > 0 && performance.now() < patience) await sleep(LOOK_AGAIN_MS);
         },
