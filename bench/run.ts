@@ -17,6 +17,9 @@ import { openStack } from './stack/stack.ts';
  * With `--quick` one short repetition of each, to see that it works, and with `--only name,name` no other scenarios than these; nothing is
  * written then. `--tenth` makes the past of `growth` ten times shorter.
  */
+const OPTIONS = ['--quick', '--tenth', '--only', '--rounds'];
+const unknown = process.argv.slice(2).filter((word) => word.startsWith('-') && !OPTIONS.includes(word));
+if (unknown.length > 0) throw new Error(`${unknown.join(', ')} is none of ${OPTIONS.join(', ')}`);
 const isQuick = process.argv.includes('--quick');
 const REPETITIONS = isQuick ? 1 : 3;
 const RESULTS = fileURLToPath(new URL('results.json', import.meta.url));
