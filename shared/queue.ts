@@ -87,19 +87,15 @@ export function openQueue(options: QueueOptions): Queue {
             const id = jobId(job);
             const envelope: Envelope = { job, replyTo: openReplies().name, ...(trace === undefined ? {} : { trace }) };
             const abandon = () => {
-                if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) giveUp();
-            };
-            const giveUp = () => {
-                if (!priority) line.gaveUp();
-                cancel(id);
+                if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
             };
             signal?.addEventListener('abort', abandon, { once: true });
-            if (!priority) places.set(id, { number: line.join(), since: job.admittedAt });
+            if (!priority) places.set(id, { number: line.join(Date.now()), since: job.admittedAt });
             const outcome = waiters.open(
                 id,
                 remainingMs + REPORT_GRACE_MS,
                 () => {
-                    giveUp();
+                    cancel(id);
                     return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' };
                 },
                 () => {
@@ -148,7 +144,7 @@ export function openQueue(options: QueueOptions): Queue {
             onReply({ id, body }) {
                 const { ranMs, ...outcome }: Report = JSON.parse(body);
                 const place = places.get(id);
-                if (place !== undefined && ranMs !== undefined) line.taken(place.number, place.since, Date.now() - ranMs);
+                if (place !== undefined && ranMs !== undefined) line.taken(place.number, place.since, { toldAt: Date.now(), forMs: ranMs });
                 waiters.settle(id, outcome);
             },
             async onDoubt() {

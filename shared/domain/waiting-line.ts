@@ -8,6 +8,13 @@ const APART_MS = 20;
 /** What a rate is made of at least; of fewer only where they were counted for the whole time. */
 const LEAST_SPAN_MS = 100;
 const LEAST_TAKEN = 16;
+/** How long jobs run is a mean of about so many. */
+const RUNS = 32;
+/**
+ * Who was taken is told of when the job is done: so many usual runs without a word, others were taken as before. From then on nobody is:
+ * else jobs that run out of time before they are told of would be taken for ones of slow sites, and everybody would be let in behind them.
+ */
+const UNTOLD_RUNS = 2;
 /** How long a newcomer may be expected to wait, while jobs have had to wait for a short time only: bursts pass. */
 const BURST_WAIT_MS = 3000;
 const BURST_MS = 1000;
@@ -28,12 +35,10 @@ export interface Outlook {
  * to wait: as long as workers are free, slow sites make no line, however many calls of theirs are running. Times are of one clock.
  */
 export interface WaitingLine {
-    /** The number of a job that is added. */
-    join(): number;
-    /** A worker took it; `since`: when its call came. Long jobs are told of late. */
-    taken(number: number, since: number, at: number): void;
-    /** The caller of a job gave up, since no worker told of it in time. */
-    gaveUp(): void;
+    /** The number of a job that is added at a time. */
+    join(now: number): number;
+    /** A worker tells at `toldAt` that it took a job and ran it for so long; `since`: when its call came. */
+    taken(number: number, since: number, ran: { toldAt: number; forMs: number }): void;
     /** @param others calls that come before the newcomer and have no number yet; @param open jobs with a number that are not over */
     outlook(now: number, before: { others: number; open: number }): Outlook;
 }
@@ -57,35 +62,42 @@ export function openWaitingLine(): WaitingLine {
     let counted: Taken[] = [];
     let waitingSince = Number.NEGATIVE_INFINITY;
     let waitingUntil = Number.NEGATIVE_INFINITY;
-    /** How many were told of since a caller gave up. */
-    let toldSince = LEAST_TAKEN;
+    let usualRunMs: number | undefined;
+    let lastCallAt = Number.NEGATIVE_INFINITY;
 
     return {
-        join: () => ++joined,
-        taken(number, since, at) {
+        join(now) {
+            forgetAfterRest(now);
+            return ++joined;
+        },
+        taken(number, since, { toldAt, forMs }) {
+            usualRunMs = usualRunMs === undefined ? forMs : usualRunMs + (forMs - usualRunMs) / RUNS;
             // Whoever joined before one that was taken was taken too.
             if (number <= latest.number) return;
-            latest = { number, at: Math.max(at, latest.at) };
-            toldSince++;
+            latest = { number, at: Math.max(toldAt - forMs, latest.at) };
             if (latest.at - since < NO_WAIT_MS) counted = [];
             else count();
         },
-        gaveUp() {
-            toldSince = 0;
-        },
         outlook(now, { others, open }) {
+            forgetAfterRest(now);
             const [first] = counted;
             if (first === undefined) return NOBODY_WAITS;
             const lastsMs = now - waitingSince;
             const before = Math.min(joined - latest.number, open) + others;
             const taken = latest.number - first.number;
-            // Where callers give up, jobs that nobody told of are not taken to be with a slow site: no more are taken than were seen to be.
-            if (toldSince < LEAST_TAKEN) return { waitMs: (before * (now - first.at)) / Math.max(1, taken), lastsMs };
-            const span = latest.at - first.at;
+            const silence = now - latest.at;
+            const untold = Math.min(silence, UNTOLD_RUNS * (usualRunMs ?? 0));
+            const span = latest.at - first.at + silence - untold;
             if (span < (taken < LEAST_TAKEN ? COUNTED_MS : LEAST_SPAN_MS)) return { waitMs: 0, lastsMs };
-            return { waitMs: Math.max(0, (before * span) / taken - (now - latest.at)), lastsMs };
+            return { waitMs: Math.max(0, (before * span) / Math.max(1, taken) - untold), lastsMs };
         },
     };
+
+    /** Silence of workers says nothing where nobody asked anything of them. */
+    function forgetAfterRest(now: number): void {
+        if (now - lastCallAt > CALM_MS) counted = [];
+        lastCallAt = now;
+    }
 
     function count(): void {
         if (latest.at - waitingUntil > CALM_MS) waitingSince = latest.at;

@@ -11,6 +11,8 @@ import { aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
+const MORNING = 6;
+
 for (const topology of TOPOLOGIES) {
     describe(`what trends, over ${topology}`, () => {
         let world: World;
@@ -21,6 +23,8 @@ for (const topology of TOPOLOGIES) {
         before(async () => {
             shop = await openShop();
             world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS, trustProxy: 1 } });
+            // One caller's calls of a day count together: what follows must not come to midnight.
+            await world.clock.advance({ hours: (MORNING + 24 - new Date().getUTCHours()) % 24 });
             maker = await join(world, { plan: 'enterprise' });
             callers = [];
             for (let index = 0; index < 4; index++) callers.push(await join(world, { plan: 'pro' }));

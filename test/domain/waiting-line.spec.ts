@@ -56,6 +56,16 @@ describe('the line to the workers', () => {
         }
     });
 
+    it('passes a burst on again after a rest', () => {
+        const { refused } = play([...evenly(4000, 0, 5000), ...atOnce(1500, 20_000)]);
+        expect(refused.filter((at) => at >= 20_000)).to.deep.equal([]);
+    });
+
+    it('never comes to a stand where slow sites fill all slots, and callers wait little longer than a call takes', () => {
+        const { doneAt } = play(evenly(100, 0, 60_000, 1500), 80, { timeoutMs: 3000 });
+        expect(doneAt.filter((at) => at >= 10_000 && at < 60_000).length).to.be.above(0.3 * (80 / 1.5) * 50);
+    });
+
     it('keeps all slots busy where slow sites fill them', () => {
         const { refused, doneAt } = play(evenly(200, 0, 40_000, 1000));
         expect(refused.length).to.be.above(0);
@@ -103,19 +113,19 @@ function play(
         for (const job of running.get(now) ?? []) {
             free++;
             if (!open.delete(job.number)) continue;
-            line.taken(job.number, job.at, job.takenAt);
+            line.taken(job.number, job.at, { toldAt: now, forMs: now - job.takenAt });
             played.doneAt.push(now);
         }
         running.delete(now);
         for (let job = waiting[eldest]; job !== undefined && job.at + timeoutMs <= now; job = waiting[++eldest]) {
-            if (open.delete(job.number)) line.gaveUp();
+            open.delete(job.number);
         }
         for (let job = coming[next]; job !== undefined && job.at <= now; job = coming[++next]) {
             if (isTooLong(line.outlook(now, { others: 0, open: open.size }))) {
                 played.refused.push(job.at);
                 continue;
             }
-            const number = line.join();
+            const number = line.join(now);
             open.add(number);
             waiting.push({ ...job, number });
         }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
 import type { Consumer, Queue } from '../../shared/queue.ts';
@@ -48,6 +49,27 @@ for (const topology of topologies) {
             const [mine, theirs] = await Promise.all([api.run(aJob({ endpoint: 'mine' })), other.run(aJob({ endpoint: 'theirs' }))]);
             expect(mine.ok && mine.data['endpoint']).to.equal('mine');
             expect(theirs.ok && theirs.data['endpoint']).to.equal('theirs');
+        });
+
+        it('lets newcomers expect a wait where those before them gave up, and none as soon as workers are well', async function () {
+            this.timeout(15_000);
+            const release = Promise.withResolvers<void>();
+            let isStuck = false;
+            work(async () => {
+                await (isStuck ? release.promise : sleep(20));
+                return success({});
+            }, 4);
+            await Promise.all(Array.from({ length: 80 }, () => api.run(aJob())));
+            isStuck = true;
+            const late = await Promise.all(Array.from({ length: 20 }, () => api.run(aJob({}, 500))));
+            expect(late.every((outcome) => !outcome.ok && outcome.code === 'DEADLINE_EXCEEDED')).to.equal(true);
+            const waiting = Array.from({ length: 40 }, () => api.run(aJob({}, 10_000)));
+            expect(api.outlook(0).waitMs).to.be.above(0);
+            isStuck = false;
+            release.resolve();
+            await Promise.all(waiting);
+            await api.run(aJob());
+            expect(api.outlook(0).waitMs).to.equal(0);
         });
 
         it('carries an outcome of 10 MiB', async function () {
