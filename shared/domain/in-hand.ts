@@ -62,7 +62,7 @@ export function openInHand(): InHand {
 }
 
 /** Of what stands still it is not known when it goes on. */
-const LONGEST_MS = 30_000;
+export const LONGEST_MS = 30_000;
 
 function waitOf(inHand: number, pace: number): number {
     return Math.min(LONGEST_MS, (inHand * 1000) / pace);

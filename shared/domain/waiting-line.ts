@@ -1,3 +1,5 @@
+import { LONGEST_MS } from './in-hand.ts';
+
 /** Below this nobody waits: whatever rate is seen then is that of the callers, not of the workers. Milliseconds, as all that follow. */
 const NO_WAIT_MS = 100;
 /** A line that comes back so soon is the same one. */
@@ -71,7 +73,8 @@ export function openWaitingLine(): WaitingLine {
             return ++joined;
         },
         taken(number, since, { toldAt, forMs }) {
-            usualRunMs = usualRunMs === undefined ? forMs : usualRunMs + (forMs - usualRunMs) / RUNS;
+            // One that came too late was taken and not run.
+            if (forMs > 0) usualRunMs = usualRunMs === undefined ? forMs : usualRunMs + (forMs - usualRunMs) / RUNS;
             // Whoever joined before one that was taken was taken too.
             if (number <= latest.number) return;
             latest = { number, at: Math.max(toldAt - forMs, latest.at) };
@@ -89,7 +92,7 @@ export function openWaitingLine(): WaitingLine {
             const untold = Math.min(silence, UNTOLD_RUNS * (usualRunMs ?? 0));
             const span = latest.at - first.at + silence - untold;
             if (span < (taken < LEAST_TAKEN ? COUNTED_MS : LEAST_SPAN_MS)) return { waitMs: 0, lastsMs };
-            return { waitMs: Math.max(0, (before * span) / Math.max(1, taken) - untold), lastsMs };
+            return { waitMs: Math.min(LONGEST_MS, Math.max(0, (before * span) / Math.max(1, taken) - untold)), lastsMs };
         },
     };
 

@@ -56,6 +56,14 @@ describe('the line to the workers', () => {
         }
     });
 
+    it('never tells anybody to wait for longer than half a minute, however long nobody was taken', () => {
+        const line = openWaitingLine();
+        for (let number = 0; number < 500; number++) line.join(0);
+        line.taken(1, 0, { toldAt: 300, forMs: 10 });
+        line.taken(20, 0, { toldAt: 600, forMs: 10 });
+        for (let now = 1000; now < 60_000; now += 1000) expect(line.outlook(now, { others: 0, open: 480 }).waitMs).to.be.within(1, 30_000);
+    });
+
     it('passes a burst on again after a rest', () => {
         const { refused } = play([...evenly(4000, 0, 5000), ...atOnce(1500, 20_000)]);
         expect(refused.filter((at) => at >= 20_000)).to.deep.equal([]);
