@@ -17,6 +17,8 @@ export interface LimitsOptions {
     /** Its offset is added to the time of Redis; PostgreSQL has `app_now()`. */
     clock: Pick<Clock, 'offsetMs'>;
     log: OutageLog;
+    /** How long a step may wait where the counters live in PostgreSQL, in milliseconds; a second where nothing is said. */
+    patienceMs?: number;
 }
 
 /** Opens the counters that all processes share: rate windows, fetches in flight per account and per site. */

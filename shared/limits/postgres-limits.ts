@@ -4,6 +4,8 @@ import { openPool } from '../postgres-pool.ts';
 import type { LimitStore } from './store.ts';
 import type { StoreAnswer } from './types.ts';
 
+/** How long a step may wait for a connection, and then for its answer. */
+const PATIENCE_MS = 1000;
 /** How long ended windows and expired leases may lie about. */
 const SWEEP_MS = 60_000;
 
@@ -27,13 +29,14 @@ const TAKE_AND_LOOK = {
 };
 
 /** The counters in PostgreSQL: UNLOGGED tables and one function, see migrations/0011_limits.ts. The clock is `app_now()`. */
-export function openPostgresLimits({ databaseUrl, log }: { databaseUrl: string; log: OutageLog }): LimitStore {
+export function openPostgresLimits(options: { databaseUrl: string; log: OutageLog; patienceMs?: number | undefined }): LimitStore {
+    const { databaseUrl, log, patienceMs = PATIENCE_MS } = options;
     const pool = openPool({
         url: databaseUrl,
         part: 'postgres limits',
         log,
         max: 6,
-        timeoutMs: 1000,
+        timeoutMs: patienceMs,
         settings: '-c synchronous_commit=off',
     });
     const sweep = setInterval(() => void pool.query('select limits_sweep()').catch(() => undefined), SWEEP_MS).unref();

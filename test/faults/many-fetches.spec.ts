@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import * as ledger from '../../shared/store/ledger.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
@@ -6,6 +7,8 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 const FETCHES = 2000;
 const IN_FLIGHT = 64;
+/** How often a caller who is put off asks again. */
+const MOST_TRIES = 5;
 
 for (const topology of TOPOLOGIES) {
     describe(`${FETCHES} fetches at ${IN_FLIGHT} in flight over two workers, a tenth failing upstream (${topology})`, function () {
@@ -14,6 +17,7 @@ for (const topology of TOPOLOGIES) {
         let shop: Shop;
         let ada: Person;
         let answers: Answer[];
+        let putOff: number;
 
         before(async () => {
             shop = await openShop();
@@ -21,7 +25,7 @@ for (const topology of TOPOLOGIES) {
             const high = 1_000_000;
             ada = await join(world, { plan: 'enterprise', overrides: { perMinute: high, perHour: high, perDay: high, concurrency: 200 } });
             expect((await ada.publish(shopPackage(shop.port))).status).to.equal(201);
-            answers = await callAll(ada);
+            ({ answers, putOff } = await callAll(ada));
         });
 
         after(async () => {
@@ -40,10 +44,12 @@ for (const topology of TOPOLOGIES) {
             const { rows } = await world.app.db.raw(
                 'select state, count(*), sum(charged) as charged from holds group by state order by state',
             );
-            expect(rows).to.deep.equal([
-                { state: 'charged', count: FETCHES * 0.9, charged: String(FETCHES * 0.9) },
-                { state: 'released', count: FETCHES * 0.1, charged: null },
-            ]);
+            const [charged, released, ...others] = rows;
+            expect(charged).to.deep.equal({ state: 'charged', count: FETCHES * 0.9, charged: String(FETCHES * 0.9) });
+            expect(released).to.deep.include({ state: 'released', charged: null });
+            // Whoever was put off may have had credits on hold by then, or not yet.
+            expect(released.count).to.be.within(FETCHES * 0.1, FETCHES * 0.1 + putOff);
+            expect(others).to.deep.equal([]);
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);
             const used = answers.reduce((sum, { body }) => sum + (body['meta'] as { credits_used: number }).credits_used, 0);
             expect(used).to.equal(FETCHES * 0.9);
@@ -60,16 +66,30 @@ for (const topology of TOPOLOGIES) {
     });
 }
 
-async function callAll(person: Person): Promise<Answer[]> {
+/** What all calls were answered in the end, and how often one of them was put off before. */
+async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: number }> {
     const answers: Answer[] = [];
+    let putOff = 0;
     let next = 0;
     const lanes = Array.from({ length: IN_FLIGHT }, async () => {
         for (let mine = next++; mine < FETCHES; mine = next++) {
             const isFailure = mine % 10 === 0;
             // A 4xx is not retried, so that each failing fetch is one request.
-            answers.push(await (isFailure ? person.fetch(SHOP, 'status', { code: 404 }) : person.fetch(SHOP, 'product', { id: mine })));
+            const ask = () => (isFailure ? person.fetch(SHOP, 'status', { code: 404 }) : person.fetch(SHOP, 'product', { id: mine }));
+            let answer = await ask();
+            for (let again = 0; isPutOff(answer) && again < MOST_TRIES; again++) {
+                putOff += 1;
+                await sleep(Number(answer.headers.get('retry-after')) * 1000);
+                answer = await ask();
+            }
+            answers.push(answer);
         }
     });
     await Promise.all(lanes);
-    return answers;
+    return { answers, putOff };
+}
+
+/** On a machine whose cores others take, a moment is too slow for our own bounds; clients ask again when they are told to. */
+function isPutOff({ status, body }: Answer): boolean {
+    return status === 503 && (body['error'] as { code: string }).code === 'SERVICE_UNAVAILABLE';
 }

@@ -14,7 +14,7 @@ export const topologies: readonly ('redis' | 'postgres')[] = testRedisUrl() === 
 export interface Ground {
     place: Place;
     openQueue(role: 'api' | 'worker'): Queue;
-    openLimits(clock?: { offsetMs: number }): ReturnType<typeof openLimits>;
+    openLimits(clock?: { offsetMs: number }, patienceMs?: number): ReturnType<typeof openLimits>;
     openFleet(): ReturnType<typeof openFleet>;
     /** Closes what was opened since the last call. */
     closeAll(): Promise<void>;
@@ -38,7 +38,7 @@ export async function prepareGround(topology: 'redis' | 'postgres', redisUrl = t
     return {
         place,
         openQueue: (role) => keep(openQueue({ ...place, role, log: silent })),
-        openLimits: (clock = { offsetMs: 0 }) => keep(openLimits({ ...place, clock, log: silent })),
+        openLimits: (clock = { offsetMs: 0 }, patienceMs = 1000) => keep(openLimits({ ...place, clock, log: silent, patienceMs })),
         openFleet: () => keep(openFleet({ ...place, log: silent })),
         closeAll,
         async remove() {
