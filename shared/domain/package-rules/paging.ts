@@ -1,5 +1,6 @@
 import { DEFAULT_RESULTS, defaultStart, isWritingMethod } from '../endpoint.ts';
 import { isObject } from '../json-schema/structure.ts';
+import { stepFrom } from '../pages.ts';
 import type { PaginationStyle } from '../types.ts';
 import type { Subject } from './endpoint-rules.ts';
 import { quoted } from './report.ts';
@@ -46,7 +47,10 @@ export function checkPagination(subject: Subject): void {
     if (carrier?.draft.source === 'path') {
         report.add([...place, 'param'], 'INVALID_VALUE', 'Pages are told by a query or a body param, and this one stands in the path.');
     }
-    if (style === 'page' || style === 'offset') checkStart(subject, carrier?.draft, pagination.start ?? defaultStart(style));
+    if (style === 'page' || style === 'offset') {
+        checkStart(subject, carrier?.draft, pagination.start ?? defaultStart(style));
+        if (carrier !== undefined) checkDefault(subject, carrier);
+    }
     if (draft.method === 'HEAD') report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no items, so it has no pages.');
 }
 
@@ -63,6 +67,12 @@ function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft 
         'INVALID_VALUE',
         `The pages start with ${start}, which does not fit the schema of ${quoted(carrier.name)}: give a start or a default that fits.`,
     );
+}
+
+/** Nor would anybody hear of a walk that counts on from what is no number. */
+function checkDefault({ report }: Subject, { draft, at }: Subject['params'][number]): void {
+    if (draft.default === undefined || stepFrom(draft.default, 0) !== undefined) return;
+    report.add([...at, 'default'], 'INVALID_VALUE', 'Pages are counted from this default, so it has to be a whole number.');
 }
 
 /** Results can be counted only where there is going to be an array. */
