@@ -69,6 +69,7 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         for (const item of found) items.push(item);
         first ??= part.data;
         bytes += part.bytes;
+        call.keep(part.bytes);
         if (found.length > 0) pagesWithItems++;
         if (bytes > MAX_BYTES) break;
 

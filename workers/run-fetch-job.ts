@@ -33,13 +33,17 @@ export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: Abor
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
     const call = openSiteCall(tools, job, { registrable, signal, keepsCookies: endpoint.prepare !== undefined, span });
-    const prepared = await prepareCall(call, reader, endpoint, identity);
-    if (!prepared.ok) return { attempts: call.figures().attempts, ...prepared, startedAt };
+    try {
+        const prepared = await prepareCall(call, reader, endpoint, identity);
+        if (!prepared.ok) return { attempts: call.figures().attempts, ...prepared, startedAt };
 
-    const collect = endpoint.pagination === undefined ? collectOne : collectPages;
-    const collected = await collect({ call, reader, endpoint, job, identity, form: prepared.form });
-    if (!collected.ok) return { attempts: call.figures().attempts, ...collected, startedAt };
-    return outcomeOf(endpoint, collected, call, job, startedAt);
+        const collect = endpoint.pagination === undefined ? collectOne : collectPages;
+        const collected = await collect({ call, reader, endpoint, job, identity, form: prepared.form });
+        if (!collected.ok) return { attempts: call.figures().attempts, ...collected, startedAt };
+        return outcomeOf(endpoint, collected, call, job, startedAt);
+    } finally {
+        call.close();
+    }
 }
 
 function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, job: FetchJob, startedAt: number): FetchOutcome {

@@ -3,6 +3,7 @@ import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/tracing.ts';
 import type { OpenPace } from './pace.ts';
 import { type CookieJar, createCookieJar } from './upstream/cookies.ts';
+import type { Room } from './upstream/room.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
 /** Everything that one job sends to its site, up to its one deadline. */
@@ -12,10 +13,14 @@ export interface SiteCall {
         request: UpstreamRequest,
         options: { effect: Effect; namedBy?: string | undefined },
     ): Promise<{ ok: true; page: Page } | UpstreamFailure>;
+    /** What was read of the pages so far stays, and takes so many bytes. */
+    keep(bytes: number): void;
     /** Of all requests so far: attempts, bytes and durations summed, and the status of the last. */
     figures(): UpstreamFigures;
     /** The headers of every page so far, and of the redirects that led there. */
     heads(): readonly Page['headers'][];
+    /** Nothing of it is held any more. */
+    close(): void;
 }
 
 export interface CallTools {
@@ -24,30 +29,36 @@ export interface CallTools {
     markSent(operation: string): Promise<boolean>;
     /** Absent: every request is sent at once. */
     openPace?: OpenPace;
+    /** Absent: answers take whatever memory they take. */
+    room?: Room;
 }
 
 /**
+ * One page after the other: who asks for the next has read the last.
  * @param keepsCookies only a prepared call hands back what the site sets, and only while it runs
  * @param span the job's, on which its requests hang
  */
 export function openSiteCall(
-    { upstream, markSent, openPace }: CallTools,
+    { upstream, markSent, openPace, room }: CallTools,
     job: FetchJob,
     { registrable, signal, keepsCookies, span }: { registrable: string; signal: AbortSignal; keepsCookies: boolean; span: Span },
 ): SiteCall {
     const { site, endpoint, deadlineAt } = job;
     const pace = openPace?.(registrable, job.pace);
     const cookies: CookieJar | undefined = keepsCookies ? createCookieJar() : undefined;
+    const tenant = room?.enter(registrable);
     const heads: Page['headers'][] = [];
     const beginSpan = () => span.child('upstream', 'client', { 'routebook.site': site, 'routebook.endpoint': endpoint });
     let sum: UpstreamFigures = { status: 0, attempts: 0, durationMs: 0, bytes: 0 };
     return {
         async send(request, { effect, namedBy }) {
+            tenant?.settle(0);
             const options: SendOptions = { site, registrable, effect, deadlineAt, signal, beginSpan };
             if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
             if (cookies !== undefined) options.cookies = cookies;
             if (pace !== undefined) options.pace = pace;
             if (namedBy !== undefined) options.namedBy = namedBy;
+            if (tenant !== undefined) options.tenant = tenant;
             const answer = await upstream.send(request, options);
             if (!answer.ok) return { ...answer, attempts: sum.attempts + answer.attempts };
             const { status, attempts, durationMs, bytes } = answer.figures;
@@ -60,7 +71,9 @@ export function openSiteCall(
             heads.push(...answer.heads);
             return { ok: true, page: answer.page };
         },
+        keep: (bytes) => tenant?.keep(bytes),
         figures: () => sum,
         heads: () => heads,
+        close: () => tenant?.leave(),
     };
 }

@@ -1,43 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import got, { type Got } from 'got';
-import type { Effect, Method, UpstreamRequest } from '../shared/domain/types.ts';
-import { NO_SPAN, type Span } from '../shared/tracing.ts';
-import { createConnector, type EgressConnector, type EgressRules, GuardedAgent, type HandOver, judgeUrl } from './egress.ts';
-import type { Pace } from './pace.ts';
+import got from 'got';
+import type { UpstreamRequest } from '../shared/domain/types.ts';
+import { createConnector, type EgressConnector, type EgressRules, GuardedAgent } from './egress.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './upstream/answers.ts';
-import { type Body, readBody } from './upstream/body.ts';
-import { isBodyless } from './upstream/bodyless.ts';
-import { type CallTime, openCallTime } from './upstream/call.ts';
-import type { CookieJar } from './upstream/cookies.ts';
-import { type Exchange, startExchange } from './upstream/exchange.ts';
-import { type Fault, faultOf, UpstreamFault } from './upstream/failures.ts';
-import { followRedirect, isRedirect, MAX_REDIRECTS, refusalOf } from './upstream/redirects.ts';
-import { isRetriedStatus, pauseBefore, readRetryAfter } from './upstream/retries.ts';
-import { snippetOf } from './upstream/snippet.ts';
-import { wallOf } from './upstream/walls.ts';
+import { openCallTime } from './upstream/call.ts';
+import { Call, type SendOptions, type SendTools, type UpstreamCaps } from './upstream/send.ts';
 
-export type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure };
-
-export interface SendOptions {
-    /** For metrics alone. */
-    site: string;
-    /** Every hop stays on this registrable domain. */
-    registrable: string;
-    effect: Effect;
-    /** Milliseconds since the epoch. */
-    deadlineAt: number;
-    signal?: AbortSignal;
-    /** For writes: asked once, when the connection stands and nothing is written yet; `false` and nothing is sent. */
-    beforeFirstByte?: () => Promise<boolean>;
-    /** What the site sets goes back to it, on every hop; without a jar no cookie is kept or sent. */
-    cookies?: CookieJar;
-    /** Who named the URL, where it was the site and not the package: it is judged like a redirect. Begins a sentence. */
-    namedBy?: string;
-    /** Each request waits for its turn; absent: it is sent at once. */
-    pace?: Pace;
-    /** Of each request, where the call is traced. Nothing of it goes to the site. */
-    beginSpan?: () => Span;
-}
+export type { Page, RequestFigures, SendOptions, UpstreamAnswer, UpstreamFailure };
 
 export interface Upstream {
     /** Sends a request with its retries and redirects. Never rejects for anything that a site or a network can do. */
@@ -46,20 +14,7 @@ export interface Upstream {
     close(): void;
 }
 
-export interface UpstreamCaps {
-    /** Unpacked body bytes. */
-    body: number;
-    headerBytes: number;
-    headers: number;
-}
-
 const CAPS: UpstreamCaps = { body: 5 * 1024 * 1024, headerBytes: 64 * 1024, headers: 200 };
-
-/** Of a refusing answer no more is read than its snippet needs, and not for longer than this many milliseconds. */
-const REFUSAL_BODY = 16 * 1024;
-const REFUSAL_PATIENCE = 1000;
-
-const NO_TURN = 'So many calls of this site wait for their turn that this one has none before its deadline.';
 
 /**
  * The only way out to foreign sites (CONTRACT 4): got without any of its own retries, redirects, unpacking, cookies or proxies, over
@@ -89,10 +44,11 @@ export function createUpstream({
         enableUnixSockets: false,
         maxHeaderSize: caps.headerBytes,
     });
-    const tools: Tools = { client, agents, rules, connector, caps, onRequest };
+    const tools: SendTools = { client, agents, rules, connector, caps, onRequest };
     return {
         async send(request, options) {
             const time = openCallTime(options.deadlineAt, options.signal);
+            time.whenOver(() => options.tenant?.giveUp());
             try {
                 return await new Call(tools, options, time).run(request);
             } finally {
@@ -104,218 +60,4 @@ export function createUpstream({
             agents.https.destroy();
         },
     };
-}
-
-interface Tools {
-    client: Got;
-    agents: Readonly<Record<'http' | 'https', GuardedAgent>>;
-    rules: EgressRules;
-    connector: EgressConnector;
-    caps: UpstreamCaps;
-    onRequest: (figures: RequestFigures) => void;
-}
-
-/** One call of `send`: how many requests it took, and whether one of them may have reached the site. */
-class Call {
-    readonly #tools: Tools;
-    readonly #options: SendOptions;
-    readonly #time: CallTime;
-    readonly #began = performance.now();
-    #attempts = 0;
-    #retries = 0;
-    #mayHaveArrived = false;
-    /** Of the redirects that were followed, and of the page. */
-    readonly #heads: IncomingHttpHeaders[] = [];
-
-    constructor(tools: Tools, options: SendOptions, time: CallTime) {
-        this.#tools = tools;
-        this.#options = options;
-        this.#time = time;
-    }
-
-    async run(first: UpstreamRequest): Promise<UpstreamAnswer | UpstreamFailure> {
-        const refused = this.#judgeFirst(first);
-        if (refused !== undefined) return this.#failed(refused);
-        let request = first;
-        let failed: Fault | undefined;
-        for (let redirects = 0; ; ) {
-            const noTurn = await this.#waitForTurn();
-            // What the site answered before says more than that there is no time to ask again.
-            if (noTurn !== undefined) return this.#failed(failed ?? noTurn);
-            const step = await this.#tryOnce(request);
-            if ('page' in step) return this.#answered(step.page);
-            if ('fault' in step) {
-                failed = step.fault;
-                if (!(await this.#mayTryAgain(failed))) return this.#failed(failed);
-            } else {
-                if (++redirects > MAX_REDIRECTS) {
-                    return this.#failed({ code: 'UPSTREAM_REDIRECT', message: 'The site redirected too many times.', isTransient: false });
-                }
-                request = step.next;
-            }
-        }
-    }
-
-    #judgeFirst({ url: text }: UpstreamRequest): Fault | undefined {
-        const { registrable, namedBy } = this.#options;
-        const url = URL.parse(text);
-        if (url !== null && namedBy !== undefined) return refusalOf(url, registrable, this.#tools.rules, namedBy);
-        const isAllowed = url !== null && judgeUrl(url, registrable, this.#tools.rules) === 'allowed';
-        return isAllowed ? undefined : { code: 'EGRESS_DENIED', isTransient: false };
-    }
-
-    /** The fault where no turn comes before the deadline. */
-    async #waitForTurn(): Promise<Fault | undefined> {
-        const { pace } = this.#options;
-        if (pace === undefined || this.#time.isOver()) return undefined;
-        const { granted, waitMs } = await pace.turn(this.#time.left());
-        if (granted) {
-            if (waitMs > 0) await this.#time.wait(waitMs);
-            return undefined;
-        }
-        if (this.#mayHaveArrived) return { code: 'UPSTREAM_TIMEOUT', isTransient: false };
-        return { code: 'SITE_UNAVAILABLE', message: NO_TURN, isTransient: false, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
-    }
-
-    /** One request and what it led to. */
-    async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
-        if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
-        const began = performance.now();
-        const span = this.#options.beginSpan?.() ?? NO_SPAN;
-        let status = 0;
-        let body: Body | undefined;
-        let exchange: Exchange | undefined;
-        let result = 'success';
-        try {
-            this.#attempts++;
-            exchange = startExchange(this.#tools.client, this.#withCookies(request), this.#agentFor(request), this.#time);
-            const response = await exchange.head;
-            this.#checkHeaders(response, request.method);
-            this.#options.cookies?.store(new URL(request.url), response.headers['set-cookie'], Date.now());
-            status = response.statusCode ?? 0;
-            if (isRedirect(status, response.headers.location)) {
-                exchange.abandon();
-                this.#heads.push(response.headers);
-                result = 'redirect';
-                const { effect, registrable } = this.#options;
-                const here = { status, location: response.headers.location };
-                return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
-            }
-            if (status < 200 || status > 299) throw await this.#refused(response, status, exchange, began);
-            const isEmpty = isBodyless({ status, method: request.method });
-            body = await readBody(response, this.#tools.caps.body, { isEmpty });
-            if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
-            this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
-            this.#heads.push(response.headers);
-            return { page: { status, headers: response.headers, body: body.bytes, url: request.url, method: request.method } };
-        } catch (error) {
-            const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
-            exchange?.abandon();
-            const fault = this.#time.isOver() ? this.#outOfTime(exchange?.isSent() === true) : faultOf(cause);
-            result = fault.code;
-            span.fail(result);
-            return { fault };
-        } finally {
-            if (exchange?.isSent()) this.#mayHaveArrived = true;
-            const bytesOut = request.body === undefined ? 0 : Buffer.byteLength(request.body);
-            const seconds = (performance.now() - began) / 1000;
-            const bytesIn = body?.received ?? 0;
-            this.#tools.onRequest({ site: this.#options.site, result, seconds, bytesIn, bytesOut });
-            span.set({
-                'http.request.method': request.method,
-                'http.request.body.size': bytesOut,
-                'http.response.body.size': bytesIn,
-                ...(status === 0 ? {} : { 'http.response.status_code': status }),
-                'routebook.attempt': this.#attempts,
-            });
-            span.end();
-        }
-    }
-
-    /** For this one request: what follows a redirect asks anew, since it may go to another host. */
-    #withCookies(request: UpstreamRequest): UpstreamRequest {
-        const cookie = this.#options.cookies?.header(new URL(request.url), Date.now());
-        return cookie === undefined ? request : { ...request, headers: { ...request.headers, cookie } };
-    }
-
-    /** A write that is to be marked goes over a connection of its own, so that the mark falls between "connected" and the first byte. */
-    #agentFor(request: UpstreamRequest): GuardedAgent {
-        const { beforeFirstByte, effect } = this.#options;
-        const scheme = request.url.startsWith('https:') ? 'https' : 'http';
-        if (effect !== 'write' || this.#attempts > 1) return this.#tools.agents[scheme];
-        const notSent = () => new UpstreamFault('DEADLINE_EXCEEDED');
-        const handOver: HandOver = async () => {
-            if (this.#time.isOver()) throw notSent();
-            const isWon = await Promise.resolve(beforeFirstByte?.() ?? true).catch(() => {
-                throw new UpstreamFault('SERVICE_UNAVAILABLE');
-            });
-            if (!isWon || this.#time.isOver()) throw notSent();
-        };
-        return new GuardedAgent(scheme, this.#tools.connector, handOver);
-    }
-
-    #checkHeaders(response: IncomingMessage, method: Method): void {
-        this.#checkCount(response.rawHeaders.length);
-        const length = Number(response.headers['content-length'] ?? 0);
-        const isPlain = response.headers['content-encoding'] === undefined && method !== 'HEAD';
-        if (isPlain && length > this.#tools.caps.body && (response.statusCode ?? 0) < 300) {
-            throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
-        }
-    }
-
-    /** @param parts names and values, as Node lists them */
-    #checkCount(parts: number): void {
-        if (parts / 2 > this.#tools.caps.headers) throw new UpstreamFault('UPSTREAM_TOO_LARGE', 'The answer has too many headers.');
-    }
-
-    /** A status that is not 2xx, with the beginning of its body where that comes soon. */
-    async #refused(response: IncomingMessage, status: number, exchange: Exchange, began: number): Promise<UpstreamFault> {
-        const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
-        const body = await readBody(response, REFUSAL_BODY, { keepsBeginning: true }).catch(() => undefined);
-        clearTimeout(patience);
-        if (body === undefined || !body.isWhole) exchange.abandon();
-        const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
-        if (status === 429) this.#options.pace?.slowDown(retryAfter, performance.now() - began);
-        const snippet = body === undefined ? '' : snippetOf(body.bytes);
-        const wall = wallOf({ headers: response.headers, body: body?.bytes }, 'refused');
-        if (wall !== undefined) return new UpstreamFault('UPSTREAM_BLOCKED', wall, { status, snippet });
-        return new UpstreamFault(status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS', undefined, {
-            isTransient: isRetriedStatus(status),
-            status,
-            snippet,
-            ...(retryAfter === undefined ? {} : { retryAfter }),
-        });
-    }
-
-    async #mayTryAgain(fault: Fault): Promise<boolean> {
-        if (this.#options.effect !== 'read') return false;
-        const pause = pauseBefore(this.#retries + 1, fault, this.#time.left(), Math.random());
-        if (pause === undefined) return false;
-        this.#retries++;
-        await this.#time.wait(pause);
-        return !this.#time.isOver();
-    }
-
-    /** @param isSent whether the request in flight was handed to a connection */
-    #outOfTime(isSent: boolean): Fault {
-        return { code: isSent || this.#mayHaveArrived ? 'UPSTREAM_TIMEOUT' : 'DEADLINE_EXCEEDED', isTransient: false };
-    }
-
-    #answered(page: Page): UpstreamAnswer {
-        const durationMs = Math.round(performance.now() - this.#began);
-        const figures = { status: page.status, attempts: this.#attempts, durationMs, bytes: page.body.length };
-        return { ok: true, page, heads: this.#heads, figures };
-    }
-
-    #failed({ code, message, retryAfter, status, snippet = '' }: Fault): UpstreamFailure {
-        return {
-            ok: false,
-            code,
-            attempts: this.#attempts,
-            ...(message === undefined ? {} : { message }),
-            // Of a site that says 0 as well: callers are told whole seconds, of which the least is one.
-            ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
-            ...(status === undefined ? {} : { upstream: { status, snippet } }),
-        };
-    }
 }

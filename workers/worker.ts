@@ -10,12 +10,14 @@ import { openPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
+import { openRoom } from './upstream/room.ts';
 import { createUpstream } from './upstream.ts';
 
 /** How often a worker says that it lives; it counts as gone after five silent beats. */
 const BEAT_MS = 1000;
 const FIRST_BEAT_TRIES = 20;
 const FIRST_BEAT_PAUSE_MS = 50;
+const NOTICE_MS = 60_000;
 
 export interface OpenWorker {
     /** Takes no more jobs and resolves when those in flight have ended. */
@@ -49,6 +51,7 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
         loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
         openPace: openPaces(app.turns, log),
+        room: openRoom({ onFull: openNotice(log) }),
         upstream,
         reader,
         userAgent: () => userAgent(app.publicUrl()),
@@ -79,6 +82,16 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
             await reader.close();
             upstream.close();
         },
+    };
+}
+
+/** Says that large answers wait, once a minute at most. */
+function openNotice(log: App['log']): () => void {
+    let saidAt = Number.NEGATIVE_INFINITY;
+    return () => {
+        if (performance.now() - saidAt < NOTICE_MS) return;
+        saidAt = performance.now();
+        log.warn({ part: 'worker' }, 'large answers wait for others to end: this worker holds as many as it may');
     };
 }
 

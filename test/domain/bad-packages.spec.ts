@@ -140,12 +140,14 @@ const ENDPOINTS: Row[] = [
         `${SEARCH}/pagination/start`,
         'INVALID_VALUE',
     ],
-    ...['last', 1.5, true].map((value): Row => [
-        `pages counted from ${JSON.stringify(value)}`,
-        { [`${SEARCH}/params/-`]: query({ name: 'page', default: value }) },
-        `${SEARCH}/params/3/default`,
-        'INVALID_VALUE',
-    ]),
+    ...['last', 1.5, true].map(
+        (value): Row => [
+            `pages counted from ${JSON.stringify(value)}`,
+            { [`${SEARCH}/params/-`]: query({ name: 'page', default: value }) },
+            `${SEARCH}/params/3/default`,
+            'INVALID_VALUE',
+        ],
+    ),
     ['pages told in the path', { [`${SEARCH}/pagination/param`]: 'section' }, `${SEARCH}/pagination/param`, 'INVALID_VALUE'],
     ['an unknown unit', { [`${SEARCH}/billing/unit`]: 'page' }, `${SEARCH}/billing/unit`, 'INVALID_VALUE'],
     ['1,001 results', { [`${SEARCH}/billing/max_results`]: 1001 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],

@@ -4,6 +4,7 @@ import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';
 import { runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
+import { openRoom } from '../../workers/upstream/room.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 
 export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
@@ -14,6 +15,8 @@ export interface JobRunner {
     run(endpoint: string, values?: FetchJob['values'], more?: Partial<FetchJob>, gone?: AbortSignal): Promise<FetchOutcome>;
     /** Operations that were marked as sent. */
     marks: string[];
+    /** Bytes of answers that calls still hold. */
+    held(): number;
     close(): Promise<void>;
 }
 
@@ -22,6 +25,7 @@ export function openJobRunner(site: string, rules: EgressRules, documents: reado
     const upstream = createUpstream({ rules });
     const reader = createReader({ threads: 1 });
     const marks: string[] = [];
+    const room = openRoom();
     const tools = {
         loadEndpoint: async (_versionId: number, name: string) => {
             const endpoint = endpoints.get(name);
@@ -33,10 +37,12 @@ export function openJobRunner(site: string, rules: EgressRules, documents: reado
         },
         upstream,
         reader,
+        room,
         userAgent: () => USER_AGENT,
     };
     return {
         marks,
+        held: () => room.held(),
         async run(name, values = {}, more = {}, gone = new AbortController().signal) {
             const endpoint = endpoints.get(name);
             const now = Date.now();

@@ -15,6 +15,8 @@ describe('a call that prepares', () => {
         await runner.close();
         await desk.close();
     });
+    // Whatever became of a call, nothing of its answers is held when it ended.
+    afterEach(() => expect(runner.held()).to.equal(0));
     beforeEach(() => {
         desk.seen.length = 0;
         runner.marks.length = 0;

@@ -18,6 +18,8 @@ describe('a walk over the pages of a site', () => {
         await runner.close();
         await library.close();
     });
+    // Whatever became of a call, nothing of its answers is held when it ended.
+    afterEach(() => expect(runner.held()).to.equal(0));
     beforeEach(() => {
         library.seen.length = 0;
     });

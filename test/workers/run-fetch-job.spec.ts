@@ -4,11 +4,13 @@ import type { FetchJob } from '../../shared/domain/fetch.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { type FetchTools, runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
+import { openRoom } from '../../workers/upstream/room.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 import { loopbackRules, openSite, type Site } from '../support/sites.ts';
 
 describe('a fetch job', () => {
     let site: Site;
+    const room = openRoom();
     let tools: FetchTools;
     const endpoints = new Map<string, PackageEndpoint>();
     const marks: string[] = [];
@@ -31,6 +33,7 @@ describe('a fetch job', () => {
             },
             upstream: createUpstream({ rules: loopbackRules(`127.0.0.1:${site.port}`) }),
             reader: createReader({ threads: 1 }),
+            room,
             userAgent: () => 'Routebook/test (+http://localhost/abuse)',
         };
         const url = `http://shop.test:${site.port}`;
@@ -53,6 +56,9 @@ describe('a fetch job', () => {
         await tools.reader.close();
         await site.close();
     });
+
+    // Whatever became of a call, nothing of its answers is held when it ended.
+    afterEach(() => expect(room.held()).to.equal(0));
 
     beforeEach(() => {
         site.seen.length = 0;

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
 import { giveBack, passedThrough } from '../garbage.ts';
 import { UpstreamFault } from './failures.ts';
+import { SMALL, type Tenant } from './room.ts';
 
 export interface Body {
     /** Empty where the body went past its cap and nobody wants its beginning. */
@@ -19,16 +20,24 @@ export interface Body {
  * @param cap bytes after unpacking; past it the body is left unread and the connection is lost
  * @param keepsBeginning whether the beginning of a body that goes past the cap is wanted
  * @param isEmpty there is none by definition, and nothing to unpack, whatever the headers say
- * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a coding that is unknown, doubled or broken; the stream's own error when the
- *     connection breaks off
+ * @param tenant is asked for room before more than a small part is read, and holds a large body that is whole when this is done
+ * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a coding that is unknown, doubled or broken, OVERLOADED where the tenant gave
+ *     up waiting; the stream's own error when the connection breaks off
  */
-export async function readBody(response: IncomingMessage, cap: number, { keepsBeginning = false, isEmpty = false } = {}): Promise<Body> {
+export async function readBody(
+    response: IncomingMessage,
+    cap: number,
+    { keepsBeginning = false, isEmpty = false, tenant }: { keepsBeginning?: boolean; isEmpty?: boolean; tenant?: Tenant | undefined } = {},
+): Promise<Body> {
     const openUnpacker = isEmpty ? undefined : unpackerOf(response);
     const chunks: Buffer[] = [];
     let length = 0;
     let received = 0;
+    let kept = 0;
     const take = async (source: AsyncIterable<Buffer>): Promise<boolean> => {
         for await (const chunk of source) {
+            const isLarge = length <= SMALL && length + chunk.length > SMALL;
+            if (isLarge) await tenant?.ask(longest(response, cap, openUnpacker));
             length += chunk.length;
             chunks.push(length > cap ? chunk.subarray(0, chunk.length - (length - cap)) : chunk);
             if (length > cap) return false;
@@ -44,12 +53,20 @@ export async function readBody(response: IncomingMessage, cap: number, { keepsBe
     };
     try {
         const isWhole = openUnpacker === undefined ? await take(arriving()) : await unpack(arriving(), openUnpacker, take);
+        if (isWhole && length > SMALL) kept = length;
         const [only] = chunks;
         if (isWhole && only !== undefined && chunks.length === 1) return { bytes: chunks.pop() ?? only, received, isWhole };
         return { bytes: isWhole || keepsBeginning ? Buffer.concat(chunks) : Buffer.alloc(0), received, isWhole };
     } finally {
         for (const chunk of chunks) giveBack(chunk);
+        tenant?.settle(kept);
     }
+}
+
+/** How long a body may become, by what its headers say and by its cap. */
+function longest({ headers }: IncomingMessage, cap: number, openUnpacker: OpenUnpacker | undefined): number {
+    const said = openUnpacker === undefined ? headers['content-length'] : undefined;
+    return said === undefined ? cap : Math.min(cap, Number(said));
 }
 
 type Take = (source: AsyncIterable<Buffer>) => Promise<boolean>;

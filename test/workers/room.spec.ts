@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import { circuitVerdict } from '../../shared/domain/circuit-verdict.ts';
+import type { Effect } from '../../shared/domain/types.ts';
+import { UpstreamFault } from '../../workers/upstream/failures.ts';
+import { openRoom, type Room, type Tenant } from '../../workers/upstream/room.ts';
+import { createUpstream, type Upstream } from '../../workers/upstream.ts';
+import { eventually } from '../support/eventually.ts';
+import { loopbackRules, openSite, requestTo, type Site } from '../support/sites.ts';
+
+const MIB = 1024 * 1024;
+
+describe('room for large answers', () => {
+    let room: Room;
+
+    beforeEach(() => {
+        room = openRoom({ most: 100 });
+    });
+
+    /** Somebody who was given room for so many bytes. */
+    function holding(bytes: number, site = 'one.example'): Tenant {
+        const tenant = room.enter(site);
+        expect(tenant.ask(bytes)).to.equal(undefined);
+        return tenant;
+    }
+
+    async function isWaiting(asked: Promise<void> | undefined): Promise<boolean> {
+        const waits = Symbol('waits');
+        return asked !== undefined && (await Promise.race([asked, Promise.resolve(waits)])) === waits;
+    }
+
+    it('is there for everybody while less is held than may be', () => {
+        for (const site of ['one.example', 'two.example']) holding(50, site);
+        expect(room.held()).to.equal(100);
+    });
+
+    it('is given to whoever came first, as others come to an end', async () => {
+        const [first, second] = [holding(50, 'one.example'), holding(40, 'two.example')];
+        const [third, fourth] = ['three.example', 'four.example'].map((site) => room.enter(site));
+        const asked = [third?.ask(50), fourth?.ask(50)];
+        expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([true, true]);
+        first.leave();
+        expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([false, true]);
+        second.settle(0);
+        await asked[1];
+        expect(room.held()).to.equal(100);
+    });
+
+    it('is kept for what is on its way, and for no more than came', async () => {
+        const large = holding(50, 'one.example');
+        holding(40, 'two.example');
+        const late = room.enter('three.example').ask(50);
+        expect(await isWaiting(late)).to.equal(true);
+        large.settle(10);
+        await late;
+        expect(room.held()).to.equal(100);
+    });
+
+    it('is not given to small ones for as long as a large one waits, unless that waits for its own site', async () => {
+        const first = holding(50, 'one.example');
+        const sameSite = room.enter('one.example').ask(30);
+        holding(40, 'two.example');
+        const large = room.enter('three.example').ask(50);
+        const small = room.enter('four.example').ask(5);
+        expect(await Promise.all([sameSite, large, small].map(isWaiting))).to.deep.equal([true, true, true]);
+        // Ten are free by then: for the small one, and not for the large one before it.
+        first.leave();
+        await sameSite;
+        expect(await Promise.all([large, small].map(isWaiting))).to.deep.equal([true, true]);
+    });
+
+    it('is not held up by those who wait for their own site', async () => {
+        holding(50, 'greedy.example');
+        expect(await isWaiting(room.enter('greedy.example').ask(50))).to.equal(true);
+        holding(50, 'other.example');
+        expect(await isWaiting(room.enter('greedy.example').ask(50))).to.equal(true);
+    });
+
+    it('goes to the next when the first gives up', async () => {
+        holding(50, 'one.example');
+        holding(40, 'two.example');
+        const [first, next] = [room.enter('three.example'), room.enter('four.example')];
+        const asked = [first.ask(50), next.ask(10)];
+        asked[0]?.catch(() => undefined);
+        first.giveUp();
+        await asked[1];
+        expect(room.held()).to.equal(100);
+    });
+
+    it('is half at most for one site, where others want the rest', async () => {
+        holding(30, 'greedy.example');
+        expect(await isWaiting(room.enter('greedy.example').ask(30))).to.equal(true);
+        holding(30, 'other.example');
+    });
+
+    it('is there for whoever keeps something already, so that it comes to its end', () => {
+        holding(50, 'one.example');
+        const walking = holding(50, 'two.example');
+        walking.keep(10);
+        walking.settle(0);
+        holding(40, 'two.example');
+        expect(walking.ask(50)).to.equal(undefined);
+        expect(room.held()).to.equal(150);
+        walking.leave();
+        expect(room.held()).to.equal(90);
+    });
+
+    it('is there for one answer that is larger than all of it', () => {
+        holding(500);
+    });
+
+    it('is waited for no longer than the call may', async () => {
+        holding(50);
+        const late = room.enter('one.example');
+        const asked = late.ask(20);
+        late.giveUp();
+        for (const refused of [asked, late.ask(20)]) {
+            const error = await refused?.then(
+                () => undefined,
+                (thrown: unknown) => thrown,
+            );
+            expect(error).to.be.instanceOf(UpstreamFault);
+            expect((error as UpstreamFault).fault).to.deep.include({ code: 'OVERLOADED', retryAfter: 1, isTransient: false });
+        }
+        expect(room.held()).to.equal(50);
+    });
+
+    it('lets everybody come to an end, and is empty when all have', async () => {
+        let most = 0;
+        const callers = Array.from({ length: 200 }, async (_, caller) => {
+            const tenant = room.enter(`site-${caller % 3}.example`);
+            for (let page = 0; page < 1 + (caller % 3); page++) {
+                tenant.settle(0);
+                await tenant.ask(1 + ((caller * 37) % 50));
+                most = Math.max(most, room.held());
+                await new Promise((resolve) => setImmediate(resolve));
+            }
+            tenant.leave();
+        });
+        await Promise.all(callers);
+        expect(most).to.be.within(50, 100);
+        expect(room.held()).to.equal(0);
+    });
+});
+
+describe('answers of sites that are large together', () => {
+    const body = randomBytes(2 * MIB);
+    let site: Site;
+    let upstream: Upstream;
+    let answer: (response: ServerResponse) => void;
+
+    before(async () => {
+        site = await openSite((_request, response) => answer(response));
+        upstream = createUpstream({ rules: loopbackRules(`127.0.0.1:${site.port}`) });
+    });
+
+    after(async () => {
+        upstream.close();
+        await site.close();
+    });
+
+    const send = (tenant: Tenant, { ms = 20_000, effect = 'read' }: { ms?: number; effect?: Effect } = {}) =>
+        upstream.send(requestTo(`http://shop.test:${site.port}/`), {
+            site: 'shop.test',
+            registrable: 'shop.test',
+            effect,
+            deadlineAt: Date.now() + ms,
+            tenant,
+        });
+
+    it('come whole one after the other, where they do not fit at once', async () => {
+        answer = (response) => response.end(body);
+        let waited = 0;
+        const room = openRoom({ most: 8 * MIB, onFull: () => waited++ });
+        let most = 0;
+        const calls = Array.from({ length: 16 }, async () => {
+            const tenant = room.enter('shop.test');
+            const result = await send(tenant);
+            most = Math.max(most, room.held());
+            expect(result.ok && body.equals(result.page.body)).to.equal(true);
+            tenant.leave();
+        });
+        await Promise.all(calls);
+        // Half of the room, of 2 MiB each.
+        expect(most).to.equal(4 * MIB);
+        expect(waited).to.be.above(0);
+        expect(room.held()).to.equal(0);
+    });
+
+    it('ask for as much as they may have where they do not say how large they are', async () => {
+        answer = (response) => {
+            response.write(body.subarray(0, MIB));
+            answers.push(response);
+        };
+        const answers: ServerResponse[] = [];
+        const room = openRoom();
+        const tenant = room.enter('shop.test');
+        const result = send(tenant);
+        await eventually(
+            async () => room.held(),
+            (held) => held === 5 * MIB,
+        );
+        for (const response of answers) response.end(body.subarray(MIB));
+        expect((await result).ok).to.equal(true);
+        expect(room.held()).to.equal(body.length);
+    });
+
+    it('ask for nothing where they are small', async () => {
+        answer = (response) => response.end(body.subarray(0, 256 * 1024));
+        const room = openRoom({ most: 1 });
+        room.enter('other.test').ask(1);
+        expect((await send(room.enter('shop.test'))).ok).to.equal(true);
+        expect(room.held()).to.equal(1);
+    });
+
+    it('give back what came when they end too early', async () => {
+        answer = (response) => {
+            response.writeHead(200, { 'content-length': 2 * MIB }).write(body.subarray(0, MIB), () => response.destroy());
+        };
+        const room = openRoom();
+        const result = await send(room.enter('shop.test'), { effect: 'write' });
+        expect(result).to.deep.include({ ok: false, code: 'UPSTREAM_UNREACHABLE' });
+        expect(room.held()).to.equal(0);
+    });
+
+    for (const [effect, code] of [
+        ['read', 'OVERLOADED'],
+        ['write', 'UPSTREAM_TIMEOUT'],
+    ] as const) {
+        it(`end with ${code} where there is no room for a ${effect} by its deadline`, async () => {
+            answer = (response) => response.end(body);
+            const room = openRoom({ most: MIB });
+            room.enter('other.test').ask(MIB);
+            const result = await send(room.enter('shop.test'), { ms: 300, effect });
+            expect(result).to.deep.include({ ok: false, code });
+            expect(room.held()).to.equal(MIB);
+        });
+    }
+
+    it('say nothing of their site where it was the room that was missing', () => {
+        const outcome = { ok: false, code: 'OVERLOADED', startedAt: 0 } as const;
+        expect(circuitVerdict(outcome, { admittedAt: 0, deadlineAt: 60_000 })).to.equal('none');
+    });
+});
