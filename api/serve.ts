@@ -50,15 +50,22 @@ export interface Call<Params, Query, Body> {
     setLogged(): void;
 }
 
-export interface Reply<Answer> {
-    /** What stands in `data`, or the whole body where the contract says so. */
-    answer: Answer;
-    /** The body as it was kept under the call's key already. */
-    keptText?: string;
+export type Reply<Answer> = {
     status?: number;
     headers?: Record<string, string>;
     pagination?: { limit: number; next_cursor: string | null; total: number };
-}
+} & (
+    | {
+          /** What stands in `data`, or the whole body where the contract says so. */
+          answer: Answer;
+      }
+    | {
+          /** The whole body. */
+          text: string;
+          /** Whether it stands under the call's key already. */
+          isKept: boolean;
+      }
+);
 
 /** An answer as it goes out. */
 export interface Rendered {
@@ -290,10 +297,13 @@ function pointerPart(text: string): string {
     return text.slice(0, 128).replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, { answer, keptText, status, headers = {}, pagination }: Reply<A>): Rendered {
-    const whole = contract.answer.shape === 'whole';
-    const body = () => JSON.stringify(whole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) });
-    return { text: keptText ?? body(), status: status ?? contract.answer.status, headers, isKept: keptText !== undefined };
+function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, reply: Reply<A>): Rendered {
+    const { status = contract.answer.status, headers = {}, pagination } = reply;
+    if ('text' in reply) return { text: reply.text, status, headers, isKept: reply.isKept };
+    const { answer } = reply;
+    const isWhole = contract.answer.shape === 'whole';
+    const body = isWhole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) };
+    return { text: JSON.stringify(body), status, headers, isKept: false };
 }
 
 function toResponse<P, Q, B, A>(

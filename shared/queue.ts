@@ -2,9 +2,10 @@ import type { FetchFailure, FetchJob, FetchOutcome } from './domain/fetch.ts';
 import { type Outlook, openWaitingLine } from './domain/waiting-line.ts';
 import { type OutageLog, watchOutage } from './outage.ts';
 import type { Envelope, ProducerBackend, QueuedJob, ReplyChannel, WorkerBackend } from './queue/backend.ts';
-import { type Consumer, openConsumer, type Report } from './queue/consumer.ts';
+import { type Consumer, openConsumer } from './queue/consumer.ts';
 import { openPostgresProducer, openPostgresWorker } from './queue/postgres-backend.ts';
 import { openRedisProducer, openRedisWorker } from './queue/redis-backend.ts';
+import { readReport } from './queue/report.ts';
 import { createWaiters } from './queue/waiters.ts';
 
 export type { QueuedJob } from './queue/backend.ts';
@@ -142,7 +143,7 @@ export function openQueue(options: QueueOptions): Queue {
     function openReplies(): ReplyChannel {
         replies ??= producer.openReplies({
             onReply({ id, body }) {
-                const { ranMs, ...outcome }: Report = JSON.parse(body);
+                const { ranMs, ...outcome } = readReport(body);
                 const place = places.get(id);
                 if (place !== undefined && ranMs !== undefined) line.taken(place.number, place.since, { toldAt: Date.now(), forMs: ranMs });
                 waiters.settle(id, outcome);

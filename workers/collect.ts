@@ -3,15 +3,18 @@ import type { FetchFailure, FetchJob } from '../shared/domain/fetch.ts';
 import { escapePointer } from '../shared/domain/json-bounds.ts';
 import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
 import type { Endpoint, Json, JsonObject } from '../shared/domain/types.ts';
-import { resultsAt, withResults } from '../shared/domain/wrap-result.ts';
+import { cutResults, resultsAt, withResults } from '../shared/domain/wrap-result.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
 import type { Reader } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
-/** What a call brought together, valid by `response.schema` and not cut yet. */
+/** What a call brought together, valid by `response.schema` and cut to what is wanted. */
 export interface Collected {
     ok: true;
-    data: JsonObject;
+    /** A JSON object. */
+    text: string;
+    results: number;
+    truncated: boolean;
     /** Pages that had results. */
     pagesWithItems: number;
     /** The site has more, which nobody asked for or paid for. */
@@ -35,11 +38,12 @@ export async function collectOne({ call, reader, endpoint, job, identity, form }
     const request = KIND_EXECUTORS[endpoint.kind].plan(endpoint, job.values, identity, form);
     const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
     if (!answer.ok) return answer;
-    const reading = await reader.read(answer.page, endpoint);
+    const { billing } = endpoint;
+    const reading = await reader.read(answer.page, endpoint, { results: billing.results, most: job.maxResults });
     if (!reading.ok) return reading;
-    const results = resultsAt(reading.data, endpoint.billing.results);
-    if (endpoint.billing.unit === 'result' && results === undefined) return withoutResults(endpoint);
-    return { ok: true, data: reading.data, pagesWithItems: results?.length === 0 ? 0 : 1, isMoreLeft: false };
+    if (billing.unit === 'result' && !reading.isListed) return withoutResults(endpoint);
+    const { text, results, truncated } = reading;
+    return { ok: true, text, results, truncated, pagesWithItems: results === 0 ? 0 : 1, isMoreLeft: false };
 }
 
 /**
@@ -88,7 +92,9 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
     }
     const joined = withResults(first, endpoint.billing.results, items);
     const judged = await reader.judge(joined, endpoint.response.schema, bytes);
-    return judged.ok ? { ok: true, data: judged.data, pagesWithItems, isMoreLeft } : judged;
+    if (!judged.ok) return judged;
+    const { data, results, truncated } = cutResults(judged.data, endpoint.billing.results, job.maxResults);
+    return { ok: true, text: JSON.stringify(data), results, truncated, pagesWithItems, isMoreLeft };
 }
 
 const NEXT_PAGE = 'The next page leads';

@@ -1,7 +1,6 @@
 import type { Identity } from '../shared/domain/build-request.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
-import { cutResults } from '../shared/domain/wrap-result.ts';
 import { NO_SPAN } from '../shared/tracing.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
@@ -19,7 +18,7 @@ export interface FetchTools extends CallTools {
 }
 
 /**
- * One call of a site: prepare → plan → mark (writes) → send → read → cut, until it is done or refused (CONTRACT 4). What a site, a
+ * One call of a site: prepare → plan → mark (writes) → send → read and cut, until it is done or refused (CONTRACT 4). What a site, a
  * package or the clock can do comes back as a value; whatever is thrown is a bug and the caller's to log.
  * @param span of the job, where it is traced
  */
@@ -40,20 +39,20 @@ export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: Abor
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
         const collected = await collect({ call, reader, endpoint, job, identity, form: prepared.form });
         if (!collected.ok) return { attempts: call.figures().attempts, ...collected, startedAt };
-        return outcomeOf(endpoint, collected, call, job, startedAt);
+        return outcomeOf(endpoint, collected, call, startedAt);
     } finally {
         call.close();
     }
 }
 
-function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, job: FetchJob, startedAt: number): FetchOutcome {
-    const { data, results, truncated } = cutResults(collected.data, endpoint.billing.results, job.maxResults);
+function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, startedAt: number): FetchOutcome {
+    const { text, results, truncated, pagesWithItems, isMoreLeft } = collected;
     return {
         ok: true,
-        data,
+        text,
         results,
-        requests: KIND_EXECUTORS[endpoint.kind].requests(collected.pagesWithItems),
-        truncated: truncated || collected.isMoreLeft,
+        requests: KIND_EXECUTORS[endpoint.kind].requests(pagesWithItems),
+        truncated: truncated || isMoreLeft,
         mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
         upstream: call.figures(),
         startedAt,

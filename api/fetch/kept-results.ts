@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch.ts';
-import type { JsonObject, Values } from '../../shared/domain/types.ts';
+import type { Values } from '../../shared/domain/types.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import * as results from '../../shared/store/results.ts';
 import type { Call } from '../serve.ts';
@@ -14,12 +14,11 @@ type FetchCall = Call<object, object, FetchRequest>;
  * A result of the same read that this account was charged for and that is young enough for the caller (CONTRACT section 4,
  * `max_age`). Undefined where there is none, or where the caller did not ask for one.
  */
-export async function findKept(call: FetchCall, found: Found, values: Values): Promise<{ data: JsonObject; results: number } | undefined> {
+export async function findKept(call: FetchCall, found: Found, values: Values): Promise<{ text: string; results: number } | undefined> {
     const { app, body } = call;
     if (!mayAsk(body, found)) return undefined;
     const { accountId } = call.caller as Caller;
-    const kept = await results.findResult(app.db, accountId, questionOf(body, found, values), body.max_age ?? 0);
-    return kept === undefined ? undefined : { data: JSON.parse(kept.text) as JsonObject, results: kept.results };
+    return results.findResult(app.db, accountId, questionOf(body, found, values), body.max_age ?? 0);
 }
 
 /** Keeps a result for `findKept`, where the caller asked for that and the site allows it. Never fails: the answer is paid for. */
@@ -32,7 +31,7 @@ export async function keepResult(
 ): Promise<void> {
     const { app, body, operation } = call;
     if (!mayAsk(body, found) || !outcome.mayKeep || outcome.truncated || charged === 0) return;
-    const text = JSON.stringify(outcome.data);
+    const { text } = outcome;
     if (Buffer.byteLength(text) > results.RESULT_BYTES) return;
     const { accountId } = call.caller as Caller;
     try {

@@ -1,4 +1,4 @@
-import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { FetchAnswer, FetchMeta, FetchRequest } from '../../shared/contracts/fetch.ts';
 import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch.ts';
 import { atFirstPage } from '../../shared/domain/pages.ts';
@@ -10,43 +10,46 @@ import type { Found } from './find-endpoint.ts';
 
 type FetchCall = Call<object, object, FetchRequest>;
 
-/** The answer of a fetch that succeeded and was charged. */
+/**
+ * The answer of a fetch that succeeded and was charged, around the one figure that only the charge knows: what the account can spend
+ * after it. @param done.charged credits
+ */
 export function presentFetch(done: {
     call: FetchCall;
     found: Found;
     outcome: FetchOutcome & { ok: true };
-    bill: { charged: number; available: number };
+    charged: number;
     admittedAt: number;
     durationMs: number;
-}): FetchAnswer {
-    const { call, found, outcome, bill } = done;
+}): AroundBalance {
+    const { call, found, outcome } = done;
     const { status, attempts, durationMs, bytes } = outcome.upstream;
-    return {
-        success: true,
-        data: outcome.data,
-        meta: {
-            credits_used: bill.charged,
-            credits_remaining: bill.available,
-            request_id: call.requestId,
-            site: found.site,
-            endpoint: found.endpoint.name,
-            version: found.version,
-            results: outcome.results,
-            truncated: outcome.truncated,
-            cached: false,
-            duration_ms: Math.round(done.durationMs),
-            // The two clocks may differ by a little between machines.
-            queue_ms: Math.max(0, Math.round(outcome.startedAt - done.admittedAt)),
-            upstream: { status, attempts, duration_ms: Math.round(durationMs), bytes },
-        },
-    };
+    return around(outcome.text, {
+        credits_used: done.charged,
+        request_id: call.requestId,
+        site: found.site,
+        endpoint: found.endpoint.name,
+        version: found.version,
+        results: outcome.results,
+        truncated: outcome.truncated,
+        cached: false,
+        duration_ms: Math.round(done.durationMs),
+        // The two clocks may differ by a little between machines.
+        queue_ms: Math.max(0, Math.round(outcome.startedAt - done.admittedAt)),
+        upstream: { status, attempts, duration_ms: Math.round(durationMs), bytes },
+    });
 }
 
-/** The text of an answer around the one figure that only the charge knows: what the account can spend after it. */
-export function aroundBalance({ data, meta }: FetchAnswer): { head: string; tail: string } {
-    const { credits_used, credits_remaining: _unknown, ...rest } = meta;
+/** The text of an answer before and after `meta.credits_remaining`. */
+export interface AroundBalance {
+    head: string;
+    tail: string;
+}
+
+/** The site's answer goes out as the text that it came as. */
+function around(text: string, { credits_used, ...rest }: Omit<FetchMeta, 'credits_remaining'>): AroundBalance {
     return {
-        head: `{"success":true,"data":${JSON.stringify(data)},"meta":{"credits_used":${credits_used},"credits_remaining":`,
+        head: `{"success":true,"data":${text},"meta":{"credits_used":${credits_used},"credits_remaining":`,
         tail: `,${JSON.stringify(rest).slice(1)}}`,
     };
 }
@@ -55,29 +58,23 @@ export function aroundBalance({ data, meta }: FetchAnswer): { head: string; tail
 export async function presentKept(
     call: FetchCall,
     found: Found,
-    { data, results }: { data: JsonObject; results: number },
+    { text, results }: { text: string; results: number },
     began: number,
 ): Promise<Reply<FetchAnswer>> {
     const { app, caller } = call;
     const balance = caller === undefined ? undefined : await app.credits.balance(caller.accountId);
-    return {
-        answer: {
-            success: true,
-            data,
-            meta: {
-                credits_used: 0,
-                credits_remaining: balance?.available ?? 0,
-                request_id: call.requestId,
-                site: found.site,
-                endpoint: found.endpoint.name,
-                version: found.version,
-                results,
-                truncated: false,
-                cached: true,
-                duration_ms: Math.round(performance.now() - began),
-            },
-        },
-    };
+    const { head, tail } = around(text, {
+        credits_used: 0,
+        request_id: call.requestId,
+        site: found.site,
+        endpoint: found.endpoint.name,
+        version: found.version,
+        results,
+        truncated: false,
+        cached: true,
+        duration_ms: Math.round(performance.now() - began),
+    });
+    return { text: `${head}${balance?.available ?? 0}${tail}`, isKept: false };
 }
 
 /** What would be sent and what it would cost at the most; nothing is sent or charged. */

@@ -15,7 +15,7 @@ import { holdAhead, setPrecedent } from './hold-ahead.ts';
 import { holdCredits } from './hold-credits.ts';
 import { findKept, keepResult } from './kept-results.ts';
 import { type Passage, passCircuit } from './pass-circuit.ts';
-import { aroundBalance, presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
+import { type AroundBalance, presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
 import { recordFetch, recordKept } from './record-fetch.ts';
 
 /** So late after its deadline a caller may be answered (GOALS R1): a charge that takes longer takes it from the site's time. */
@@ -104,11 +104,11 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         passage(outcome);
         // Beside the movement of credits, which takes longer.
         void endLease();
-        const present = (success: FetchOutcome & { ok: true }, bill: { charged: number; available: number }) =>
-            presentFetch({ call, found, outcome: success, bill, admittedAt, durationMs: performance.now() - began });
+        const present = (success: FetchOutcome & { ok: true }, charged: number) =>
+            presentFetch({ call, found, outcome: success, charged, admittedAt, durationMs: performance.now() - began });
         const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : 0;
         const ending = outcome.ok
-            ? await span.during('charge', () => charge(call, job, cost, () => present(outcome, { charged: cost, available: 0 })))
+            ? await span.during('charge', () => charge(call, job, cost, () => present(outcome, cost)))
             : await span.during('release', () => releaseInTime(call, job, { deadlineAt, available: hold.availableAfter + hold.amount }));
         const durationMs = performance.now() - began;
         if (!outcome.ok || !ending.isBilled) {
@@ -118,7 +118,9 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         }
         recordFetch(call, { job, found, code: 'success', credits: ending.charged, outcome, durationMs });
         await keepResult(call, found, values, outcome, ending.charged);
-        return { answer: present(outcome, ending), ...(ending.kept === undefined ? {} : { keptText: ending.kept }) };
+        if (ending.kept !== undefined) return { text: ending.kept, isKept: true };
+        const { head, tail } = present(outcome, ending.charged);
+        return { text: `${head}${ending.available}${tail}`, isKept: false };
     } finally {
         passage?.();
         // The windows stay taken; concurrency and share are free before the answer is sent, and so are credits that were not wanted.
@@ -165,10 +167,10 @@ type Ending = { isBilled: true; charged: number; available: number; kept?: strin
  * The charge, and with it the answer under the call's key. Where it could not be recorded the hold is released instead: then the
  * call is not billed, and its outcome not delivered. The release also tells where it was recorded after all: what is billed is delivered.
  */
-async function charge(call: FetchCall, job: FetchJob, amount: number, present: () => FetchAnswer): Promise<Ending> {
+async function charge(call: FetchCall, job: FetchJob, amount: number, present: () => AroundBalance): Promise<Ending> {
     const { app, operation, keyed } = call;
     try {
-        const answer = keyed === undefined ? undefined : { call: keyed, ...aroundBalance(present()) };
+        const answer = keyed === undefined ? undefined : { call: keyed, ...present() };
         const charged = await app.credits.charge({ operation, amount, answer });
         if (charged.ok) return { isBilled: true, ...charged };
     } catch (error) {

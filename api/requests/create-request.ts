@@ -32,10 +32,10 @@ export async function createRequest(call: RequestCall): Promise<Reply<RequestCre
             created_at: createdAt.toISOString(),
         };
         if (keyed === undefined) return { answer, headers };
-        const keptText = JSON.stringify({ success: true, data: answer });
-        const isKept = await keepAnswer(trx, keyed, { status: 201, headers, body: keptText });
+        const text = JSON.stringify({ success: true, data: answer });
+        const isKept = await keepAnswer(trx, keyed, { status: 201, headers, body: text });
         if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
-        return { answer, headers, keptText };
+        return { text, isKept: true, headers };
     });
 }
 

@@ -122,7 +122,7 @@ function trialLines({ endpoint, params }: Trial, outcome: FetchOutcome, duration
         const { results, truncated, upstream } = outcome;
         const more = truncated ? ', more left on the site' : '';
         const figures = `${upstream.status}, ${counted(results, 'result')}${more}, ${durationMs} ms`;
-        const data = show === true ? JSON.stringify(outcome.data, undefined, 2).split('\n') : [];
+        const data = show === true ? JSON.stringify(JSON.parse(outcome.text), undefined, 2).split('\n') : [];
         return [`${paint('green', '✓')} ${call}  ${paint('dim', figures)}`, ...data.map((line) => `    ${line}`)];
     }
     const { code, message = refusalEntry(code).meaning, details = [], upstream } = outcome;
@@ -137,8 +137,9 @@ function trialLines({ endpoint, params }: Trial, outcome: FetchOutcome, duration
 function shown({ endpoint, params }: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions) {
     const call = { endpoint: endpoint.name, params, ok: outcome.ok, duration_ms: durationMs };
     if (outcome.ok) {
-        const { results, truncated, upstream, data } = outcome;
-        return { ...call, status: upstream.status, attempts: upstream.attempts, results, truncated, ...(show === true ? { data } : {}) };
+        const { results, truncated, upstream, text } = outcome;
+        const data = show === true ? { data: JSON.parse(text) as JsonObject } : {};
+        return { ...call, status: upstream.status, attempts: upstream.attempts, results, truncated, ...data };
     }
     const { code, message = refusalEntry(code).meaning, details = [], upstream } = outcome;
     return { ...call, code, message, details, ...(upstream === undefined ? {} : { upstream }) };

@@ -43,7 +43,8 @@ export interface UpstreamFigures {
 export type FetchOutcome =
     | {
           ok: true;
-          data: JsonObject;
+          /** What the caller gets of the site's answer, as the text of a JSON object. */
+          text: string;
           /** Length of the array at `billing.results`, otherwise 1. */
           results: number;
           /** Pages that are billed: 1, or for `paginate` the pages fetched that had items. */

@@ -8,7 +8,7 @@ export interface Envelope {
     trace?: string;
 }
 
-/** One answer from a worker: the id of the job it is for, and the outcome as JSON. */
+/** One answer from a worker: the id of the job it is for, and the outcome as `writeReport` puts it. */
 export interface Reply {
     id: string;
     body: string;

@@ -2,15 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch.ts';
 import type { OutageLog } from '../outage.ts';
 import type { Envelope, WorkerBackend } from './backend.ts';
+import { type Report, writeReport } from './report.ts';
 
 /** A worker may report until so long after the deadline (CONTRACT section 4). */
 const REPORT_GRACE_MS = 200;
 const RETRY_MS = 100;
 /** So many cancellations are remembered for jobs that are just being taken from the queue. */
 const CANCELLED_KEPT = 1000;
-
-/** What a worker answers: the outcome, and for how long it worked, in milliseconds; absent where none got so far. */
-export type Report = FetchOutcome & { ranMs?: number };
 
 export interface Consumer {
     /** Stops taking jobs and resolves when the running ones are answered. */
@@ -89,7 +87,7 @@ export function openConsumer(options: {
 
     /** Tries until somebody may still be waiting. */
     async function reply(id: string, { job, replyTo }: Envelope, report: Report): Promise<void> {
-        const body = JSON.stringify(report);
+        const body = writeReport(report);
         for (;;) {
             try {
                 return await backend.reply(replyTo, { id, body });

@@ -14,7 +14,7 @@ for (const topology of TOPOLOGIES) {
 
         before(async () => {
             shop = await openShop();
-            const hosts = ['changing.test', 'growing.test'].map((host): [string, string[]] => [host, ['127.0.0.1']]);
+            const hosts = ['changing.test', 'growing.test', 'numbers.test'].map((host): [string, string[]] => [host, ['127.0.0.1']]);
             world = await openWorld({ topology, config: { egressHosts: new Map([...SHOP_HOSTS, ...hosts]) } });
             ada = await join(world, { plan: 'pro' });
             const published = await ada.publish(shopPackage(shop.port));
@@ -37,6 +37,22 @@ for (const topology of TOPOLOGIES) {
             expect(metaOf(answer)).to.include({ version: 1, results: 1, truncated: false, cached: false });
             expect(metaOf(answer)['upstream']).to.include({ status: 200, attempts: 1 });
             expect(await balanceOf(ada)).to.equal(before - 1 + 50);
+        });
+
+        it('brings JSON as the site wrote it, with numbers that JavaScript cannot hold, and so again under its key or by max_age', async () => {
+            const site = 'numbers.test';
+            const url = `http://${site}:${shop.port}/numbers`;
+            const endpoints = [{ name: 'numbers', method: 'GET', url }];
+            expect((await ada.publish(shopPackage(shop.port, { site, endpoints } as object))).status).to.equal(201);
+            const headers = { authorization: `Bearer ${ada.apiKey}`, 'content-type': 'application/json' };
+            const ask = async (more: Record<string, string>) => {
+                const body = JSON.stringify({ site, endpoint: 'numbers', max_age: 60 });
+                const response = await fetch(`${world.base}/v1/fetch`, { method: 'POST', headers: { ...headers, ...more }, body });
+                return response.text();
+            };
+            const texts = [await ask({ 'idempotency-key': 'numbers' }), await ask({ 'idempotency-key': 'numbers' }), await ask({})];
+            for (const text of texts) expect(text).to.include('"data":{ "id": 12345678901234567890 },');
+            expect(JSON.parse(texts[2] ?? '').meta).to.include({ cached: true, credits_used: 0 });
         });
 
         it('bills per result where the schema says so, and nothing for no results', async () => {

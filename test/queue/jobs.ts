@@ -1,5 +1,6 @@
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
 import { newId } from '../../shared/domain/ids.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
 
 export interface Place {
     databaseUrl: string;
@@ -32,7 +33,21 @@ export function aJob(changes: Partial<FetchJob> = {}, timeoutMs = 10_000): Fetch
 /** What a worker answers to a call that went well. */
 export function success(data: Record<string, string> = {}): FetchOutcome {
     const upstream = { status: 200, attempts: 1, durationMs: 1, bytes: 2 };
-    return { ok: true, data, results: 1, requests: 1, truncated: false, mayKeep: false, upstream, startedAt: Date.now() };
+    return {
+        ok: true,
+        text: JSON.stringify(data),
+        results: 1,
+        requests: 1,
+        truncated: false,
+        mayKeep: false,
+        upstream,
+        startedAt: Date.now(),
+    };
+}
+
+/** What the caller gets of a call that went well. */
+export function dataOf(outcome: FetchOutcome): JsonObject | undefined {
+    return outcome.ok ? (JSON.parse(outcome.text) as JsonObject) : undefined;
 }
 
 /** Asks again until it is so, or fails after `limitMs`. */

@@ -1,6 +1,6 @@
 import { readEndpoint } from '../../shared/domain/endpoint.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
-import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';
 import { runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
@@ -70,8 +70,8 @@ export function openJobRunner(site: string, rules: EgressRules, documents: reado
     };
 }
 
-/** An outcome that is expected to be a success. */
-export function done(outcome: FetchOutcome): FetchOutcome & { ok: true } {
+/** An outcome that is expected to be a success, with what the caller gets. */
+export function done(outcome: FetchOutcome): FetchOutcome & { ok: true } & { data: JsonObject } {
     if (!outcome.ok) throw new Error(`${outcome.code}: ${outcome.message ?? ''} ${JSON.stringify(outcome.details ?? '')}`);
-    return outcome;
+    return { ...outcome, data: JSON.parse(outcome.text) as JsonObject };
 }

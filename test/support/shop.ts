@@ -64,6 +64,7 @@ const PAGES: Readonly<Record<string, (asked: Asked) => void>> = {
     },
     broken: ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"half":'),
     html: ({ response }) => response.writeHead(200, { 'content-type': 'text/html' }).end(PAGE),
+    numbers: ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('{ "id": 12345678901234567890 }'),
     list: ({ response }) => json(response, 200, [1, 2, 3]),
     text: ({ response }) => response.writeHead(200, { 'content-type': 'text/plain' }).end('just text'),
     empty: ({ response }) => response.writeHead(204).end(),

@@ -6,6 +6,7 @@ import { type FetchTools, runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
 import { openRoom } from '../../workers/upstream/room.ts';
 import { createUpstream } from '../../workers/upstream.ts';
+import { dataOf } from '../queue/jobs.ts';
 import { loopbackRules, openSite, type Site } from '../support/sites.ts';
 
 describe('a fetch job', () => {
@@ -90,7 +91,7 @@ describe('a fetch job', () => {
     it('calls the site as the endpoint says and gives back what it answered', async () => {
         const outcome = await run(job('list', { values: { section: 'a b' } }));
         if (!outcome.ok) throw new Error(outcome.code);
-        expect(outcome.data).to.deep.equal({ items: [1, 2, 3, 4, 5], path: '/list/a%20b', sent: '' });
+        expect(dataOf(outcome)).to.deep.equal({ items: [1, 2, 3, 4, 5], path: '/list/a%20b', sent: '' });
         expect(outcome).to.include({ results: 5, requests: 1, truncated: false });
         expect(outcome.upstream).to.include({ status: 200, attempts: 1 });
         expect(site.seen[0]?.headers['user-agent']).to.equal('Routebook/test (+http://localhost/abuse)');
@@ -99,12 +100,12 @@ describe('a fetch job', () => {
 
     it('cuts the results to what the hold pays for', async () => {
         const outcome = await run(job('results', { maxResults: 2 }));
-        expect(outcome.ok && [outcome.data['items'], outcome.results, outcome.truncated]).to.deep.equal([[1, 2], 2, true]);
+        expect(outcome.ok && [dataOf(outcome)?.['items'], outcome.results, outcome.truncated]).to.deep.equal([[1, 2], 2, true]);
     });
 
     it('marks a write as sent before it sends it', async () => {
         const outcome = await run(job('order', { effect: 'write', values: { n: 1 } }));
-        expect(outcome.ok && outcome.data['sent']).to.equal('{"n":1}');
+        expect(dataOf(outcome)?.['sent']).to.equal('{"n":1}');
         expect(marks).to.deep.equal(['op_1']);
     });
 

@@ -13,6 +13,9 @@ function page(body: string | Uint8Array, contentType: string | null = 'applicati
     return { status: 200, headers, body: Buffer.from(body), url: 'https://shop.test/list/1', method: 'GET', ...more };
 }
 
+/** More results than any answer has. */
+const ALL = { results: 'items', most: Number.MAX_SAFE_INTEGER };
+
 describe('reading what a site answered', () => {
     let reader: Reader;
     before(() => {
@@ -20,12 +23,13 @@ describe('reading what a site answered', () => {
     });
     after(() => reader.close());
 
-    const read = (from: Page, response: Partial<Endpoint['response']> = {}) => reader.read(from, { response: { ...NOTHING, ...response } });
+    const read = (from: Page, response: Partial<Endpoint['response']> = {}) =>
+        reader.read(from, { response: { ...NOTHING, ...response } }, ALL);
 
     async function dataOf(from: Page, response: Partial<Endpoint['response']> = {}): Promise<JsonObject> {
         const reading = await read(from, response);
         if (!reading.ok) throw new Error(`${reading.code}: ${reading.message}`);
-        return reading.data;
+        return JSON.parse(reading.text) as JsonObject;
     }
 
     async function refusalOf(from: Page, response: Partial<Endpoint['response']> = {}) {
@@ -33,6 +37,49 @@ describe('reading what a site answered', () => {
         if (reading.ok) throw new Error('it was read');
         return reading;
     }
+
+    describe('as the text that its caller gets', () => {
+        const textOf = async (body: string, wanted = ALL, type = 'application/json') => {
+            const reading = await reader.read(page(body, type), { response: NOTHING }, wanted);
+            if (!reading.ok) throw new Error(`${reading.code}: ${reading.message}`);
+            return reading;
+        };
+
+        for (const size of ['small', 'large']) {
+            // What is large is read in a thread.
+            const more = size === 'large' ? `,"more":"${'x'.repeat(100_000)}"` : '';
+
+            it(`leaves ${size} JSON as the site wrote it, with numbers that JavaScript cannot hold`, async () => {
+                const body = `{ "id": 12345678901234567890, "price": 1.10${more} }`;
+                expect((await textOf(body)).text).to.equal(body);
+            });
+
+            it(`wraps a ${size} list as the site wrote it`, async () => {
+                const body = `[ 12345678901234567890, {"n":1${more}} ]`;
+                expect(await textOf(body)).to.deep.equal({
+                    ok: true,
+                    text: `{"items":${body}}`,
+                    results: 2,
+                    isListed: true,
+                    truncated: false,
+                });
+            });
+
+            it(`leaves of ${size} answers the first of so many results`, async () => {
+                const cut = await textOf(`{"rows":[1,2,3]${more}}`, { results: 'rows', most: 2 });
+                expect(JSON.parse(cut.text)).to.deep.include({ rows: [1, 2] });
+                expect(cut).to.deep.include({ results: 2, isListed: true, truncated: true });
+            });
+
+            it(`says where ${size} answers have no results to count`, async () => {
+                expect(await textOf(`{"rows":null${more}}`)).to.deep.include({ results: 1, isListed: false, truncated: false });
+            });
+        }
+
+        it('wraps a scalar as the site wrote it', async () => {
+            expect((await textOf('12345678901234567890')).text).to.equal('{"value":12345678901234567890}');
+        });
+    });
 
     describe('as an object, always', () => {
         for (const [what, body, data] of [

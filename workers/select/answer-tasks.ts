@@ -2,11 +2,21 @@ import { parentPort } from 'node:worker_threads';
 import type { JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
 import { InvalidResponse } from './invalid-response.ts';
-import { judge, type NextFound, type ParseBody, type RawPage, type ResponseRules, readPage, readPart } from './read-page.ts';
+import {
+    type Content,
+    judge,
+    type NextFound,
+    type ParseBody,
+    type RawPage,
+    type ResponseRules,
+    readPage,
+    readPart,
+    type Wanted,
+} from './read-page.ts';
 
 /** What a thread is asked: an answer, one page of several, data that several pages made, or the form of a page. */
 export type Task =
-    | { what: 'page'; page: RawPage; rules: ResponseRules }
+    | { what: 'page'; page: RawPage; rules: ResponseRules; wanted: Wanted }
     | { what: 'part'; page: RawPage; rules: ResponseRules; next: string | undefined }
     | { what: 'judge'; data: JsonObject; schema: JsonSchema }
     | { what: 'form'; page: RawPage; selector: string; method: Method };
@@ -18,8 +28,8 @@ export interface Refused {
     details: InvalidResponse['details'];
 }
 
-/** What a thread answers. `data` is JSON text: it crosses as one string, and its length is the size of the output. */
-export type TaskAnswer = { ok: true; data: string; next?: NextFound | undefined } | Refused;
+/** What a thread answers. `text` is JSON: it crosses as one string, and its length is the size of the output. */
+export type TaskAnswer = ({ ok: true; next?: NextFound | undefined } & Pick<Content, 'text'> & Partial<Content>) | Refused;
 
 export const TOO_MUCH = 'The answer takes too much work to select and validate.';
 
@@ -55,12 +65,12 @@ function answer(task: Task, html: HtmlSkills | undefined): TaskAnswer {
 }
 
 function perform(task: Task, html: HtmlSkills | undefined): TaskAnswer {
-    if (task.what === 'page') return { ok: true, data: JSON.stringify(readPage(task.page, task.rules, html?.parse)) };
+    if (task.what === 'page') return { ok: true, ...readPage(task.page, task.rules, task.wanted, html?.parse) };
     if (task.what === 'part') {
         const { data, next } = readPart(task.page, task.rules, task.next, html?.parse);
-        return { ok: true, data: JSON.stringify(data), next };
+        return { ok: true, text: JSON.stringify(data), next };
     }
-    if (task.what === 'form') return { ok: true, data: JSON.stringify(html?.readForm(task.page, task)) };
+    if (task.what === 'form') return { ok: true, text: JSON.stringify(html?.readForm(task.page, task)) };
     judge(task.data, task.schema);
-    return { ok: true, data: '' };
+    return { ok: true, text: '' };
 }

@@ -1,7 +1,7 @@
 import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
 import { findSecrets } from '../../shared/domain/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
-import { wrapResult } from '../../shared/domain/wrap-result.ts';
+import { cutResults, resultsAt, wrapResult } from '../../shared/domain/wrap-result.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { isBodyless } from '../upstream/bodyless.ts';
 import { decode, isUtf8 } from './decode.ts';
@@ -33,14 +33,42 @@ export interface Parsed {
 
 export type ParseBody = (text: string, page: RawPage) => Parsed;
 
+/** How much of an answer is wanted: at most so many of the results at a dotted path. */
+export interface Wanted {
+    results: string;
+    most: number;
+}
+
+/** What an answer says, as its caller gets it. */
+export interface Content {
+    /** A JSON object. */
+    text: string;
+    /** Length of the list of results after the cut; 1 where there is no list. */
+    results: number;
+    isListed: boolean;
+    truncated: boolean;
+}
+
 /**
- * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, and judged by `response.schema`.
+ * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, judged by `response.schema`, and cut. JSON of which
+ * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold.
  * @throws InvalidResponse
  */
-export function readPage(page: RawPage, rules: ResponseRules, parse: ParseBody = parsePlain): JsonObject {
-    const data = isBodyless(page) ? {} : wrapResult(parse(textOf(page), page).value(rules));
-    judge(data, rules.schema);
-    return data;
+export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, parse: ParseBody = parsePlain): Content {
+    const text = isBodyless(page) ? undefined : textOf(page);
+    const value = text === undefined ? undefined : parse(text, page).value(rules);
+    const whole = wrapResult(value);
+    judge(whole, rules.schema);
+    const isListed = resultsAt(whole, wanted.results) !== undefined;
+    const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
+    const isAsSent = text !== undefined && page.type === 'json' && rules.select === undefined && !truncated;
+    return { text: isAsSent ? wrapText(text, value) : JSON.stringify(data), results, isListed, truncated };
+}
+
+/** As `wrapResult` does, with the text of a value. */
+function wrapText(text: string, value: Json | undefined): string {
+    if (Array.isArray(value)) return `{"items":${text}}`;
+    return typeof value === 'object' && value !== null ? text : `{"value":${text}}`;
 }
 
 /**

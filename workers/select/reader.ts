@@ -7,12 +7,14 @@ import { type Refused, refusedBy, type Task, type TaskAnswer, TOO_MUCH } from '.
 import { typeOfBody } from './decode.ts';
 import { isLight, isLightExpression, isLightToJudge } from './light.ts';
 import { openThreadPool, type ThreadPool } from './pool.ts';
-import { judge, type NextFound, type RawPage, type ResponseRules, readPage, readPart } from './read-page.ts';
+import { type Content, judge, type NextFound, type RawPage, type ResponseRules, readPage, readPart, type Wanted } from './read-page.ts';
 import { unlessWall } from './unless-wall.ts';
 
 export type { NextFound };
 
-export type Reading = { ok: true; data: JsonObject } | Refused;
+export type Reading = ({ ok: true } & Content) | Refused;
+
+export type Judged = { ok: true; data: JsonObject } | Refused;
 
 /** One page of several: what it says, where it says the next one is, and how large it is, in bytes. */
 export type PartReading = { ok: true; data: JsonObject; next: NextFound | undefined; bytes: number } | Refused;
@@ -21,12 +23,12 @@ type ReadAs = Pick<Endpoint, 'response'>;
 
 /** Never rejects for anything that a site or a package can bring. */
 export interface Reader {
-    /** What an answer says, by the endpoint's rules. */
-    read(page: Page, endpoint: ReadAs): Promise<Reading>;
+    /** What an answer says, by the endpoint's rules, and no more of it than is wanted. */
+    read(page: Page, endpoint: ReadAs, wanted: Wanted): Promise<Reading>;
     /** One page of several, not held against `response.schema` yet. @param next `pagination.next`, where the page itself says it */
     readPart(page: Page, endpoint: ReadAs, next: string | undefined): Promise<PartReading>;
     /** Holds what pages of so many bytes said together against `response.schema`. */
-    judge(data: JsonObject, schema: JsonSchema | undefined, bytes: number): Promise<Reading>;
+    judge(data: JsonObject, schema: JsonSchema | undefined, bytes: number): Promise<Judged>;
     /** The form of a page that `prepare.form` matches and `method` sends. */
     readForm(page: Page, wanted: { selector: string; method: Method }): Promise<{ ok: true; form: PreparedForm } | Refused>;
     close(): Promise<void>;
@@ -47,16 +49,18 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
     const html = openThreadPool<Task, TaskAnswer>(new URL('./thread-html.ts', import.meta.url), limits);
     const poolFor = ({ type }: RawPage) => (type === 'html' ? html : plain);
     return {
-        async read(answered, { response: rules }) {
+        async read(answered, { response: rules }, wanted) {
             const page = rawPage(answered, rules, rules.select !== undefined);
             if (isLight(page, rules))
                 return unlessWall(
                     answered,
                     page,
-                    here(() => ({ ok: true, data: readPage(page, rules) })),
+                    here(() => ({ ok: true as const, ...readPage(page, rules, wanted) })),
                 );
-            const answer = await askOf(answered, poolFor(page), { what: 'page', page, rules });
-            return answer.ok ? { ok: true, data: JSON.parse(answer.data) as JsonObject } : answer;
+            const answer = await askOf(answered, poolFor(page), { what: 'page', page, rules, wanted });
+            if (!answer.ok) return answer;
+            const { text, results = 1, isListed = false, truncated = false } = answer;
+            return { ok: true, text, results, isListed, truncated };
         },
         async readPart(answered, { response }, next) {
             const rules = { ...response, schema: undefined };
@@ -67,8 +71,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             }
             const answer = await askOf(answered, poolFor(page), { what: 'part', page, rules, next });
             if (!answer.ok) return answer;
-            const { data, next: found } = answer;
-            return { ok: true, data: JSON.parse(data) as JsonObject, next: found, bytes: Buffer.byteLength(data) };
+            const { text, next: found } = answer;
+            return { ok: true, data: JSON.parse(text) as JsonObject, next: found, bytes: Buffer.byteLength(text) };
         },
         async judge(data, schema, bytes) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
@@ -85,7 +89,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         async readForm(answered, { selector, method }) {
             const page = rawPage(answered, { type: 'html' }, true);
             const answer = await askOf(answered, html, { what: 'form', page, selector, method });
-            return answer.ok ? { ok: true, form: JSON.parse(answer.data) as PreparedForm } : answer;
+            return answer.ok ? { ok: true, form: JSON.parse(answer.text) as PreparedForm } : answer;
         },
         async close() {
             await Promise.all([plain.close(), html.close()]);
@@ -112,7 +116,7 @@ async function askOf(answered: Page, pool: ThreadPool<Task, TaskAnswer>, task: E
 async function ask(pool: ThreadPool<Task, TaskAnswer>, task: Task, moved: readonly ArrayBuffer[] = []): Promise<TaskAnswer> {
     const answer = await pool.run(task, moved);
     if (answer === 'overrun') return refused(TOO_MUCH);
-    return answer.ok && Buffer.byteLength(answer.data) > MAX_OUTPUT ? refused(TOO_LONG) : answer;
+    return answer.ok && Buffer.byteLength(answer.text) > MAX_OUTPUT ? refused(TOO_LONG) : answer;
 }
 
 function here<T extends { ok: true }>(read: () => T): T | Refused {

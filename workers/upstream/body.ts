@@ -63,10 +63,10 @@ export async function readBody(
     }
 }
 
-/** How long a body may become, by what its headers say and by its cap. */
+/** How long a body may become that is no longer small, by what its headers say and by its cap. */
 function longest({ headers }: IncomingMessage, cap: number, openUnpacker: OpenUnpacker | undefined): number {
-    const said = openUnpacker === undefined ? headers['content-length'] : undefined;
-    return said === undefined ? cap : Math.min(cap, Number(said));
+    const said = Number(headers['content-length']);
+    return openUnpacker === undefined && said > SMALL ? Math.min(cap, said) : cap;
 }
 
 type Take = (source: AsyncIterable<Buffer>) => Promise<boolean>;
