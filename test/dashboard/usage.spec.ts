@@ -133,7 +133,11 @@ describe('the usage of a workspace', function () {
             expect(body).to.have.nested.property('error.code', code);
             const rows = await logOf(`?outcome=${code}`, dora);
             expect(rows, code).to.have.length(logged + 1);
-            expect(await countOf(site, code), `${code} of ${site}`).to.equal(counted + 1);
+            // Counted once the answer is gone.
+            await eventually(
+                () => countOf(site, code),
+                (count) => count === counted + 1,
+            );
             return rows[0] ?? {};
         };
         const unknown = await asked('SITE_NOT_FOUND', 'other', () => key.fetch('unknown.example', 'search'));
@@ -150,15 +154,23 @@ describe('the usage of a workspace', function () {
         const body = { site: SHOP, endpoint: 'product', params: { id: 1 } };
         await key.call('POST', '/v1/fetch', { body, headers });
         await asked('IDEMPOTENCY_CONFLICT', SHOP, () => key.call('POST', '/v1/fetch', { body: { ...body, params: { id: 2 } }, headers }));
-        await world.app.db.raw('update credit_accounts set allowance_available = 0, bonus_available = 0 where id = ?', [dora.userId]);
-        await asked('INSUFFICIENT_CREDITS', SHOP, () => key.fetch(SHOP, 'product', { id: 1 }));
-        await world.app.db.raw('update credit_accounts set per_minute = 1 where id = ?', [dora.userId]);
-        await eventually(
-            async () => (await key.fetch(SHOP, 'product', { id: 1 })).status,
-            (status) => status === 429,
-        );
-        await asked('RATE_LIMITED', SHOP, () => key.fetch(SHOP, 'product', { id: 1 }));
-        await repair(dora.userId);
+        try {
+            await world.app.db.raw('update credit_accounts set allowance_available = 0, bonus_available = 0 where id = ?', [dora.userId]);
+            await asked('INSUFFICIENT_CREDITS', SHOP, () => key.fetch(SHOP, 'product', { id: 1 }));
+            await world.app.db.raw('update credit_accounts set per_minute = 1 where id = ?', [dora.userId]);
+            const before = await countOf(SHOP, 'RATE_LIMITED');
+            await eventually(
+                async () => (await key.fetch(SHOP, 'product', { id: 1 })).status,
+                (status) => status === 429,
+            );
+            await eventually(
+                () => countOf(SHOP, 'RATE_LIMITED'),
+                (count) => count === before + 1,
+            );
+            await asked('RATE_LIMITED', SHOP, () => key.fetch(SHOP, 'product', { id: 1 }));
+        } finally {
+            await repair(dora.userId);
+        }
     });
 
     /** The books of an account whose credits a test took away. */

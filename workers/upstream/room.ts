@@ -28,7 +28,7 @@ export interface Tenant {
 
 const MIB = 1024 * 1024;
 
-/** 51 answers of 5 MiB; two threads read some 30 of them a second. */
+/** 51 answers of 5 MiB; two threads read ten to thirty of them a second. */
 const MOST = 256 * MIB;
 
 /** Answers up to so many bytes ask for no room: most are smaller, and nobody's large ones are to hold them up. */
