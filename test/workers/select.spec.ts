@@ -23,8 +23,8 @@ describe('reading what a site answered', () => {
     });
     after(() => reader.close());
 
-    const read = (from: Page, response: Partial<Endpoint['response']> = {}) =>
-        reader.read(from, { response: { ...NOTHING, ...response } }, ALL);
+    const read = (from: Page, response: Partial<Endpoint['response']> = {}, wanted = ALL) =>
+        reader.read(from, { response: { ...NOTHING, ...response } }, wanted);
 
     async function dataOf(from: Page, response: Partial<Endpoint['response']> = {}): Promise<JsonObject> {
         const reading = await read(from, response);
@@ -321,6 +321,19 @@ describe('reading what a site answered', () => {
                 ok: false,
                 code: 'UPSTREAM_INVALID_RESPONSE',
             });
+        });
+
+        it('counts them before anything is cut off, whether it is selected or not', async () => {
+            const items = Array.from({ length: 11 }, () => 'x'.repeat(1024 * 1024));
+            const list = { body: JSON.stringify({ items }), select: undefined };
+            const joined = {
+                body: JSON.stringify({ items: items.slice(0, 2) }),
+                select: { items: '[items,items,items,items,items,items][]' },
+            };
+            for (const { body, select } of [list, joined]) {
+                const reading = await read(page(body), { select }, { results: 'items', most: 1 });
+                expect(reading).to.deep.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+            }
         });
     });
 });

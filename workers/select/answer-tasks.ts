@@ -11,6 +11,7 @@ import {
     type ResponseRules,
     readPage,
     readPart,
+    refuseLength,
     type Wanted,
 } from './read-page.ts';
 
@@ -28,7 +29,7 @@ export interface Refused {
     details: InvalidResponse['details'];
 }
 
-/** What a thread answers. `text` is JSON: it crosses as one string, and its length is the size of the output. */
+/** What a thread answers. `text` is JSON: it crosses as one string. */
 export type TaskAnswer = ({ ok: true; next?: NextFound | undefined } & Pick<Content, 'text'> & Partial<Content>) | Refused;
 
 export const TOO_MUCH = 'The answer takes too much work to select and validate.';
@@ -68,7 +69,9 @@ function perform(task: Task, html: HtmlSkills | undefined): TaskAnswer {
     if (task.what === 'page') return { ok: true, ...readPage(task.page, task.rules, task.wanted, html?.parse) };
     if (task.what === 'part') {
         const { data, next } = readPart(task.page, task.rules, task.next, html?.parse);
-        return { ok: true, text: JSON.stringify(data), next };
+        const text = JSON.stringify(data);
+        refuseLength(text);
+        return { ok: true, text, next };
     }
     if (task.what === 'form') return { ok: true, text: JSON.stringify(html?.readForm(task.page, task)) };
     judge(task.data, task.schema);

@@ -52,7 +52,7 @@ export interface Content {
 /**
  * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, judged by `response.schema`, and cut. JSON of which
  * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold.
- * @throws InvalidResponse
+ * @throws InvalidResponse for what the endpoint does not describe, and for more than 10 MiB, counted before the cut
  */
 export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, parse: ParseBody = parsePlain): Content {
     const text = isBodyless(page) ? undefined : textOf(page);
@@ -61,8 +61,11 @@ export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, pa
     judge(whole, rules.schema);
     const isListed = resultsAt(whole, wanted.results) !== undefined;
     const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
+    if (truncated) refuseLength(JSON.stringify(whole));
     const isAsSent = text !== undefined && page.type === 'json' && rules.select === undefined && !truncated;
-    return { text: isAsSent ? wrapText(text, value) : JSON.stringify(data), results, isListed, truncated };
+    const content = isAsSent ? wrapText(text, value) : JSON.stringify(data);
+    refuseLength(content);
+    return { text: content, results, isListed, truncated };
 }
 
 /** As `wrapResult` does, with the text of a value. */
@@ -97,6 +100,16 @@ export function judge(data: JsonObject, schema: JsonSchema | undefined): void {
     if (verdict.ok) return;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
+}
+
+/** Bytes of what is selected, before anything of it is cut off (CONTRACT 3.1, `select`). */
+export const MAX_OUTPUT = 10 * 1024 * 1024;
+
+export const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
+
+/** @throws InvalidResponse for JSON of more than 10 MiB */
+export function refuseLength(text: string): void {
+    if (Buffer.byteLength(text) > MAX_OUTPUT) throw new InvalidResponse(TOO_LONG);
 }
 
 /** The steps of a pointer are keys of the site's. */

@@ -7,7 +7,18 @@ import { type Refused, refusedBy, type Task, type TaskAnswer, TOO_MUCH } from '.
 import { typeOfBody } from './decode.ts';
 import { isLight, isLightExpression, isLightToJudge } from './light.ts';
 import { openThreadPool, type ThreadPool } from './pool.ts';
-import { type Content, judge, type NextFound, type RawPage, type ResponseRules, readPage, readPart, type Wanted } from './read-page.ts';
+import {
+    type Content,
+    judge,
+    MAX_OUTPUT,
+    type NextFound,
+    type RawPage,
+    type ResponseRules,
+    readPage,
+    readPart,
+    TOO_LONG,
+    type Wanted,
+} from './read-page.ts';
 import { unlessWall } from './unless-wall.ts';
 
 export type { NextFound };
@@ -34,9 +45,8 @@ export interface Reader {
     close(): Promise<void>;
 }
 
-/** CONTRACT 3.1, `select`: time of a reading and size of what it makes. */
+/** The longest that a reading may take (CONTRACT 3.1, `select`). */
 const TASK_MS = 500;
-const MAX_OUTPUT = 10 * 1024 * 1024;
 
 /**
  * Reads pages in threads, where what contributors write cannot hold up anybody else; what is light is read on the spot. HTML has
@@ -97,8 +107,6 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
     };
 }
 
-const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
-
 function rawPage({ status, headers, body, url, method }: Page, { type }: Pick<ResponseRules, 'type'>, isTakenApart: boolean): RawPage {
     const contentType = headers['content-type'];
     return { status, contentType, body, url, method, type: typeOfBody(body, contentType, { wanted: type, isTakenApart }) };
@@ -115,8 +123,7 @@ async function askOf(answered: Page, pool: ThreadPool<Task, TaskAnswer>, task: E
 
 async function ask(pool: ThreadPool<Task, TaskAnswer>, task: Task, moved: readonly ArrayBuffer[] = []): Promise<TaskAnswer> {
     const answer = await pool.run(task, moved);
-    if (answer === 'overrun') return refused(TOO_MUCH);
-    return answer.ok && Buffer.byteLength(answer.text) > MAX_OUTPUT ? refused(TOO_LONG) : answer;
+    return answer === 'overrun' ? refused(TOO_MUCH) : answer;
 }
 
 function here<T extends { ok: true }>(read: () => T): T | Refused {
