@@ -39,7 +39,7 @@ export function start(program: string, argv: readonly string[], env: Readonly<Re
 
 /** A Node program of the project, with the cache of compiled code and the bounds of memory that the commands of package.json set. */
 export function startNode(file: string, argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
-    const { flags, variables } = file === 'bin/worker.ts' ? WORKER : { flags: [], variables: {} };
+    const { flags, variables } = BOUNDS.get(file) ?? { flags: [], variables: {} };
     return start(process.execPath, [...flags, file, ...argv], { NODE_COMPILE_CACHE: COMPILED, ...variables, ...env });
 }
 
@@ -50,7 +50,7 @@ export function startStranger(file: string, argv: readonly string[]): Started {
 
 const COMPILED = 'node_modules/.cache/compiled';
 
-const WORKER = boundsOf('worker');
+const BOUNDS = new Map(['api', 'worker'].map((command) => [`bin/${command}.ts`, boundsOf(command)]));
 
 /** The variables and flags with which a command of package.json bounds its memory. */
 function boundsOf(command: string): { flags: string[]; variables: Record<string, string> } {

@@ -15,10 +15,14 @@ function checkSettings(settings: Record<string, string>): void {
     expect(() => readConfig(settings)).to.not.throw();
 }
 
-/** The words of `npm run worker`, which bound its memory; where it keeps compiled code is a matter of the place it runs at. */
-const WORKER = (JSON.parse(file('../package.json')) as { scripts: { worker: string } }).scripts.worker
-    .split(' ')
-    .filter((word) => word !== 'exec' && !word.startsWith('NODE_COMPILE_CACHE='));
+/** The words of a command of package.json, which bound its memory; where it keeps compiled code is a matter of the place it runs at. */
+function wordsOf(command: 'api' | 'worker'): string[] {
+    const { scripts } = JSON.parse(file('../package.json')) as { scripts: Record<string, string> };
+    return (scripts[command] ?? '').split(' ').filter((word) => word !== 'exec' && !word.startsWith('NODE_COMPILE_CACHE='));
+}
+
+const API = wordsOf('api');
+const WORKER = ['env', ...wordsOf('worker')];
 
 interface Probe {
     httpGet: { path: string; port: string };
@@ -68,9 +72,10 @@ describe('the Kubernetes manifests', () => {
         }
     });
 
-    it('bound the memory of a worker as its command does', () => {
-        const [container] = named('Deployment', 'routebook-worker').spec?.template?.spec.containers ?? [];
-        expect(container?.command).to.deep.equal(['env', ...WORKER]);
+    it('bound the memory of API and worker as their commands do', () => {
+        const [api, worker] = pods.map(({ pod }) => pod?.containers[0]?.command);
+        expect(api).to.deep.equal(API);
+        expect(worker).to.deep.equal(WORKER);
     });
 
     it('ask ports that the processes listen on, at paths that exist', () => {
@@ -126,8 +131,9 @@ describe('the compose file', () => {
         }
     });
 
-    it('bounds the memory of a worker as its command does', () => {
-        expect(services['worker']?.command).to.deep.equal(['env', ...WORKER]);
+    it('bounds the memory of API and worker as their commands do', () => {
+        expect(services['api']?.command).to.deep.equal(API);
+        expect(services['worker']?.command).to.deep.equal(WORKER);
     });
 
     it('lets Redis refuse rather than forget', () => {
