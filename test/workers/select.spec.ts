@@ -71,6 +71,13 @@ describe('reading what a site answered', () => {
                 expect(cut).to.deep.include({ results: 2, isListed: true, truncated: true });
             });
 
+            it(`says of ${size} JSON that names a key twice what was judged, and no more`, async () => {
+                const schema = { type: 'object', properties: { id: { type: 'integer' } } };
+                const body = `{"id":"<b>","id":7,"rows":[{"a":":","a":{"b":1}}]${more}}`;
+                const reading = await read(page(body), { schema });
+                expect(reading.ok && reading.text).to.equal(`{"id":7,"rows":[{"a":{"b":1}}]${more}}`);
+            });
+
             it(`says where ${size} answers have no results to count`, async () => {
                 expect(await textOf(`{"rows":null${more}}`)).to.deep.include({ results: 1, isListed: false, truncated: false });
             });

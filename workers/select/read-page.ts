@@ -1,4 +1,5 @@
 import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import { hasRepeatedKeys } from '../../shared/domain/repeated-keys.ts';
 import { findSecrets } from '../../shared/domain/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import { cutResults, resultsAt, wrapResult } from '../../shared/domain/wrap-result.ts';
@@ -51,7 +52,7 @@ export interface Content {
 
 /**
  * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, judged by `response.schema`, and cut. JSON of which
- * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold.
+ * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold, unless it names a key twice.
  * @throws InvalidResponse for what the endpoint does not describe, and for more than 10 MiB, counted before the cut
  */
 export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, parse: ParseBody = parsePlain): Content {
@@ -62,7 +63,9 @@ export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, pa
     const isListed = resultsAt(whole, wanted.results) !== undefined;
     const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
     if (truncated) refuseLength(JSON.stringify(whole));
-    const isAsSent = text !== undefined && page.type === 'json' && rules.select === undefined && !truncated;
+    const isAllWanted = text !== undefined && page.type === 'json' && rules.select === undefined && !truncated;
+    // Of a key that stands twice its reader may take another value than was judged here.
+    const isAsSent = isAllWanted && !hasRepeatedKeys(text, value);
     const content = isAsSent ? wrapText(text, value) : JSON.stringify(data);
     refuseLength(content);
     return { text: content, results, isListed, truncated };
