@@ -15,7 +15,7 @@ describe('room for large answers', () => {
     let room: Room;
 
     beforeEach(() => {
-        room = openRoom({ most: 100 });
+        room = openRoom({ most: 100, small: 5 });
     });
 
     /** Somebody who was given room for so many bytes. */
@@ -94,16 +94,67 @@ describe('room for large answers', () => {
         holding(30, 'other.example');
     });
 
-    it('is there for whoever keeps something already, so that it comes to its end', () => {
-        holding(50, 'one.example');
-        const walking = holding(50, 'two.example');
-        walking.keep(10);
-        walking.settle(0);
-        holding(40, 'two.example');
-        expect(walking.ask(50)).to.equal(undefined);
-        expect(room.held()).to.equal(150);
+    /** Somebody who keeps so many bytes of former pages, and reads none now. */
+    function keeping(bytes: number, site: string): Tenant {
+        const tenant = holding(bytes, site);
+        tenant.keep(bytes);
+        tenant.settle(0);
+        return tenant;
+    }
+
+    it('is there, past any bound, for who has kept a large part the longest, so that it comes to its end', async () => {
+        const [first, second] = [keeping(20, 'one.example'), keeping(20, 'two.example')];
+        holding(50, 'three.example');
+        expect(first.ask(50)).to.equal(undefined);
+        expect(room.held()).to.equal(140);
+        const asked = second.ask(50);
+        expect(await isWaiting(asked)).to.equal(true);
+        first.leave();
+        await asked;
+        expect(room.held()).to.equal(120);
+    });
+
+    it('goes to those who keep a large part before those who keep nothing', async () => {
+        const first = holding(50, 'one.example');
+        const kept = keeping(20, 'two.example');
+        holding(20, 'three.example');
+        const walking = keeping(6, 'four.example');
+        const asked = [room.enter('five.example').ask(50), walking.ask(10)];
+        expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([true, true]);
+        first.leave();
+        expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([true, false]);
+        kept.leave();
+        await asked[0];
+    });
+
+    it('is half at most for one site whatever its calls keep, but for the first of them', async () => {
+        holding(10, 'other.example');
+        const [first, second] = [keeping(20, 'greedy.example'), keeping(20, 'greedy.example')];
+        expect(first.ask(15)).to.equal(undefined);
+        expect(await isWaiting(second.ask(15))).to.equal(true);
+        holding(30, 'another.example');
+    });
+
+    it('is asked for by pages that are small alone, and not together with what is kept of those before', () => {
+        const walking = room.enter('one.example');
+        expect(walking.hasToAsk(5)).to.equal(false);
+        walking.keep(3);
+        expect([2, 3].map((bytes) => walking.hasToAsk(bytes))).to.deep.equal([false, true]);
+        expect(room.held()).to.equal(0);
+        walking.keep(3);
+        expect(room.held()).to.equal(6);
         walking.leave();
-        expect(room.held()).to.equal(90);
+        expect(room.held()).to.equal(0);
+    });
+
+    it('gives those who keep a little no more right to it than others', async () => {
+        const tenants = Array.from({ length: 20 }, () => room.enter('greedy.example'));
+        const asked = tenants.map((tenant) => {
+            tenant.keep(1);
+            return tenant.ask(20);
+        });
+        expect((await Promise.all(asked.map(isWaiting))).filter((waits) => !waits)).to.have.length(2);
+        holding(50, 'other.example');
     });
 
     it('is there for one answer that is larger than all of it', () => {
@@ -231,6 +282,37 @@ describe('answers of sites that are large together', function () {
         expect(result).to.deep.include({ ok: false, code: 'UPSTREAM_UNREACHABLE' });
         expect(room.held()).to.equal(0);
     });
+
+    for (const [effect, code] of [
+        ['read', 'OVERLOADED'],
+        ['write', 'UPSTREAM_UNREACHABLE'],
+    ] as const) {
+        it(`end with ${code} where the site of a ${effect} would not wait until there was room`, async () => {
+            let waiting = 0;
+            const room = openRoom({ most: MIB, onFull: () => waiting++ });
+            const other = room.enter('other.test');
+            other.ask(MIB);
+            answer = (response) => {
+                response.writeHead(200, { 'content-length': 2 * MIB }).write(body.subarray(0, MIB));
+                answered.push(response);
+            };
+            const answered: ServerResponse[] = [];
+            const result = send(room.enter('shop.test'), { effect, ms: 2000 });
+            await eventually(
+                async () => waiting,
+                (count) => count === 1,
+            );
+            const began = performance.now();
+            for (const response of answered) response.destroy();
+            await eventually(
+                async () => performance.now() - began,
+                (waited) => waited > 1100,
+            );
+            other.leave();
+            expect(await result).to.deep.include({ ok: false, code });
+            expect(room.held()).to.equal(0);
+        });
+    }
 
     for (const [effect, code] of [
         ['read', 'OVERLOADED'],

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
 import { giveBack, passedThrough } from '../garbage.ts';
 import { UpstreamFault } from './failures.ts';
-import { SMALL, type Tenant } from './room.ts';
+import type { Tenant } from './room.ts';
 
 export interface Body {
     /** Empty where the body went past its cap and nobody wants its beginning. */
@@ -20,7 +20,7 @@ export interface Body {
  * @param cap bytes after unpacking; past it the body is left unread and the connection is lost
  * @param keepsBeginning whether the beginning of a body that goes past the cap is wanted
  * @param isEmpty there is none by definition, and nothing to unpack, whatever the headers say
- * @param tenant is asked for room before more than a small part is read, and holds a large body that is whole when this is done
+ * @param tenant is asked for room before more than a small part is read; a whole body that asked is held when this is done
  * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a coding that is unknown, doubled or broken, OVERLOADED where the tenant gave
  *     up waiting; the stream's own error when the connection breaks off
  */
@@ -34,10 +34,13 @@ export async function readBody(
     let length = 0;
     let received = 0;
     let kept = 0;
+    let hasAsked = false;
     const take = async (source: AsyncIterable<Buffer>): Promise<boolean> => {
         for await (const chunk of source) {
-            const isLarge = length <= SMALL && length + chunk.length > SMALL;
-            if (isLarge) await tenant?.ask(longest(response, cap, openUnpacker));
+            if (!hasAsked && tenant?.hasToAsk(length + chunk.length) === true) {
+                hasAsked = true;
+                await tenant.ask(longest(response, cap, openUnpacker));
+            }
             length += chunk.length;
             chunks.push(length > cap ? chunk.subarray(0, chunk.length - (length - cap)) : chunk);
             if (length > cap) return false;
@@ -53,7 +56,7 @@ export async function readBody(
     };
     try {
         const isWhole = openUnpacker === undefined ? await take(arriving()) : await unpack(arriving(), openUnpacker, take);
-        if (isWhole && length > SMALL) kept = length;
+        if (isWhole && hasAsked) kept = length;
         const [only] = chunks;
         if (isWhole && only !== undefined && chunks.length === 1) return { bytes: chunks.pop() ?? only, received, isWhole };
         return { bytes: isWhole || keepsBeginning ? Buffer.concat(chunks) : Buffer.alloc(0), received, isWhole };
@@ -63,10 +66,10 @@ export async function readBody(
     }
 }
 
-/** How long a body may become that is no longer small, by what its headers say and by its cap. */
+/** How long a body may become, by what its headers say and by its cap. */
 function longest({ headers }: IncomingMessage, cap: number, openUnpacker: OpenUnpacker | undefined): number {
     const said = Number(headers['content-length']);
-    return openUnpacker === undefined && said > SMALL ? Math.min(cap, said) : cap;
+    return openUnpacker === undefined && said > 0 ? Math.min(cap, said) : cap;
 }
 
 type Take = (source: AsyncIterable<Buffer>) => Promise<boolean>;

@@ -13,7 +13,7 @@ import { type Exchange, startExchange } from './exchange.ts';
 import { type Fault, faultOf, UpstreamFault } from './failures.ts';
 import { followRedirect, isRedirect, MAX_REDIRECTS, refusalOf } from './redirects.ts';
 import { isRetriedStatus, pauseBefore, readRetryAfter } from './retries.ts';
-import type { Tenant } from './room.ts';
+import { noRoom, type Tenant } from './room.ts';
 import { snippetOf } from './snippet.ts';
 import { wallOf } from './walls.ts';
 
@@ -62,6 +62,9 @@ export interface SendTools {
     caps: UpstreamCaps;
     onRequest: (figures: RequestFigures) => void;
 }
+
+/** Whom we let wait for as long, and who then hangs up or has no time left, is not to blame. */
+const LONG_WAIT_MS = 1000;
 
 /** One call of `send`: how many requests it took, and whether one of them may have reached the site. */
 export class Call {
@@ -129,6 +132,7 @@ export class Call {
     async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
         if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
         const began = performance.now();
+        const waitedBefore = this.#options.tenant?.waitedMs() ?? 0;
         const span = this.#options.beginSpan?.() ?? NO_SPAN;
         let status = 0;
         let body: Body | undefined;
@@ -159,7 +163,7 @@ export class Call {
         } catch (error) {
             const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
             exchange?.abandon();
-            const fault = this.#faultOf(cause, exchange);
+            const fault = this.#faultOf(cause, exchange, (this.#options.tenant?.waitedMs() ?? 0) - waitedBefore);
             result = fault.code;
             span.fail(result);
             return { fault };
@@ -244,11 +248,13 @@ export class Call {
         return !this.#time.isOver();
     }
 
-    #faultOf(cause: unknown, exchange: Exchange | undefined): Fault {
-        if (!this.#time.isOver()) return faultOf(cause);
-        // Time that ran out while the answer waited for room is none that the site took.
-        const isOurs = this.#options.effect === 'read' && cause instanceof UpstreamFault && cause.fault.code === 'OVERLOADED';
-        return isOurs ? cause.fault : this.#outOfTime(exchange?.isSent() === true);
+    /** @param waitedMs for room, in which the site could not go on */
+    #faultOf(cause: unknown, exchange: Exchange | undefined, waitedMs: number): Fault {
+        const isOver = this.#time.isOver();
+        const fault = faultOf(cause);
+        const isOurs = fault.code === 'OVERLOADED' || (waitedMs >= LONG_WAIT_MS && (isOver || fault.code === 'UPSTREAM_UNREACHABLE'));
+        if (this.#options.effect === 'read' && isOurs) return noRoom(!isOver).fault;
+        return isOver ? this.#outOfTime(exchange?.isSent() === true) : fault;
     }
 
     /** @param isSent whether the request in flight was handed to a connection */
