@@ -1,4 +1,4 @@
-import type { FetchAnswer, FetchMeta, FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch.ts';
 import { atFirstPage } from '../../shared/domain/pages.ts';
@@ -6,6 +6,7 @@ import type { Price } from '../../shared/domain/pricing.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { userAgent } from '../../shared/user-agent.ts';
 import type { Call, Reply } from '../serve.ts';
+import { type AroundBalance, around } from './answer-text.ts';
 import type { Found } from './find-endpoint.ts';
 
 type FetchCall = Call<object, object, FetchRequest>;
@@ -38,20 +39,6 @@ export function presentFetch(done: {
         queue_ms: Math.max(0, Math.round(outcome.startedAt - done.admittedAt)),
         upstream: { status, attempts, duration_ms: Math.round(durationMs), bytes },
     });
-}
-
-/** The text of an answer before and after `meta.credits_remaining`. */
-export interface AroundBalance {
-    head: string;
-    tail: string;
-}
-
-/** The site's answer goes out as the text that it came as. */
-function around(text: string, { credits_used, ...rest }: Omit<FetchMeta, 'credits_remaining'>): AroundBalance {
-    return {
-        head: `{"success":true,"data":${text},"meta":{"credits_used":${credits_used},"credits_remaining":`,
-        tail: `,${JSON.stringify(rest).slice(1)}}`,
-    };
 }
 
 /** A result that the account was charged for before; no call of the site stands behind this one. */

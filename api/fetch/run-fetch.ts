@@ -10,12 +10,13 @@ import type { Span } from '../../shared/tracing.ts';
 import { countCall } from '../plugins/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { admit, admitAnew } from './admit.ts';
+import type { AroundBalance } from './answer-text.ts';
 import type { Found } from './find-endpoint.ts';
 import { holdAhead, setPrecedent } from './hold-ahead.ts';
 import { holdCredits } from './hold-credits.ts';
 import { findKept, keepResult } from './kept-results.ts';
 import { type Passage, passCircuit } from './pass-circuit.ts';
-import { type AroundBalance, presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
+import { presentDryRun, presentFetch, presentKept } from './present-fetch.ts';
 import { recordFetch, recordKept } from './record-fetch.ts';
 
 /** So late after its deadline a caller may be answered (GOALS R1): a charge that takes longer takes it from the site's time. */

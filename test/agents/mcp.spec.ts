@@ -3,6 +3,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
+import { beginningOf } from '../../api/agents/beginning-of.ts';
 import { withinBudget } from '../../shared/agents/within-budget.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -88,6 +89,20 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
             expect(fetched.said.meta.credits_used).to.equal(1);
             expect(await balance()).to.equal(fetched.said.meta.credits_remaining);
             expect(await balance()).to.be.at.least(before - 1);
+        });
+
+        it('gets the beginning of a large answer, with all that is to be known of the call', async () => {
+            const url = `http://dear.test:${shop.port}/search`;
+            const n = { name: 'n', source: 'query', required: true, schema: { type: 'integer' } } as const;
+            await ada.publish({
+                ...shopPackage(shop.port, { site: 'dear.test' }),
+                endpoints: [{ name: 'all', method: 'GET', url, params: [n] }],
+            });
+            const { said, text } = await use('fetch', { site: 'dear.test', endpoint: 'all', params: { n: 60_000 }, max_characters: 5000 });
+            expect(text.length).to.be.within(4800, 5000);
+            expect(said.result.data.products.slice(0, 2)).to.deep.equal([{ id: 1 }, { id: 2 }]);
+            expect(said.result.data.products.at(-1)).to.match(/^… \d+ more$/);
+            expect(said.result.meta).to.include({ site: 'dear.test', endpoint: 'all', results: 1, truncated: false });
         });
 
         it('never writes by a tool that reads, and writes once with a key of its own', async () => {
@@ -233,6 +248,7 @@ describe('a result that is larger than its budget', () => {
             { text: 'word '.repeat(50_000) },
             { emoji: '😀'.repeat(10_000) },
             Array.from({ length: 40 }, () => 'y'.repeat(5000)),
+            { prices: Object.fromEntries(Array.from({ length: 5000 }, (_, id) => [`thing-${id}`, id])) },
         ];
         for (const value of values) {
             const { text, isCut } = withinBudget(value, 3000);
@@ -242,5 +258,50 @@ describe('a result that is larger than its budget', () => {
             expect(text.isWellFormed()).to.equal(true);
         }
         expect(withinBudget({ a: 1 }, 3000)).to.deep.equal({ text: '{"a":1}', isCut: false });
+        expect(withinBudget({ a: 'x'.repeat(2900) }, 3000)).to.deep.equal({ text: `{"a":"${'x'.repeat(2900)}"}`, isCut: false });
+    });
+
+    it('says how much more there is, and as much as fits', () => {
+        const items = Array.from({ length: 1000 }, (_, id) => ({ id }));
+        const { text } = withinBudget({ items, prices: Object.fromEntries(items.map(({ id }) => [`thing-${id}`, id])) }, 3000);
+        const { result } = JSON.parse(text) as { result: { items: unknown[]; prices: Record<string, unknown> } };
+        expect(result.items.at(-1)).to.equal(`… ${1001 - result.items.length} more`);
+        expect(result.prices['…']).to.equal(`${1001 - Object.keys(result.prices).length} more`);
+        expect(text.length).to.be.within(2900, 3000);
+    });
+
+    it('is never looked at as a whole', () => {
+        let looks = 0;
+        const counted = new Proxy(Object.fromEntries(Array.from({ length: 50_000 }, (_, id) => [`thing-${id}`, { id }])), {
+            get: (target, name) => {
+                looks++;
+                return Reflect.get(target, name);
+            },
+        });
+        expect(withinBudget([counted], 3000).isCut).to.equal(true);
+        expect(looks).to.be.below(3000);
+    });
+});
+
+describe('the beginning of a large answer', () => {
+    const value = { list: [{ 'a"b': 'c\\d é 😀', n: [1, [], {}] }, 'plain, [text] {here}', null, -1.5e3], more: { x: 'y'.repeat(50) } };
+
+    for (const [how, text] of [
+        ['in one line', JSON.stringify(value)],
+        ['in many', JSON.stringify(value, null, 2)],
+        ['with escapes', JSON.stringify(value).replaceAll('é', '\\u00e9')],
+    ] as const) {
+        it(`is JSON wherever it is cut, and says that there is more: written ${how}`, () => {
+            for (let most = 1; most < text.length; most++) {
+                const beginning = beginningOf(text, most);
+                expect(() => JSON.parse(beginning), `${most}: ${beginning}`).to.not.throw();
+                expect(beginning, String(most)).to.match(/…/);
+            }
+            expect(beginningOf(text, text.length)).to.equal(text);
+        });
+    }
+
+    it('has the beginning of a long text', () => {
+        expect(JSON.parse(beginningOf(JSON.stringify({ value: 'abcdefgh' }), 15))).to.deep.equal({ value: 'abcde…', '…': 'more' });
     });
 });
