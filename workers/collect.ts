@@ -2,8 +2,7 @@ import type { Identity, PreparedForm } from '../shared/domain/build-request.ts';
 import type { FetchFailure, FetchJob } from '../shared/domain/fetch.ts';
 import { escapePointer } from '../shared/domain/json-bounds.ts';
 import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
-import type { Endpoint, Json, JsonObject } from '../shared/domain/types.ts';
-import { cutResults, resultsAt, withResults } from '../shared/domain/wrap-result.ts';
+import type { Endpoint } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
 import type { Reader } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
@@ -30,7 +29,7 @@ export interface Collecting {
     form: PreparedForm | undefined;
 }
 
-/** Past this sum of pages `Reader.judge` refuses: nothing more is asked for. */
+/** Past this sum of pages `Reader.join` refuses: nothing more is asked for. */
 const MAX_BYTES = 10 * 1024 * 1024;
 
 /** One request and its answer. */
@@ -52,8 +51,9 @@ export async function collectOne({ call, reader, endpoint, job, identity, form }
  */
 export async function collectPages({ call, reader, endpoint, job, identity, form }: Collecting): Promise<Collected | FetchFailure> {
     const { plan, read, next } = KIND_EXECUTORS[endpoint.kind];
-    const items: Json[] = [];
-    let first: JsonObject | undefined;
+    const texts: string[] = [];
+    const { results } = endpoint.billing;
+    let items = 0;
     let bytes = 0;
     let pagesWithItems = 0;
     let isMoreLeft = false;
@@ -66,15 +66,14 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
         if (!answer.ok) return pages === 1 ? answer : inMidWalk(answer);
         const { page } = answer;
-        const part = await reader.readPart(page, endpoint, read(endpoint));
+        const part = await reader.readPart(page, endpoint, { results, next: read(endpoint) });
         if (!part.ok) return part;
-        const found = resultsAt(part.data, endpoint.billing.results);
-        if (found === undefined) return withoutResults(endpoint);
-        for (const item of found) items.push(item);
-        first ??= part.data;
+        if (part.items === undefined) return withoutResults(endpoint);
+        texts.push(part.text);
+        items += part.items;
         bytes += part.bytes;
         call.keep(part.bytes);
-        if (found.length > 0) pagesWithItems++;
+        if (part.items > 0) pagesWithItems++;
         if (bytes > MAX_BYTES) break;
 
         const link = page.headers['link'];
@@ -82,19 +81,17 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
             url: page.url,
             link: Array.isArray(link) ? link.join(', ') : link,
             found: part.next,
-            items: found.length,
+            items: part.items,
         });
         if (after === 'unusable') return unusableNext();
         if (after === 'none' || known.has(JSON.stringify(after))) break;
-        isMoreLeft = pages >= job.maxPages || items.length >= job.maxResults;
+        isMoreLeft = pages >= job.maxPages || items >= job.maxResults;
         if (isMoreLeft) break;
         place = after;
     }
-    const joined = withResults(first, endpoint.billing.results, items);
-    const judged = await reader.judge(joined, endpoint.response.schema, bytes);
-    if (!judged.ok) return judged;
-    const { data, results, truncated } = cutResults(judged.data, endpoint.billing.results, job.maxResults);
-    return { ok: true, text: JSON.stringify(data), results, truncated, pagesWithItems, isMoreLeft };
+    const joined = await reader.join(texts, endpoint, { results, most: job.maxResults }, bytes);
+    if (!joined.ok) return joined;
+    return { ok: true, text: joined.text, results: joined.results, truncated: joined.truncated, pagesWithItems, isMoreLeft };
 }
 
 const NEXT_PAGE = 'The next page leads';

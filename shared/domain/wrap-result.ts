@@ -30,10 +30,6 @@ export function cutResults(data: JsonObject, path: string, max: number): Cut {
 }
 
 /** A copy of `data` with another value at a dotted path that exists; siblings are shared. */
-export function withResults(data: JsonObject, path: string, items: Json[]): JsonObject {
-    return resultsAt(data, path) === undefined ? data : replaceAt(data, path.split('.'), items);
-}
-
 function replaceAt(data: JsonObject, steps: readonly string[], items: Json[]): JsonObject {
     const [step, ...rest] = steps;
     return Object.fromEntries(

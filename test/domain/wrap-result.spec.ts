@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { cutResults, resultsAt, withResults, wrapResult } from '../../shared/domain/wrap-result.ts';
+import { cutResults, resultsAt, wrapResult } from '../../shared/domain/wrap-result.ts';
 
 describe('the data of an answer', () => {
     it('is always an object', () => {
@@ -48,11 +48,5 @@ describe('the data of an answer', () => {
     it('counts as one result without an array', () => {
         expect(cutResults({ title: 'x' }, 'items', 1)).to.deep.equal({ data: { title: 'x' }, results: 1, truncated: false });
         expect(cutResults({ items: [] }, 'items', 1)).to.include({ results: 0, truncated: false });
-    });
-
-    it('takes the joined results of several pages in place of the first page’s', () => {
-        expect(withResults({ page: { hits: [1] }, n: 1 }, 'page.hits', [1, 2, 3])).to.deep.equal({ page: { hits: [1, 2, 3] }, n: 1 });
-        expect(withResults({ data: { $values: [1] } }, 'data.$values', [1, 2])).to.deep.equal({ data: { $values: [1, 2] } });
-        expect(withResults({ n: 1 }, 'page.hits', [1])).to.deep.equal({ n: 1 });
     });
 });

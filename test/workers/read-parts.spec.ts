@@ -21,7 +21,7 @@ describe('reading one page of several', () => {
     after(() => reader.close());
 
     async function nextIn(from: Page, next: string | undefined, response: Partial<Endpoint['response']> = {}) {
-        const part = await reader.readPart(from, { response: { ...NOTHING, ...response } }, next);
+        const part = await reader.readPart(from, { response: { ...NOTHING, ...response } }, { results: 'items', next });
         if (!part.ok) throw new Error(part.message);
         return part.next;
     }
@@ -53,7 +53,7 @@ describe('reading one page of several', () => {
 
     it('refuses an expression that cannot be run, and one that never ends, in time', async () => {
         const refused = async (next: string) => {
-            const part = await reader.readPart(page('{"items":[1]}'), { response: NOTHING }, next);
+            const part = await reader.readPart(page('{"items":[1]}'), { response: NOTHING }, { results: 'items', next });
             return part.ok ? 'it was read' : part.code;
         };
         expect(await refused('abs(items)')).to.equal('UPSTREAM_INVALID_RESPONSE');
@@ -62,14 +62,40 @@ describe('reading one page of several', () => {
         expect(performance.now() - began).to.be.below(4000);
     });
 
-    it('judges what pages said together, on the spot and in a thread alike, up to 10 MiB', async () => {
-        const schema = { properties: { items: { minItems: 2 } } };
+    it('counts the results of a page, on the spot and in a thread alike', async () => {
+        for (const more of ['', 'x'.repeat(100_000)]) {
+            for (const [body, items] of [
+                [{ items: [1, 2], more }, 2],
+                [{ items: 7, more }, undefined],
+                [[1, 2, more], 3],
+            ] as const) {
+                const part = await reader.readPart(
+                    page(JSON.stringify(body)),
+                    { response: NOTHING },
+                    { results: 'items', next: undefined },
+                );
+                expect(part).to.deep.include({ ok: true, items });
+            }
+        }
+    });
+
+    it('joins pages into what the first one said, judged before it is cut, on the spot and in a thread alike, up to 10 MiB', async () => {
+        const response = { ...NOTHING, schema: { properties: { items: { minItems: 3 } } } };
+        const wanted = { results: 'items', most: 2 };
+        const texts = ['{"page":1,"items":[1,2]}', '{"page":2,"items":[]}', '{"page":3,"items":[3]}'];
         for (const bytes of [100, 100_000]) {
-            expect(await reader.judge({ items: [1, 2] }, schema, bytes)).to.deep.equal({ ok: true, data: { items: [1, 2] } });
-            const refused = await reader.judge({ items: [1] }, schema, bytes);
+            expect(await reader.join(texts, { response }, wanted, bytes)).to.deep.equal({
+                ok: true,
+                text: '{"page":1,"items":[1,2]}',
+                results: 2,
+                isListed: true,
+                truncated: true,
+            });
+            const refused = await reader.join(texts.slice(0, 2), { response }, wanted, bytes);
             expect(!refused.ok && [refused.code, refused.details[0]?.path]).to.deep.equal(['UPSTREAM_INVALID_RESPONSE', '/items']);
         }
-        expect(await reader.judge({ items: [] }, undefined, 11 * 1024 * 1024)).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
+        const tooLong = await reader.join(texts, { response: NOTHING }, wanted, 11 * 1024 * 1024);
+        expect(tooLong).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
     });
 
     it('reads the form of a page in time, whatever the page is', async () => {

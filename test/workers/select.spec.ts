@@ -78,6 +78,13 @@ describe('reading what a site answered', () => {
                 expect(reading.ok && reading.text).to.equal(`{"id":7,"rows":[{"a":{"b":1}}]${more}}`);
             });
 
+            it(`says and judges as null, in ${size} JSON, a number that is too large`, async () => {
+                const body = `{"id":1e999${more}}`;
+                expect(await dataOf(page(body))).to.include({ id: null });
+                const schema = { type: 'object', properties: { id: { type: 'number' } } };
+                expect(await refusalOf(page(body), { schema })).to.include({ code: 'UPSTREAM_INVALID_RESPONSE' });
+            });
+
             it(`says where ${size} answers have no results to count`, async () => {
                 expect(await textOf(`{"rows":null${more}}`)).to.deep.include({ results: 1, isListed: false, truncated: false });
             });

@@ -1,25 +1,24 @@
 import { parentPort } from 'node:worker_threads';
-import type { JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
+import type { JsonSchema, Method } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import {
     type Content,
-    judge,
-    type NextFound,
+    joinParts,
     type ParseBody,
+    type Part,
     type RawPage,
     type ResponseRules,
     readPage,
     readPart,
-    refuseLength,
     type Wanted,
 } from './read-page.ts';
 
-/** What a thread is asked: an answer, one page of several, data that several pages made, or the form of a page. */
+/** What a thread is asked: an answer, one page of several, what several pages make together, or the form of a page. */
 export type Task =
     | { what: 'page'; page: RawPage; rules: ResponseRules; wanted: Wanted }
-    | { what: 'part'; page: RawPage; rules: ResponseRules; next: string | undefined }
-    | { what: 'judge'; data: JsonObject; schema: JsonSchema }
+    | { what: 'part'; page: RawPage; rules: ResponseRules; results: string; next: string | undefined }
+    | { what: 'join'; texts: readonly string[]; schema: JsonSchema | undefined; wanted: Wanted }
     | { what: 'form'; page: RawPage; selector: string; method: Method };
 
 export interface Refused {
@@ -30,7 +29,7 @@ export interface Refused {
 }
 
 /** What a thread answers. `text` is JSON: it crosses as one string. */
-export type TaskAnswer = ({ ok: true; next?: NextFound | undefined } & Pick<Content, 'text'> & Partial<Content>) | Refused;
+export type TaskAnswer = ({ ok: true } & Pick<Content, 'text'> & Partial<Content & Part>) | Refused;
 
 export const TOO_MUCH = 'The answer takes too much work to select and validate.';
 
@@ -67,13 +66,7 @@ function answer(task: Task, html: HtmlSkills | undefined): TaskAnswer {
 
 function perform(task: Task, html: HtmlSkills | undefined): TaskAnswer {
     if (task.what === 'page') return { ok: true, ...readPage(task.page, task.rules, task.wanted, html?.parse) };
-    if (task.what === 'part') {
-        const { data, next } = readPart(task.page, task.rules, task.next, html?.parse);
-        const text = JSON.stringify(data);
-        refuseLength(text);
-        return { ok: true, text, next };
-    }
-    if (task.what === 'form') return { ok: true, text: JSON.stringify(html?.readForm(task.page, task)) };
-    judge(task.data, task.schema);
-    return { ok: true, text: '' };
+    if (task.what === 'part') return { ok: true, ...readPart(task.page, task.rules, task, html?.parse) };
+    if (task.what === 'join') return { ok: true, ...joinParts(task.texts, task.schema, task.wanted) };
+    return { ok: true, text: JSON.stringify(html?.readForm(task.page, task)) };
 }

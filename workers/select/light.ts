@@ -43,7 +43,7 @@ const LIGHT_KEYWORDS = new Set([
 ]);
 
 /** Whether data of this size may be held against a schema where it stands. @param bytes of the bodies that it came from */
-export function isLightToJudge(schema: JsonSchema, bytes: number): boolean {
+export function isLightToJudge(schema: JsonSchema | undefined, bytes: number): boolean {
     return bytes <= LIGHT_BODY && isLightSchema(schema);
 }
 

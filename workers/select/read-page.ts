@@ -1,5 +1,5 @@
+import { isFaithful } from '../../shared/domain/faithful-json.ts';
 import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
-import { hasRepeatedKeys } from '../../shared/domain/repeated-keys.ts';
 import { findSecrets } from '../../shared/domain/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import { cutResults, resultsAt, wrapResult } from '../../shared/domain/wrap-result.ts';
@@ -52,21 +52,22 @@ export interface Content {
 
 /**
  * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, judged by `response.schema`, and cut. JSON of which
- * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold, unless it names a key twice.
+ * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold, unless others could read something else in it.
  * @throws InvalidResponse for what the endpoint does not describe, and for more than 10 MiB, counted before the cut
  */
 export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, parse: ParseBody = parsePlain): Content {
     const text = isBodyless(page) ? undefined : textOf(page);
-    const value = text === undefined ? undefined : parse(text, page).value(rules);
+    let value = text === undefined ? undefined : parse(text, page).value(rules);
+    const isAll = text !== undefined && page.type === 'json' && rules.select === undefined;
+    const isExact = isAll && isFaithful(text, value);
+    // What its reader might take for something else is judged as it goes out.
+    if (isAll && !isExact) value = JSON.parse(JSON.stringify(value)) as Json;
     const whole = wrapResult(value);
     judge(whole, rules.schema);
     const isListed = resultsAt(whole, wanted.results) !== undefined;
     const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
     if (truncated) refuseLength(JSON.stringify(whole));
-    const isAllWanted = text !== undefined && page.type === 'json' && rules.select === undefined && !truncated;
-    // Of a key that stands twice its reader may take another value than was judged here.
-    const isAsSent = isAllWanted && !hasRepeatedKeys(text, value);
-    const content = isAsSent ? wrapText(text, value) : JSON.stringify(data);
+    const content = isExact && !truncated ? wrapText(text, value) : JSON.stringify(data);
     refuseLength(content);
     return { text: content, results, isListed, truncated };
 }
@@ -77,27 +78,55 @@ function wrapText(text: string, value: Json | undefined): string {
     return typeof value === 'object' && value !== null ? text : `{"value":${text}}`;
 }
 
+/** One page of several: what it says, how many results are in it, and where it says the next one is. */
+export interface Part {
+    /** A JSON object. */
+    text: string;
+    /** `undefined` where there is no list of results. */
+    items: number | undefined;
+    next: NextFound | undefined;
+}
+
 /**
  * One page of several: like `readPage`, but nothing is judged before all pages are joined, and `next` is looked for.
+ * @param wanted.results dotted path of the list of results
  * @throws InvalidResponse
  */
 export function readPart(
     page: RawPage,
     rules: ResponseRules,
-    next: string | undefined,
+    { results, next }: { results: string; next: string | undefined },
     parse: ParseBody = parsePlain,
-): { data: JsonObject; next: NextFound | undefined } {
-    if (isBodyless(page)) return { data: {}, next: undefined };
+): Part {
+    if (isBodyless(page)) return { text: '{}', items: undefined, next: undefined };
     const parsed = parse(textOf(page), page);
     const found = next === undefined ? undefined : parsed.next(next);
-    return { data: wrapResult(parsed.value(rules)), next: found };
+    const data = wrapResult(parsed.value(rules));
+    const text = JSON.stringify(data);
+    refuseLength(text);
+    return { text, items: resultsAt(data, results)?.length, next: found };
+}
+
+/**
+ * The results of all pages in what the first one said, judged and then cut.
+ * @param texts of parts that have a list of results
+ * @throws InvalidResponse
+ */
+export function joinParts(texts: readonly string[], schema: JsonSchema | undefined, wanted: Wanted): Content {
+    const [first = {}, ...others] = texts.map((text) => JSON.parse(text) as JsonObject);
+    const items = resultsAt(first, wanted.results) ?? [];
+    for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
+    judge(first, schema);
+    const truncated = items.length > wanted.most;
+    if (truncated) items.length = wanted.most;
+    return { text: JSON.stringify(first), results: items.length, isListed: true, truncated };
 }
 
 /**
  * Holds `data` against `response.schema`.
  * @throws InvalidResponse
  */
-export function judge(data: JsonObject, schema: JsonSchema | undefined): void {
+function judge(data: JsonObject, schema: JsonSchema | undefined): void {
     if (schema === undefined) return;
     const verdict = compileJsonSchema(schema)(data);
     if (verdict.ok) return;

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { LONGEST_WALL } from '../../shared/domain/blocked-page.ts';
 import type { PreparedForm } from '../../shared/domain/build-request.ts';
-import type { Endpoint, JsonObject, JsonSchema, Method } from '../../shared/domain/types.ts';
+import type { Endpoint, Method } from '../../shared/domain/types.ts';
 import type { Page } from '../upstream/answers.ts';
 import { type Refused, refusedBy, type Task, type TaskAnswer, TOO_MUCH } from './answer-tasks.ts';
 import { typeOfBody } from './decode.ts';
@@ -9,9 +9,10 @@ import { isLight, isLightExpression, isLightToJudge } from './light.ts';
 import { openThreadPool, type ThreadPool } from './pool.ts';
 import {
     type Content,
-    judge,
+    joinParts,
     MAX_OUTPUT,
     type NextFound,
+    type Part,
     type RawPage,
     type ResponseRules,
     readPage,
@@ -25,10 +26,8 @@ export type { NextFound };
 
 export type Reading = ({ ok: true } & Content) | Refused;
 
-export type Judged = { ok: true; data: JsonObject } | Refused;
-
-/** One page of several: what it says, where it says the next one is, and how large it is, in bytes. */
-export type PartReading = { ok: true; data: JsonObject; next: NextFound | undefined; bytes: number } | Refused;
+/** @param bytes of its text */
+export type PartReading = ({ ok: true; bytes: number } & Part) | Refused;
 
 type ReadAs = Pick<Endpoint, 'response'>;
 
@@ -36,10 +35,14 @@ type ReadAs = Pick<Endpoint, 'response'>;
 export interface Reader {
     /** What an answer says, by the endpoint's rules, and no more of it than is wanted. */
     read(page: Page, endpoint: ReadAs, wanted: Wanted): Promise<Reading>;
-    /** One page of several, not held against `response.schema` yet. @param next `pagination.next`, where the page itself says it */
-    readPart(page: Page, endpoint: ReadAs, next: string | undefined): Promise<PartReading>;
-    /** Holds what pages of so many bytes said together against `response.schema`. */
-    judge(data: JsonObject, schema: JsonSchema | undefined, bytes: number): Promise<Judged>;
+    /**
+     * One page of several, not held against `response.schema` yet.
+     * @param wanted.results dotted path of the list of results
+     * @param wanted.next `pagination.next`, where the page itself says it
+     */
+    readPart(page: Page, endpoint: ReadAs, wanted: { results: string; next: string | undefined }): Promise<PartReading>;
+    /** What pages of so many bytes say together, by the endpoint's rules, and no more of it than is wanted. @param texts of parts with results */
+    join(texts: readonly string[], endpoint: ReadAs, wanted: Wanted, bytes: number): Promise<Reading>;
     /** The form of a page that `prepare.form` matches and `method` sends. */
     readForm(page: Page, wanted: { selector: string; method: Method }): Promise<{ ok: true; form: PreparedForm } | Refused>;
     close(): Promise<void>;
@@ -67,34 +70,24 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
                     page,
                     here(() => ({ ok: true as const, ...readPage(page, rules, wanted) })),
                 );
-            const answer = await askOf(answered, poolFor(page), { what: 'page', page, rules, wanted });
-            if (!answer.ok) return answer;
-            const { text, results = 1, isListed = false, truncated = false } = answer;
-            return { ok: true, text, results, isListed, truncated };
+            return contentOf(await askOf(answered, poolFor(page), { what: 'page', page, rules, wanted }));
         },
-        async readPart(answered, { response }, next) {
+        async readPart(answered, { response }, wanted) {
             const rules = { ...response, schema: undefined };
-            const page = rawPage(answered, rules, (rules.select ?? next) !== undefined);
-            if (isLight(page, rules) && isLightExpression(next)) {
-                const part = here(() => ({ ok: true as const, ...readPart(page, rules, next), bytes: page.body.length }));
+            const page = rawPage(answered, rules, (rules.select ?? wanted.next) !== undefined);
+            if (isLight(page, rules) && isLightExpression(wanted.next)) {
+                const part = here(() => ({ ok: true as const, ...readPart(page, rules, wanted), bytes: page.body.length }));
                 return unlessWall(answered, page, part);
             }
-            const answer = await askOf(answered, poolFor(page), { what: 'part', page, rules, next });
+            const answer = await askOf(answered, poolFor(page), { what: 'part', page, rules, ...wanted });
             if (!answer.ok) return answer;
-            const { text, next: found } = answer;
-            return { ok: true, data: JSON.parse(text) as JsonObject, next: found, bytes: Buffer.byteLength(text) };
+            const { text, items, next } = answer;
+            return { ok: true, text, items, next, bytes: Buffer.byteLength(text) };
         },
-        async judge(data, schema, bytes) {
+        async join(texts, { response: { schema } }, wanted, bytes) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
-            if (schema === undefined) return { ok: true, data };
-            if (isLightToJudge(schema, bytes)) {
-                return here(() => {
-                    judge(data, schema);
-                    return { ok: true, data };
-                });
-            }
-            const answer = await ask(plain, { what: 'judge', data, schema });
-            return answer.ok ? { ok: true, data } : answer;
+            if (isLightToJudge(schema, bytes)) return here(() => ({ ok: true as const, ...joinParts(texts, schema, wanted) }));
+            return contentOf(await ask(plain, { what: 'join', texts, schema, wanted }));
         },
         async readForm(answered, { selector, method }) {
             const page = rawPage(answered, { type: 'html' }, true);
@@ -105,6 +98,12 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             await Promise.all([plain.close(), html.close()]);
         },
     };
+}
+
+function contentOf(answer: TaskAnswer): Reading {
+    if (!answer.ok) return answer;
+    const { text, results = 1, isListed = false, truncated = false } = answer;
+    return { ok: true, text, results, isListed, truncated };
 }
 
 function rawPage({ status, headers, body, url, method }: Page, { type }: Pick<ResponseRules, 'type'>, isTakenApart: boolean): RawPage {

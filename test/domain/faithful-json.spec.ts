@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { isFaithful } from '../../shared/domain/faithful-json.ts';
+
+const isFaithfulText = (text: string) => isFaithful(text, JSON.parse(text));
+
+describe('a JSON text that goes out as it came', () => {
+    for (const text of [
+        '{"a":1,"a":1}',
+        '{ "a":1, "a":2 }',
+        '[{"b":{"a":1,"\\u0061":2}}]',
+        '{"__proto__":1,"__proto__":2}',
+        '{"":0,"":0}',
+        '1e999',
+        '{"a":[-1e999]}',
+        `[${'7'.repeat(5000)}]`,
+        `{"a":0.${'3'.repeat(310)}}`,
+    ]) {
+        it(`says what it was taken for: not ${text.slice(0, 40)}`, () => expect(isFaithfulText(text)).to.equal(false));
+    }
+
+    for (const text of [
+        '{"a":1,"b":{"a":1}}',
+        '[{"a":1},{"a":1}]',
+        '{"a:b":"\\":\\\\", "c":":"}',
+        '{ "__proto__": {"a":1} }',
+        '":"',
+        '[ 12345678901234567890, 1.10, 1e300 ]',
+        '[]',
+    ]) {
+        it(`says what it was taken for: ${text}`, () => expect(isFaithfulText(text)).to.equal(true));
+    }
+
+    it('says so however it is written, unless it names a key twice', () => {
+        fc.assert(
+            fc.property(fc.json(), fc.constantFrom(undefined, 1, '\t'), (json, space) => {
+                const value: unknown = JSON.parse(json);
+                const text = JSON.stringify(value, null, space);
+                expect(isFaithfulText(text)).to.equal(true);
+                expect(isFaithfulText(`{"x":${text},"x":${text}}`)).to.equal(false);
+            }),
+        );
+    });
+});
