@@ -328,6 +328,43 @@ describe('answers of sites that are large together', function () {
         });
     }
 
+    it('are given up where they hardly come on while others wait, and not before', async () => {
+        const stalled: ServerResponse[] = [];
+        answer = (response) => {
+            response.writeHead(200, { 'content-length': 2 * MIB }).write(body.subarray(0, MIB));
+            stalled.push(response);
+        };
+        const room = openRoom({ most: 4 * MIB, lookMs: 5 });
+        const slow = send(room.enter('shop.test'));
+        await eventually(
+            async () => room.held(),
+            (held) => held === 2 * MIB,
+        );
+        const second = room.enter('shop.test').ask(2 * MIB);
+        expect(await slow).to.deep.include({ ok: false, code: 'UPSTREAM_TIMEOUT', attempts: 1 });
+        await second;
+        expect(stalled).to.have.length(1);
+        expect(room.held()).to.equal(2 * MIB);
+    });
+
+    it('are not given up while nobody waits, or while they come on', async () => {
+        const room = openRoom({ most: 100, lookMs: 1 });
+        const cut: string[] = [];
+        const [lively, last] = ['lively.test', 'last.test'].map((site) => room.enter(site));
+        const stalled = room.enter('stalled.test');
+        stalled.ask(20, () => {
+            cut.push('stalled');
+            stalled.leave();
+        });
+        lively?.ask(50, () => cut.push('lively'));
+        expect(cut).to.deep.equal([]);
+        const asked = last?.ask(50);
+        const news = setInterval(() => lively?.came(MIB), 1);
+        await asked;
+        clearInterval(news);
+        expect(cut).to.deep.equal(['stalled']);
+    });
+
     it('say nothing of their site where it was the room that was missing', () => {
         const outcome = { ok: false, code: 'OVERLOADED', startedAt: 0 } as const;
         expect(circuitVerdict(outcome, { admittedAt: 0, deadlineAt: 60_000 })).to.equal('none');

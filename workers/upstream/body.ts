@@ -39,9 +39,10 @@ export async function readBody(
         for await (const chunk of source) {
             if (!hasAsked && tenant?.hasToAsk(length + chunk.length) === true) {
                 hasAsked = true;
-                await tenant.ask(longest(response, cap, openUnpacker));
+                await tenant.ask(longest(response, cap, openUnpacker), (fault) => response.destroy(fault));
             }
             length += chunk.length;
+            tenant?.came(chunk.length);
             chunks.push(length > cap ? chunk.subarray(0, chunk.length - (length - cap)) : chunk);
             if (length > cap) return false;
         }

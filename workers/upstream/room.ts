@@ -15,9 +15,12 @@ export interface Tenant {
     /**
      * Asks for room for a page of up to so many bytes, before it comes. Nothing where there is room; otherwise the call waits until there
      * is, and its site waits too, by TCP's own means.
+     * @param cut ends the page, with a fault, where it hardly comes on while others wait
      * @throws UpstreamFault OVERLOADED when it gives up before
      */
-    ask(bytes: number): Promise<void> | undefined;
+    ask(bytes: number, cut?: (fault: UpstreamFault) => void): Promise<void> | undefined;
+    /** So many bytes more have come of the page. */
+    came(bytes: number): void;
     /** Milliseconds for which its pages waited for room, all in all. */
     waitedMs(): number;
     /** The page takes so many bytes of what was asked for; with 0 it is gone. */
@@ -38,6 +41,15 @@ const MOST = 256 * MIB;
 /** Answers up to so many bytes, of all pages of a call together, ask for no room: most are smaller, and nobody's large ones are to hold them up. */
 const SMALL = 256 * 1024;
 
+/**
+ * While somebody waits, each page that is on its way is looked at once a second, and given up when at the fifth look, or a later one,
+ * less than so many bytes a look have come. Looks are counted and not time: of a pause of the machine no site is to blame.
+ */
+const LOOK_MS = 1000;
+const LOOKS = 5;
+const LEAST_A_LOOK = 32 * 1024;
+
+const TOO_SLOW = 'The site sends this large answer so slowly that it was given up for others that wait.';
 const NO_ROOM = 'The worker holds so many large answers that there was no room for this one in time.';
 
 interface Place {
@@ -47,10 +59,13 @@ interface Place {
     kept: number;
     waitedMs: number;
     hasGivenUp: boolean;
+    /** Of a page that is on its way and was given its room. */
+    coming: { looks: number; bytes: number; cut(fault: UpstreamFault): void } | undefined;
 }
 
 interface Waiting {
     bytes: number;
+    cut: (fault: UpstreamFault) => void;
     go(): void;
     fail(error: Error): void;
 }
@@ -61,13 +76,16 @@ interface Waiting {
  * so, one after the other, and what is held past `most` is the pages of one call.
  * @param most bytes; of one site half as many
  * @param small bytes for which nobody asks
+ * @param lookMs between two looks at what is on its way
  * @param onFull each time that a call has to wait
  */
-export function openRoom({ most = MOST, small = SMALL, onFull = () => {} } = {}): Room {
+export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull = () => {} } = {}): Room {
     let total = 0;
     const bySite = new Map<string, number>();
     const keeping = new Set<Place>();
     const waiting = new Map<Place, Waiting>();
+    const coming = new Set<Place>();
+    let looking: NodeJS.Timeout | undefined;
 
     function obstacle(place: Place, bytes: number): 'none' | 'site' | 'total' {
         const [first] = keeping;
@@ -110,6 +128,8 @@ export function openRoom({ most = MOST, small = SMALL, onFull = () => {} } = {})
             }
             waiting.delete(place);
             hold(place, { ...place, page: asked.bytes });
+            place.coming = { looks: 0, bytes: 0, cut: asked.cut };
+            coming.add(place);
             asked.go();
         }
     }
@@ -118,12 +138,24 @@ export function openRoom({ most = MOST, small = SMALL, onFull = () => {} } = {})
         return new Set([...keeping, ...waiting.keys()]);
     }
 
+    function lookForSlowOnes(): void {
+        if (waiting.size === 0) {
+            clearInterval(looking);
+            looking = undefined;
+            return;
+        }
+        for (const { coming: page } of coming) {
+            if (page === undefined || ++page.looks < LOOKS || page.bytes >= page.looks * LEAST_A_LOOK) continue;
+            page.cut(new UpstreamFault('UPSTREAM_TIMEOUT', TOO_SLOW));
+        }
+    }
+
     return {
         enter(site) {
-            const place: Place = { site, page: 0, kept: 0, waitedMs: 0, hasGivenUp: false };
+            const place: Place = { site, page: 0, kept: 0, waitedMs: 0, hasGivenUp: false, coming: undefined };
             return {
                 hasToAsk: (bytes) => place.kept + bytes > small,
-                ask(bytes) {
+                ask(bytes, cut = () => {}) {
                     if (place.hasGivenUp) return Promise.reject(noRoom());
                     const began = performance.now();
                     const turn = new Promise<void>((resolve, reject) => {
@@ -131,22 +163,34 @@ export function openRoom({ most = MOST, small = SMALL, onFull = () => {} } = {})
                             place.waitedMs += performance.now() - began;
                             say();
                         };
-                        waiting.set(place, { bytes, go: () => end(resolve), fail: (error) => end(() => reject(error)) });
+                        waiting.set(place, { bytes, cut, go: () => end(resolve), fail: (error) => end(() => reject(error)) });
                     });
                     letIn();
                     if (!waiting.has(place)) return undefined;
                     onFull();
+                    looking ??= setInterval(lookForSlowOnes, lookMs).unref();
                     return turn;
                 },
                 waitedMs: () => place.waitedMs,
-                settle: (page) => hold(place, { ...place, page }),
+                came(bytes) {
+                    if (place.coming !== undefined) place.coming.bytes += bytes;
+                },
+                settle(page) {
+                    place.coming = undefined;
+                    coming.delete(place);
+                    hold(place, { ...place, page });
+                },
                 keep: (bytes) => hold(place, { ...place, kept: place.kept + bytes }),
                 giveUp() {
                     place.hasGivenUp = true;
                     waiting.get(place)?.fail(noRoom());
                     if (waiting.delete(place)) letIn();
                 },
-                leave: () => hold(place, { page: 0, kept: 0 }),
+                leave() {
+                    place.coming = undefined;
+                    coming.delete(place);
+                    hold(place, { page: 0, kept: 0 });
+                },
             };
         },
         held: () => total,
