@@ -3,7 +3,7 @@ import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { partsOf } from '../fetch/answer-text.ts';
+import { partsOf } from '../fetch-answer.ts';
 import { readJsonBody } from '../plugins/input-guard.ts';
 import { sameRequest } from '../plugins/observe.ts';
 import { beginningOf } from './beginning-of.ts';

@@ -5,8 +5,8 @@ import { atFirstPage } from '../../shared/domain/pages.ts';
 import type { Price } from '../../shared/domain/pricing.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { userAgent } from '../../shared/user-agent.ts';
+import { type AroundBalance, around } from '../fetch-answer.ts';
 import type { Call, Reply } from '../serve.ts';
-import { type AroundBalance, around } from './answer-text.ts';
 import type { Found } from './find-endpoint.ts';
 
 type FetchCall = Call<object, object, FetchRequest>;
