@@ -10,7 +10,8 @@ const DRIFT_MS = 60_000;
 
 /**
  * Registers the gauges of shared state (queue, held credits, circuits, drifted schemas, ledger drift), which stand on every API and
- * nowhere else, and fills them when somebody scrapes. A store that is down leaves the last value and never fails the scrape.
+ * nowhere else, and fills them when somebody scrapes. A store that is down leaves the last value and never fails the scrape. The times of
+ * fetches are told by APIs alone as well.
  */
 export function gatherSharedState(app: App): void {
     const { metrics, queue, circuits, db, log } = app;
@@ -25,6 +26,8 @@ export function gatherSharedState(app: App): void {
             },
         });
     };
+    metrics.registry.registerMetric(metrics.fetchSeconds);
+    metrics.registry.registerMetric(metrics.fetchQueueSeconds);
     refresh(metrics.queueJobs, FRESH_MS, async () => {
         for (const [state, jobs] of Object.entries(await queue.counts())) metrics.queueJobs.set({ state }, jobs);
     });

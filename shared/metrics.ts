@@ -10,8 +10,8 @@ const MISNAMED_DEFAULTS = ['nodejs_active_handles_total', 'nodejs_active_request
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
 /**
- * A registry with all metrics of the process, but for the gauges of shared state: these are registered and filled where an API begins
- * (api/gather-shared-state.ts), since a worker would show a 0 that nobody measured.
+ * A registry with all metrics of the process, but for the gauges of shared state and the times of fetches: these are registered where an
+ * API begins (api/gather-shared-state.ts), since a worker would show a 0 that nobody measured.
  */
 export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
     const registry = new Registry();
@@ -25,6 +25,7 @@ export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
     const shared = <L extends string>(name: string, help: string, labelNames: L[]) => new Gauge({ name, help, labelNames, registers: [] });
     const histogram = <L extends string>(name: string, help: string, labelNames: L[]) =>
         new Histogram({ name, help, labelNames, buckets: SECONDS, registers });
+    const ofApi = (name: string, help: string) => new Histogram({ name, help, buckets: SECONDS, registers: [] });
 
     return {
         registry,
@@ -32,8 +33,8 @@ export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         httpRequests: counter('routebook_http_requests_total', 'Answers of the API by route and status.', ['method', 'route', 'status']),
         httpSeconds: histogram('routebook_http_request_duration_seconds', 'Time from request to answer of the API.', ['method', 'route']),
         fetches: counter('routebook_fetches_total', 'Hosted fetches by site and outcome: success or the code.', ['site', 'outcome']),
-        fetchSeconds: histogram('routebook_fetch_duration_seconds', 'Time from admission to answer of a hosted fetch.', []),
-        fetchQueueSeconds: histogram('routebook_fetch_queue_seconds', 'Time that a hosted fetch waited for a worker.', []),
+        fetchSeconds: ofApi('routebook_fetch_duration_seconds', 'Time from admission to answer of a hosted fetch.'),
+        fetchQueueSeconds: ofApi('routebook_fetch_queue_seconds', 'Time that a hosted fetch waited for a worker.'),
         creditsCharged: counter('routebook_credits_charged_total', 'Credits charged, by site.', ['site']),
         creditsHeld: shared('routebook_credits_held', 'Credits held for fetches in flight, over all accounts.', []),
         rateLimited: counter('routebook_rate_limited_total', 'Refusals with 429 by plan and window.', ['plan', 'window']),
@@ -44,7 +45,7 @@ export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),
         upstreamBytes: counter('routebook_upstream_bytes_total', 'Body bytes to and from sites.', ['site', 'direction']),
         siteCost: counter('routebook_site_cost_usd_total', 'What the calls of a site cost the operator, at the prices set.', ['site']),
-        circuitOpen: shared('routebook_site_circuit_open', '1 while the circuit of a site is not closed.', ['site']),
+        circuitOpen: shared('routebook_site_circuit_open', '1 while the circuit of a registrable domain is not closed.', ['site']),
         verificationRuns: counter('routebook_verification_runs_total', 'Verification runs that ended, by outcome.', ['outcome']),
         schemasDrifted: shared('routebook_schemas_drifted', 'Sites whose schema is no longer verified, since it no longer fits them.', []),
         ledgerDrift: shared('routebook_ledger_drift_accounts', 'Accounts whose ledger does not sum to their balance.', []),

@@ -14,7 +14,7 @@ export function recordFetch(
     const { job, found, code, credits, outcome, durationMs } = done;
     const { metrics, usage } = call.app;
     call.setLogged();
-    const site = metrics.siteLabel(found.registrable);
+    const site = metrics.siteLabel(found.site);
     const queueMs = outcome.startedAt === undefined ? undefined : Math.max(0, outcome.startedAt - job.admittedAt);
     metrics.fetches.inc({ site, outcome: code });
     metrics.fetchSeconds.observe(durationMs / 1000);
@@ -33,7 +33,7 @@ export function recordFetch(
 /** The same of a fetch that was answered from what the account had paid for before. */
 export function recordKept(call: FetchCall, { found, results, durationMs }: { found: Found; results: number; durationMs: number }): void {
     const { metrics, usage } = call.app;
-    metrics.fetches.inc({ site: metrics.siteLabel(found.registrable), outcome: 'success' });
+    metrics.fetches.inc({ site: metrics.siteLabel(found.site), outcome: 'success' });
     metrics.fetchSeconds.observe(durationMs / 1000);
     usage.record({ ...whoAndWhat(call, found), outcome: 'success', credits: 0, results, cached: true, durationMs });
 }

@@ -60,7 +60,7 @@ function whatSite(app: App, order: FetchRequest | undefined): { site: string; re
     const { site, registrable } = name;
     const version = typeof order.version === 'number' ? order.version : undefined;
     const isKnown = app.latest.recall({ site, registrable, version })?.isKnown === true;
-    return { site, registrable, label: isKnown ? app.metrics.siteLabel(registrable) : OTHER };
+    return { site, registrable, label: isKnown ? app.metrics.siteLabel(site) : OTHER };
 }
 
 /** Whether an account has room in this minute. */

@@ -216,9 +216,11 @@ async function releaseInTime(call: FetchCall, job: FetchJob, until: { deadlineAt
 
 /** Why the call is not billed; what became of a write that was marked as sent stays the answer of its key. */
 function refusalOf(call: FetchCall, job: FetchJob, outcome: FetchOutcome, marked: boolean): Refusal {
-    call.setFinal(marked);
     const isReported = !outcome.ok && outcome.lost === undefined;
-    if (isReported) return toRefusal(outcome, job, marked);
+    // A write runs once, and its one worker tells: it was marked when no time was left to send it.
+    const mayBeSent = marked && !(isReported && outcome.code === 'DEADLINE_EXCEEDED');
+    call.setFinal(mayBeSent);
+    if (isReported) return toRefusal(outcome, job, mayBeSent);
     return new Refusal(marked ? 'OUTCOME_UNKNOWN' : 'DEADLINE_EXCEEDED');
 }
 

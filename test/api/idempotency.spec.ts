@@ -178,6 +178,23 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
+        it('of a write that was marked as sent when no time was left to send it may be used again', async () => {
+            const body = { site: WRITES, endpoint: 'write_status', params: { code: 200 }, timeout_ms: 1500 };
+            const before = calls('/status/200');
+            await world.app.db.raw(`
+                create function mark_slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(1.5); return new; end $$;
+                create trigger slow_mark before update on holds for each row when (old.state = 'held' and new.state = 'sent')
+                execute function mark_slowly()`);
+            const late = await send('marked-too-late', body);
+            await world.app.db.raw('drop trigger slow_mark on holds; drop function mark_slowly()');
+            expect(JSON.parse(late.text)).to.deep.include({ success: false });
+            expect(JSON.parse(late.text).error).to.include({ code: 'DEADLINE_EXCEEDED', retryable: true });
+            expect(calls('/status/200')).to.equal(before);
+            const again = await send('marked-too-late', body);
+            expect([again.status, again.headers.get('idempotent-replayed')]).to.deep.equal([200, null]);
+            expect(calls('/status/200')).to.equal(before + 1);
+        });
+
         it('answers also the caller who hung up: a read runs anew, a write is never repeated', async () => {
             for (const [endpoint, expected] of [
                 ['held', 'success'],

@@ -72,6 +72,8 @@ describe('the alerting rules', function () {
 
 describe('Prometheus, scraping two APIs and two workers', function () {
     this.timeout(120_000);
+    /** A site that is registered, below a domain that is not. */
+    const BELOW = 'api.dear.test';
     const PRICES = { COST_PER_REQUEST: '0.5', COST_PER_SECOND: '0', COST_PER_GB: '0' };
     let world: World;
     let shop: Shop;
@@ -92,7 +94,7 @@ describe('Prometheus, scraping two APIs and two workers', function () {
             DATABASE_URL: world.databaseUrl,
             REDIS_URL: redis.url,
             EGRESS_ALLOW: '127.0.0.0/8',
-            EGRESS_HOSTS: `${SHOP}=127.0.0.1`,
+            EGRESS_HOSTS: `${SHOP}=127.0.0.1,${BELOW}=127.0.0.1`,
             HOST: '127.0.0.1',
             ...PRICES,
         };
@@ -173,6 +175,28 @@ describe('Prometheus, scraping two APIs and two workers', function () {
         }
     });
 
+    it('finds what a site earned and what it cost under one name, where that is not its registrable domain', async () => {
+        const bea = await join(world, { plan: 'pro' });
+        expect((await bea.publish(shopPackage(shop.port, { site: BELOW }))).status).to.equal(201);
+        const [base = ''] = /http:\/\/[\w.:]+/.exec((await running[0]?.said('routebook ready on')) ?? '') ?? [];
+        const body = { site: BELOW, endpoint: 'product', params: { id: 7 } };
+        expect((await bea.call('POST', '/v1/fetch', { base, body })).status).to.equal(200);
+        const ofBelow = async (metric: string) => (await prometheus.query(`sum(${metric}{site="${BELOW}"})`))[0]?.value;
+        for (const [metric, figure] of [
+            ['routebook_fetches_total', 1],
+            ['routebook_credits_charged_total', 1],
+            ['routebook_upstream_requests_total', 1],
+            ['routebook_site_cost_usd_total', 0.5],
+        ] as const) {
+            await eventually(
+                () => ofBelow(metric),
+                (value) => value === figure,
+                15_000,
+            );
+        }
+        expect(await prometheus.query('routebook_fetches_total{site="dear.test"}')).to.deep.equal([]);
+    });
+
     it('finds what all processes share at every API, and at no worker a 0 that nobody measured', async () => {
         const gauges = [
             'routebook_credits_held',
@@ -180,6 +204,8 @@ describe('Prometheus, scraping two APIs and two workers', function () {
             'routebook_ledger_drift_accounts',
             'routebook_schemas_drifted',
             'routebook_queue_jobs{state="waiting"}',
+            'routebook_fetch_duration_seconds_count',
+            'routebook_fetch_queue_seconds_count',
         ];
         for (const gauge of gauges) {
             const jobs = (await prometheus.query(gauge)).map(({ metric }) => metric['job']);

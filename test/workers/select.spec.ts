@@ -140,6 +140,8 @@ describe('reading what a site answered', () => {
         for (const [label, bytes] of [
             ['iso-8859-1', Buffer.from('"\xe9"', 'latin1')],
             ['UTF-16LE', Buffer.from('"\u00e9"', 'utf16le')],
+            ['utf-16', Buffer.from('\ufeff"\u00e9"', 'utf16le')],
+            ['UTF16', Buffer.from('\ufeff"\u00e9"', 'utf16le').swap16()],
             ['shift_jis', Buffer.from([0x22, 0x83, 0x41, 0x22])],
             ['"utf-8"', Buffer.from('"\u00e9"')],
         ] as const) {

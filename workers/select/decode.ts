@@ -23,7 +23,9 @@ export function typeOfBody(
  */
 export function decode({ body, contentType, type }: { body: Uint8Array; contentType: string | undefined; type: ResponseType }): string {
     const { charset } = readContentType(contentType);
-    return toText(body, charset ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8');
+    // UTF-16 of no order is in that of its mark (RFC 2781, 4.3).
+    const named = /^utf-?16$/i.test(charset ?? '') ? (bomOf(body) ?? charset) : charset;
+    return toText(body, named ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8');
 }
 
 /** Whether the bytes of a body can be looked at as UTF-8 text, or as ASCII within it. */
