@@ -41,5 +41,7 @@ export function gatherSharedState(app: App): void {
         for (const site of tripped) metrics.circuitOpen.set({ site }, open.has(site) ? 1 : 0);
     });
     refresh(metrics.schemasDrifted, FRESH_MS, async () => metrics.schemasDrifted.set(await verification.countDrifted(db)));
+    // Until the ledger was summed nobody is told that it is sound.
+    metrics.ledgerDrift.set(Number.NaN);
     refresh(metrics.ledgerDrift, DRIFT_MS, async () => metrics.ledgerDrift.set((await ledger.checkLedger(db)).length));
 }

@@ -21,8 +21,8 @@ import { loadStarterRegistry, publishDemo } from './demo/starter-registry.ts';
 import { runToEnd } from './run-to-end.ts';
 
 /**
- * The newcomer's command: everything in one process, beside an embedded PostgreSQL where DATABASE_URL names none. Log
- * lines go to stderr's file only on warnings, so that the few lines a person needs stay in sight.
+ * The newcomer's command: everything in one process, beside an embedded PostgreSQL where DATABASE_URL names none. On a terminal only
+ * warnings are logged, so that the few lines a person needs stay in sight.
  */
 await runToEnd(async () => {
     const config = readConfig();

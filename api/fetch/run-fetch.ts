@@ -105,8 +105,8 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         passage(outcome);
         // Beside the movement of credits, which takes longer.
         void endLease();
-        const present = (success: FetchOutcome & { ok: true }, charged: number) =>
-            presentFetch({ call, found, outcome: success, charged, admittedAt, durationMs: performance.now() - began });
+        const present = (success: FetchOutcome & { ok: true }, charged: number, durationMs = performance.now() - began) =>
+            presentFetch({ call, found, outcome: success, charged, admittedAt, durationMs });
         const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : 0;
         const ending = outcome.ok
             ? await span.during('charge', () => charge(call, job, cost, () => present(outcome, cost)))
@@ -120,7 +120,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         recordFetch(call, { job, found, code: 'success', credits: ending.charged, outcome, durationMs });
         await keepResult(call, found, values, outcome, ending.charged);
         if (ending.kept !== undefined) return { text: ending.kept, isKept: true };
-        const { head, tail } = present(outcome, ending.charged);
+        const { head, tail } = present(outcome, ending.charged, durationMs);
         return { text: `${head}${ending.available}${tail}`, isKept: false };
     } finally {
         passage?.();

@@ -50,8 +50,6 @@ export interface InvoiceLine {
 /** What a workspace's plan has to become, given what Stripe said last. */
 export type Verdict = 'begin period' | 'end plan' | 'leave';
 
-/** What is left of an allowance stays usable so long after the billing date, while the payment of the next one is waited for. */
-export const GRACE_DAYS = 3;
 /** The plan itself ends so long after a billing date that nobody paid for. */
 export const UNPAID_DAYS = 7;
 

@@ -13,6 +13,7 @@ export const operationsPages = [
         method: 'GET',
         path: '/dashboard/operations',
         respond: async ({ app }) => {
+            const known = <T>(answer: Promise<T>) => unlessAway(app, answer);
             const [counts, oldest, jobs, workers, circuits, quarantined, drifted, ledgerDrift] = await Promise.all([
                 known(app.queue.counts()),
                 known(app.queue.oldestWaitSeconds()),
@@ -45,10 +46,11 @@ export const operationsPages = [
 ];
 
 /** One store that is away must not hide what the others say. */
-async function known<T>(answer: Promise<T>): Promise<T | undefined> {
+async function unlessAway<T>({ log }: App, answer: Promise<T>): Promise<T | undefined> {
     try {
         return await answer;
-    } catch {
+    } catch (error) {
+        log.warn({ part: 'operations', err: error }, 'a figure of the page for operators is not known');
         return undefined;
     }
 }
@@ -65,8 +67,10 @@ async function quarantines({ quarantine, browse }: App) {
     return rows.map((row) => ({ ...row, ...(names.get(row.versionId) ?? { site: `version ${row.versionId}`, version: 0 }) }));
 }
 
-/** The gauge sums the ledger at most once a minute, whoever asks. */
+/** The gauge sums the ledger at most once a minute, whoever asks. @throws Error before it could be summed at all */
 async function accountsAdrift({ metrics }: App): Promise<number> {
     const { values } = await metrics.ledgerDrift.get();
-    return values[0]?.value ?? 0;
+    const [{ value } = { value: Number.NaN }] = values;
+    if (Number.isNaN(value)) throw new Error('the ledger was not summed yet');
+    return value;
 }

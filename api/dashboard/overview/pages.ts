@@ -67,12 +67,15 @@ interface Step {
 }
 
 /** Where the registry has no example to show. */
+const PUT_THE_KEY = 'Put your key where it says KEY.';
+const KEY_FIRST = 'The line for it stands here as soon as you have a key.';
 const FIND_A_SITE = 'Choose a site in the registry: its page has the line for it.';
 
 async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[]> {
     const keys = await managedKeys(app.db, workspace.workspaceId, me.userId);
     const hasKey = keys.some(({ state }) => state === 'active');
     const call = await curlLine(app, 'KEY');
+    const isShown = call.isFetch && hasKey && !me.hasFetched;
     return [
         ...confirmStep({ app, me }),
         {
@@ -84,10 +87,10 @@ async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[
         },
         {
             title: 'Make your first call',
-            words: `Your first fetch earns you ${BONUSES.firstFetch} credits. ${call.isFetch ? 'Put your key where it says KEY.' : FIND_A_SITE}`,
+            words: `Your first fetch earns you ${BONUSES.firstFetch} credits. ${isShown ? PUT_THE_KEY : call.isFetch ? KEY_FIRST : FIND_A_SITE}`,
             isDone: me.hasFetched,
             ...(call.isFetch ? {} : { link: '/registry', label: 'To the registry' }),
-            ...(call.isFetch && hasKey && !me.hasFetched ? { code: call.line } : {}),
+            ...(isShown ? { code: call.line } : {}),
         },
     ];
 }

@@ -26,11 +26,11 @@ export async function browse(visit: Visit): Promise<Shown> {
     const asked = readAsked(visit);
     const { q, category, sort, verified } = asked;
     const query: ListQuery = { search: readSearch(q), category, isVerifiedOnly: verified, sort };
-    const isHome = q === '' && category === undefined && sort === undefined && !verified && visit.query('from') === undefined;
+    const isUnfiltered = q === '' && category === undefined && sort === undefined && !verified && visit.query('from') === undefined;
     const [page, trending, wanted] = await Promise.all([
         readList(visit, query),
-        isHome ? trendingSites(app.browse, '7d', TRENDING) : [],
-        isHome ? mostRequested(app.browse, WANTED) : [],
+        isUnfiltered ? trendingSites(app.browse, '7d', TRENDING) : [],
+        isUnfiltered ? mostRequested(app.browse, WANTED) : [],
     ]);
     const [cards, traffic] = await Promise.all([schemas.cards(app.browse, page.sites), siteTraffic(app.browse, page.sites)]);
     const fetches = new Map(page.sites.map((site, place) => [site, traffic[place]?.fetches7d ?? 0]));
@@ -48,7 +48,7 @@ export async function browse(visit: Visit): Promise<Shown> {
             total: page.total,
             trending,
             wanted,
-            isHome,
+            isUnfiltered,
             next: page.next === undefined ? undefined : pathOf({ ...asked, from: await app.cursors.seal(boundTo(query), page.next) }),
             isFirst: visit.query('from') === undefined,
             first: pathOf(asked),
