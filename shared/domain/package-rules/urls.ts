@@ -118,7 +118,9 @@ function checkReach(url: URL, at: Path, report: Report, context: UrlContext): vo
         report.add(
             at,
             'INVALID_VALUE',
-            url.port === '' ? 'A URL has to begin with https://.' : 'A URL has to use https on its default port: leave the port out.',
+            url.port === ''
+                ? 'A URL has to begin with https://.'
+                : 'A URL has to use https on its default port: leave the port out, unless EGRESS_ALLOW covers it where you check and where you publish.',
         );
     }
     if (context.registrable !== undefined && !isOnDomain(url.hostname, context.registrable)) {
