@@ -4,6 +4,7 @@ import { escapePointer } from '../shared/domain/json-bounds.ts';
 import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
+import { MAX_OUTPUT } from './select/read-page.ts';
 import type { Reader } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
@@ -28,9 +29,6 @@ export interface Collecting {
     identity: Identity;
     form: PreparedForm | undefined;
 }
-
-/** Past this sum of pages `Reader.join` refuses: nothing more is asked for. */
-const MAX_BYTES = 10 * 1024 * 1024;
 
 /** One request and its answer. */
 export async function collectOne({ call, reader, endpoint, job, identity, form }: Collecting): Promise<Collected | FetchFailure> {
@@ -74,7 +72,8 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         bytes += part.bytes;
         call.keep(part.bytes);
         if (part.items > 0) pagesWithItems++;
-        if (bytes > MAX_BYTES) break;
+        // `Reader.join` refuses: nothing more is asked for.
+        if (bytes > MAX_OUTPUT) break;
 
         const link = page.headers['link'];
         const after = next(endpoint, place, {

@@ -290,6 +290,20 @@ const PARAMS: Row[] = [
         'INVALID_VALUE',
     ],
     ['null as the default of a query param', { [`${SEARCH}/params/1/default`]: null }, `${SEARCH}/params/1/default`, 'INVALID_VALUE'],
+    ['a default that no caller may send', { [`${SEARCH}/params/0/default`]: 'a\nb' }, `${SEARCH}/params/0/default`, 'INVALID_VALUE'],
+    ['an example that no caller may send', { [`${SEARCH}/params/0/example`]: 'a\nb' }, `${SEARCH}/params/0/example`, 'INVALID_VALUE'],
+    [
+        'a default of more bytes than a call may have',
+        { [`${SEARCH}/params/0/default`]: 'é'.repeat(40_000) },
+        `${SEARCH}/params/0/default`,
+        'TOO_COMPLEX',
+    ],
+    [
+        'a default of more keys than a call may have',
+        { [`${ORDER}/params/1/default`]: Object.fromEntries(Array.from({ length: 1000 }, (_, id) => [`k${id}`, id])) },
+        `${ORDER}/params/1/default`,
+        'TOO_COMPLEX',
+    ],
     ['an empty default in the path', { [`${SEARCH}/params/0/default`]: '' }, `${SEARCH}/params/0/default`, 'INVALID_VALUE'],
     ['a list in the path', { [`${SEARCH}/params/0/default`]: ['a'] }, `${SEARCH}/params/0/default`, 'INVALID_VALUE'],
     [

@@ -1,3 +1,4 @@
+import { jsonProblem } from '../json-bounds.ts';
 import { judgeSimply } from '../json-schema/simple.ts';
 import { checkJsonSchema } from '../json-schema.ts';
 import type { JsonSchema } from '../types.ts';
@@ -52,6 +53,9 @@ export function checkParams(subject: Subject): void {
             const value = param[field];
             if (value === undefined) continue;
             checkValue(value, slot, [...at, field], report, subject.budget);
+            // What no caller may send, no package sends for all of them.
+            const unfit = jsonProblem({ [name ?? '']: value });
+            if (unfit !== undefined) report.add([...at, field], unfit.code, `A call with this value would be refused. ${unfit.message}`);
             // A value alone says little: beside the name api_key it can be told from a word.
             if (typeof value === 'string') reportSecret([...at, field], 'This value', `${name ?? ''}=${value.slice(0, 200)}`, report);
         }
