@@ -2,8 +2,11 @@ import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 
-/** Packages that an account may have judged in an hour, dry runs and refused ones among them; of new versions there may be 60. */
-export const JUDGED_AN_HOUR = 600;
+/**
+ * Packages that an account may have judged in an hour, dry runs and refused ones among them; of new versions there may be 60. One a
+ * second for an hour is more than anybody's editor or pipeline sends, and keeps a loop from judging all day in the process of others.
+ */
+export const JUDGED_AN_HOUR = 3600;
 
 /**
  * Counts one package of the caller's account, whatever becomes of it; enterprise accounts have no such bound.

@@ -16,6 +16,7 @@ import { oneAtATime } from './one-at-a-time.ts';
 export async function publishSchema(call: Call<object, { dry_run?: boolean }, JsonObject>): Promise<Reply<PublishAnswer>> {
     const { app, body, bodyFaults, query } = call;
     const caller = call.caller as Caller;
+    const ifMatch = readIfMatch(call.header('if-match'));
     await guardJudging(app, caller);
     const isAllowed = (port: number) => isPortAllowed(app.config.egressAllow, port);
     const checked = await oneAtATime(() => checkPackage(body, { isPortAllowed: isAllowed, rounded: bodyFaults }));
@@ -35,7 +36,7 @@ export async function publishSchema(call: Call<object, { dry_run?: boolean }, Js
             accountId: caller.accountId,
             isGuarded: caller.plan !== 'enterprise',
         },
-        ifMatch: readIfMatch(call.header('if-match')),
+        ifMatch,
         isDryRun: query.dry_run ?? false,
     });
     if (!published.ok) {

@@ -8,13 +8,15 @@ export interface JsonBounds {
     maxText: number;
     /** Newline and tab are fine inside strings. */
     multiline?: boolean;
+    /** What levels and keys are counted from, where that is more than what somebody thinks of. */
+    of?: string;
 }
 
 /** What the params of a call may be (CONTRACT 1). */
 export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536 };
 
 /** A whole request body: room for params inside it, and for the newlines of tasks and descriptions; single-line fields say so themselves. */
-export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, multiline: true };
+export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, multiline: true, of: 'the body' };
 
 const MAX_REPORTED = 20;
 
@@ -41,14 +43,20 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
         }
         const depth = frame.depth + 1;
         if (depth > bounds.maxDepth) {
-            problems.push(problem(frame, 'TOO_COMPLEX', `is nested more than ${bounds.maxDepth} levels deep`));
+            problems.push(
+                problem(
+                    frame,
+                    'TOO_COMPLEX',
+                    `is nested more than ${bounds.maxDepth} levels deep${bounds.of === undefined ? '' : ` in ${bounds.of}`}`,
+                ),
+            );
             continue;
         }
         const children = childrenOf(frame, depth);
         if (!Array.isArray(frame.value)) {
             keys += children.length;
             if (keys > bounds.maxKeys) {
-                problems.push(problem(frame, 'TOO_COMPLEX', `brings the whole to more than ${bounds.maxKeys} keys`));
+                problems.push(problem(frame, 'TOO_COMPLEX', `brings ${bounds.of ?? 'the whole'} to more than ${bounds.maxKeys} keys`));
                 break;
             }
             for (const fault of keyFaults(children, bounds)) problems.push(problem(frame, 'INVALID_VALUE', fault));
@@ -160,7 +168,8 @@ function keyFault(key: string, bounds: JsonBounds): string | undefined {
     return isLongerThan(key, bounds.maxText) ? `has a key longer than ${bounds.maxText} bytes` : undefined;
 }
 
-function isLongerThan(text: string, bytes: number): boolean {
+/** Whether a text takes more than so many bytes in UTF-8, of which a UTF-16 unit takes three at most. */
+export function isLongerThan(text: string, bytes: number): boolean {
     return text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
 }
 

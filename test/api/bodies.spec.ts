@@ -201,6 +201,8 @@ describe('a route that takes a body', () => {
             body: `{"site":"${SITE}","endpoint":"product","params":{"__proto__":{"id":1}}}`,
         });
         expect(codeOf(proto)).to.equal('VALIDATION_ERROR');
+        const deep = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', params: nested(33) } });
+        expect(JSON.stringify(deep.body)).to.include('more than 33 levels deep in the body');
         for (const levels of [32, 30]) {
             const body = { site: SITE, endpoint: 'product', params: nested(levels) };
             expect(codeOf(await maker.call('POST', '/v1/fetch', { body })), `${levels} levels`).to.equal('INVALID_PARAMS');

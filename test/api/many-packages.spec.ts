@@ -17,10 +17,11 @@ for (const topology of TOPOLOGIES) {
         /** As if the account had sent so many within this hour. */
         async function haveSent({ userId }: Person, count: number): Promise<void> {
             const windows = [{ name: 'hour', limit: JUDGED_AN_HOUR, seconds: 3600 }] as const;
-            for (let sent = 0; sent < count; sent++) await world.app.limits.take({ identity: `packages:${userId}`, windows });
+            const take = () => world.app.limits.take({ identity: `packages:${userId}`, windows });
+            for (let sent = 0; sent < count; sent += 100) await Promise.all(Array.from({ length: Math.min(100, count - sent) }, take));
         }
 
-        it('may send 600 an hour, dry runs and refused ones among them', async () => {
+        it('may send 3,600 an hour, dry runs and refused ones among them', async () => {
             const eager = await join(world);
             await haveSent(eager, JUDGED_AN_HOUR - 3);
             const send = (query: string, more = {}) => eager.publish(aPackage('many.test', more), query);

@@ -168,6 +168,8 @@ describe('publishing a schema', () => {
             const refused = await put('Four', bad);
             expect([codeOf(refused), detailsOf(refused)], bad).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
         }
+        const wrongInBoth = await maker.call('POST', '/v1/schemas', { body: aPackage(site, { title: 7 }), headers: { 'if-match': '"x"' } });
+        expect([codeOf(wrongInBoth), detailsOf(wrongInBoth)]).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
     });
 
     it('belongs to the first workspace of the registrable domain and to those it adds', async () => {

@@ -63,6 +63,7 @@ const WHOLE: Row[] = [
     ['a constructor key', { [`${ORDER}/body/constructor`]: 1 }, `${ORDER}/body/constructor`, 'FORBIDDEN_FIELD'],
     ['33 levels', { [`${ORDER}/body`]: nested(30) }, `${ORDER}/body${'/0'.repeat(29)}`, 'TOO_COMPLEX'],
     ['a text of 70,000 characters', { [`${ORDER}/body/note`]: 'a'.repeat(70_000) }, `${ORDER}/body/note`, 'TOO_COMPLEX'],
+    ['a text of 66,000 bytes in 33,000 characters', { [`${ORDER}/body/note`]: 'é'.repeat(33_000) }, `${ORDER}/body/note`, 'TOO_COMPLEX'],
     [
         '501 endpoints',
         { '/endpoints': Array.from({ length: 501 }, (_, i) => ({ name: `e${i}`, method: 'GET', url: 'https://shop.example.com/' })) },

@@ -1,3 +1,4 @@
+import { isLongerThan } from '../json-bounds.ts';
 import { findSecrets } from '../secrets-scan.ts';
 import { textProblem } from '../text-rule.ts';
 import type { Path, Report } from './report.ts';
@@ -84,8 +85,9 @@ function checkScalar(frame: Frame, report: Report): boolean {
 }
 
 function checkText(frame: Frame, text: string, report: Report): void {
-    const fault = text.length > MAX_TEXT ? undefined : textProblem(text, { multiline: true });
-    if (text.length > MAX_TEXT) report.add(pathTo(frame), 'TOO_COMPLEX', `This text is longer than ${MAX_TEXT} characters.`);
+    const isTooLong = isLongerThan(text, MAX_TEXT);
+    const fault = isTooLong ? undefined : textProblem(text, { multiline: true });
+    if (isTooLong) report.add(pathTo(frame), 'TOO_COMPLEX', `This text is longer than ${MAX_TEXT} bytes.`);
     if (fault !== undefined) report.add(pathTo(frame), 'INVALID_VALUE', `The text ${fault}; leave that character out.`);
 }
 
