@@ -168,7 +168,10 @@ describe('publishing a schema', () => {
             const refused = await put('Four', bad);
             expect([codeOf(refused), detailsOf(refused)], bad).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
         }
-        const wrongInBoth = await maker.call('POST', '/v1/schemas', { body: { ...aPackage(site), title: 7 }, headers: { 'if-match': '"x"' } });
+        const wrongInBoth = await maker.call('POST', '/v1/schemas', {
+            body: { ...aPackage(site), title: 7 },
+            headers: { 'if-match': '"x"' },
+        });
         expect([codeOf(wrongInBoth), detailsOf(wrongInBoth)]).to.deep.equal(['VALIDATION_ERROR', ['/If-Match INVALID_VALUE']]);
     });
 
