@@ -1,11 +1,8 @@
-import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { LeftOver } from '../../shared/precedents.ts';
 import type { HoldVerdict } from '../../shared/store/credits.ts';
-import type { Call } from '../serve.ts';
 import type { Admitted } from './admit.ts';
+import type { FetchCall } from './fetch-call.ts';
 import { orderHold } from './order-hold.ts';
-
-type FetchCall = Call<object, object, FetchRequest>;
 
 /** Credits that were asked for beside the count of a call, not after it. */
 export interface HoldAhead {

@@ -1,8 +1,7 @@
-import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { HoldVerdict } from '../../shared/store/credits.ts';
 import type { Caller } from '../../shared/store/keys.ts';
-import type { Call } from '../serve.ts';
 import { type Admitted, admitAnew } from './admit.ts';
+import type { FetchCall } from './fetch-call.ts';
 import type { HoldAhead } from './hold-ahead.ts';
 import { insufficientCredits } from './insufficient-credits.ts';
 import { orderHold } from './order-hold.ts';
@@ -17,7 +16,7 @@ const MAX_LOOKS = 3;
  * @throws Refusal INSUFFICIENT_CREDITS, SPENDING_LIMIT, or what the site as it is now says no to
  */
 export async function holdCredits(
-    call: Call<object, object, FetchRequest>,
+    call: FetchCall,
     admitted: Admitted,
     { deadlineAt, ahead }: { deadlineAt: number; ahead: HoldAhead | undefined },
 ): Promise<{ admitted: Admitted; hold: HoldVerdict & { ok: true } }> {

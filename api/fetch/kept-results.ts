@@ -5,10 +5,8 @@ import type { FetchOutcome } from '../../shared/domain/fetch.ts';
 import type { Values } from '../../shared/domain/types.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import * as results from '../../shared/store/results.ts';
-import type { Call } from '../serve.ts';
+import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';
-
-type FetchCall = Call<object, object, FetchRequest>;
 
 /**
  * A result of the same read that this account was charged for and that is young enough for the caller (CONTRACT section 4,

@@ -1,4 +1,4 @@
-import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
 import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch.ts';
 import { atFirstPage } from '../../shared/domain/pages.ts';
@@ -6,10 +6,9 @@ import type { Price } from '../../shared/domain/pricing.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { userAgent } from '../../shared/user-agent.ts';
 import { type AroundBalance, around } from '../fetch-answer.ts';
-import type { Call, Reply } from '../serve.ts';
+import type { Reply } from '../serve.ts';
+import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';
-
-type FetchCall = Call<object, object, FetchRequest>;
 
 /**
  * The answer of a fetch that succeeded and was charged, around the one figure that only the charge knows: what the account can spend

@@ -1,10 +1,7 @@
-import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
-import type { Call } from '../serve.ts';
+import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';
-
-type FetchCall = Call<object, object, FetchRequest>;
 
 /** The request log and the metrics of a fetch that reached the queue; the log is written within a second, off the hot path. */
 export function recordFetch(
