@@ -1,9 +1,11 @@
 /**
  * The beginning of a JSON text as JSON: cut where a value ends, or inside of a long text, and closed; it says that there is more. Nothing
  * behind the first `most` characters is looked at.
- * @param text well-formed JSON of an object or a list; one of at most so many characters is given back
+ * @param padded well-formed JSON of an object or a list; one of at most so many characters is given back
  */
-export function beginningOf(text: string, most: number): string {
+export function beginningOf(padded: string, most: number): string {
+    // A site may begin with as many blanks as it likes, in which no value would be found.
+    const text = padded.length <= most ? padded : padded.trimStart();
     if (text.length <= most) return text;
     const open: string[] = [];
     /** The last place at which a value had ended or none had begun, and what was open there. What closes moves it on, so that nothing below is lost. */

@@ -5,8 +5,7 @@ import type { FetchCall } from './fetch-call.ts';
 /** Why the call is not billed; what became of a write that was marked as sent stays the answer of its key. */
 export function refusalOf(call: FetchCall, job: FetchJob, outcome: FetchOutcome, marked: boolean): Refusal {
     const isReported = !outcome.ok && outcome.lost === undefined;
-    // A write runs once, and its one worker tells: it was marked when no time was left to send it.
-    const mayBeSent = marked && !(isReported && outcome.code === 'DEADLINE_EXCEEDED');
+    const mayBeSent = marked && !(isReported && outcome.code === 'DEADLINE_EXCEEDED' && outcome.isUnsent === true);
     call.setFinal(mayBeSent);
     if (isReported) return toRefusal(outcome, job, mayBeSent);
     return new Refusal(marked ? 'OUTCOME_UNKNOWN' : 'DEADLINE_EXCEEDED');

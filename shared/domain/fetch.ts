@@ -72,6 +72,8 @@ export interface FetchFailure {
      * DEADLINE_EXCEEDED from OUTCOME_UNKNOWN, and may queue a read once more.
      */
     lost?: 'worker' | 'deadline';
+    /** The worker that marked this write as sent had no time left to send it. Nobody else can tell: a second worker finds only the mark. */
+    isUnsent?: true;
     startedAt?: number;
     attempts?: number;
 }

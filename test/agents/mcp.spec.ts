@@ -301,6 +301,14 @@ describe('the beginning of a large answer', () => {
         });
     }
 
+    it('begins with what it says, however many blanks a site puts before it', () => {
+        for (const text of ['{"ok":true}', '[1,2]']) {
+            expect(beginningOf(`${' '.repeat(100)}${text}`, 20)).to.equal(text);
+            expect(beginningOf(`${'\n'.repeat(100)}${text}${' '.repeat(100)}`, 20)).to.equal(text);
+        }
+        expect(JSON.parse(beginningOf(`${' '.repeat(100)}[1,2,3,4,5,6,7]`, 5))).to.deep.equal([1, 2, '… more']);
+    });
+
     it('has the beginning of a long text', () => {
         expect(JSON.parse(beginningOf(JSON.stringify({ value: 'abcdefgh' }), 15))).to.deep.equal({ value: 'abcde…', '…': 'more' });
     });

@@ -51,6 +51,18 @@ describe('reading one page of several', () => {
         }
     });
 
+    it('counts what is selected and not what came, on the spot and in a thread alike', async () => {
+        const body = JSON.stringify({ rows: [{ text: 'ü'.repeat(500) }] });
+        const items = `rows[].{${Array.from({ length: 20 }, (_, index) => `a${index}:text`).join(',')}}`;
+        for (const select of [{ items }, { items: `${items} | sort_by(@, &a0)` }]) {
+            const response = { ...NOTHING, select };
+            const part = await reader.readPart(page(body), { response }, { results: 'items', next: undefined });
+            if (!part.ok) throw new Error(part.message);
+            expect(part.bytes).to.equal(Buffer.byteLength(part.text));
+            expect(part.bytes).to.be.above(20 * 1000);
+        }
+    });
+
     it('refuses an expression that cannot be run, and one that never ends, in time', async () => {
         const refused = async (next: string) => {
             const part = await reader.readPart(page('{"items":[1]}'), { response: NOTHING }, { results: 'items', next });

@@ -57,6 +57,25 @@ describe('room for large answers', () => {
         expect(room.held()).to.equal(100);
     });
 
+    it('is not made by ending pages of other sites where a site waits for itself, but where all of it is held', async () => {
+        const looked = openRoom({ most: 100, small: 5, lookMs: 1 });
+        const ended: string[] = [];
+        const begin = (site: string, bytes: number) => looked.enter(site).ask(bytes, () => ended.push(site));
+        begin('slow.example', 20);
+        begin('full.example', 50);
+        expect(await isWaiting(begin('full.example', 20))).to.equal(true);
+        await eventually(
+            async () => ended,
+            (all) => all.includes('full.example'),
+        );
+        expect(ended).to.not.include('slow.example');
+        expect(await isWaiting(begin('other.example', 50))).to.equal(true);
+        await eventually(
+            async () => ended,
+            (all) => all.includes('slow.example'),
+        );
+    });
+
     it('is not given to small ones for as long as a large one waits, unless that waits for its own site', async () => {
         const first = holding(50, 'one.example');
         const sameSite = room.enter('one.example').ask(30);

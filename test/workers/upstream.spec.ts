@@ -250,6 +250,8 @@ describe('calling a site', () => {
         it('sends nothing when the mark is not won', async () => {
             const result = await send(order(), { effect: 'write', beforeFirstByte: async () => false });
             expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
+            // Whoever won it may have sent the write: this one cannot say that it was not.
+            expect(result).to.not.have.property('isUnsent');
             await settled();
             expect(site.seen).to.have.length(0);
         });
@@ -271,7 +273,7 @@ describe('calling a site', () => {
                     return true;
                 },
             });
-            expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
+            expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED', isUnsent: true });
             await settled();
             expect(site.seen).to.have.length(0);
         });

@@ -76,8 +76,10 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             const rules = { ...response, schema: undefined };
             const page = rawPage(answered, rules, (rules.select ?? wanted.next) !== undefined);
             if (isLight(page, rules) && isLightExpression(wanted.next)) {
-                const part = here(() => ({ ok: true as const, ...readPart(page, rules, wanted), bytes: page.body.length }));
-                return unlessWall(answered, page, part);
+                const part = here(() => ({ ok: true as const, ...readPart(page, rules, wanted) }));
+                // What is selected may be many times what came: an expression can take the same value again and again.
+                const counted = part.ok ? { ...part, bytes: Buffer.byteLength(part.text) } : part;
+                return unlessWall(answered, page, counted);
             }
             const answer = await askOf(answered, poolFor(page), { what: 'part', page, rules, ...wanted });
             if (!answer.ok) return answer;

@@ -29,6 +29,8 @@ export interface UpstreamFailure {
     retryAfter?: number;
     upstream?: { status: number; snippet: string };
     attempts: number;
+    /** See `FetchFailure`. */
+    isUnsent?: true;
 }
 
 /** What one request towards a site cost, for the metrics. */

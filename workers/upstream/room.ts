@@ -42,8 +42,8 @@ const MOST = 256 * MIB;
 const SMALL = 256 * 1024;
 
 /**
- * While somebody waits, each page that is on its way is looked at once a second, and given up when at the fifth look, or a later one,
- * less than so many bytes a look have come. Looks are counted and not time: of a pause of the machine no site is to blame.
+ * While somebody waits, each page that is on its way and in the way is looked at once a second, and given up when at the fifth look, or a
+ * later one, less than so many bytes a look have come. Looks are counted and not time: of a pause of the machine no site is to blame.
  */
 const LOOK_MS = 1000;
 const LOOKS = 5;
@@ -138,14 +138,26 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
         return new Set([...keeping, ...waiting.keys()]);
     }
 
+    /** What those who wait find full. */
+    function whatIsFull(): { isTotal: boolean; sites: ReadonlySet<string> } {
+        const found = Array.from(waiting, ([place, { bytes }]) => ({ site: place.site, inTheWay: obstacle(place, bytes) }));
+        return {
+            isTotal: found.some(({ inTheWay }) => inTheWay === 'total'),
+            sites: new Set(found.filter(({ inTheWay }) => inTheWay === 'site').map(({ site }) => site)),
+        };
+    }
+
     function lookForSlowOnes(): void {
         if (waiting.size === 0) {
             clearInterval(looking);
             looking = undefined;
             return;
         }
-        for (const { coming: page } of coming) {
-            if (page === undefined || ++page.looks < LOOKS || page.bytes >= page.looks * LEAST_A_LOOK) continue;
+        const { isTotal, sites } = whatIsFull();
+        for (const { site, coming: page } of coming) {
+            // To end a page of a site beside one that is full of itself would make room for nobody.
+            if (page === undefined || !(isTotal || sites.has(site))) continue;
+            if (++page.looks < LOOKS || page.bytes >= page.looks * LEAST_A_LOOK) continue;
             page.cut(new UpstreamFault('UPSTREAM_TIMEOUT', TOO_SLOW));
         }
     }

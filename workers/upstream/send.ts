@@ -75,6 +75,8 @@ export class Call {
     #attempts = 0;
     #retries = 0;
     #mayHaveArrived = false;
+    /** This worker and no other has marked the write as sent. */
+    #isMarked = false;
     /** Of the redirects that were followed, and of the page. */
     readonly #heads: IncomingHttpHeaders[] = [];
 
@@ -201,6 +203,7 @@ export class Call {
             const isWon = await Promise.resolve(beforeFirstByte?.() ?? true).catch(() => {
                 throw new UpstreamFault('SERVICE_UNAVAILABLE');
             });
+            this.#isMarked = isWon;
             if (!isWon || this.#time.isOver()) throw notSent();
         };
         return new GuardedAgent(scheme, this.#tools.connector, handOver);
@@ -277,6 +280,7 @@ export class Call {
             // Of a site that says 0 as well: callers are told whole seconds, of which the least is one.
             ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
             ...(status === undefined ? {} : { upstream: { status, snippet } }),
+            ...(this.#isMarked && !this.#mayHaveArrived ? { isUnsent: true } : {}),
         };
     }
 }

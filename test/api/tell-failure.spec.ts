@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import type { FetchCall } from '../../api/fetch/fetch-call.ts';
+import { refusalOf } from '../../api/fetch/tell-failure.ts';
+import type { FetchFailure, FetchJob } from '../../shared/domain/fetch.ts';
+
+describe('a write that was marked as sent and not billed', () => {
+    function told(outcome: Omit<FetchFailure, 'ok'>) {
+        const kept: boolean[] = [];
+        const call = { setFinal: (isFinal: boolean) => kept.push(isFinal) } as unknown as FetchCall;
+        const refusal = refusalOf(call, { effect: 'write' } as FetchJob, { ok: false, ...outcome }, true);
+        return [refusal.code, refusal.extras.retryable ?? 'as its code says', kept.at(-1)];
+    }
+
+    it('may be repeated where the worker that marked it had no time to send it', () => {
+        expect(told({ code: 'DEADLINE_EXCEEDED', isUnsent: true })).to.deep.equal(['DEADLINE_EXCEEDED', 'as its code says', false]);
+    });
+
+    it('may not where a worker only found it marked, or came to it too late', () => {
+        expect(told({ code: 'DEADLINE_EXCEEDED' })).to.deep.equal(['DEADLINE_EXCEEDED', false, true]);
+    });
+
+    it('has an unknown outcome where nobody reported', () => {
+        expect(told({ code: 'DEADLINE_EXCEEDED', lost: 'worker' })).to.deep.equal(['OUTCOME_UNKNOWN', 'as its code says', true]);
+    });
+});
