@@ -278,6 +278,26 @@ describe('calling a site', () => {
             expect(site.seen).to.have.length(0);
         });
 
+        it('tells that nothing was sent also where the mark comes after the end of the call, unless that takes too long', async () => {
+            const { promise, resolve } = Promise.withResolvers<boolean>();
+            const marking = [promise, new Promise<boolean>(() => {})];
+            for (const isTold of [true, false]) {
+                const gone = new AbortController();
+                const result = await send(order(), {
+                    effect: 'write',
+                    signal: gone.signal,
+                    beforeFirstByte: () => {
+                        gone.abort();
+                        setImmediate(() => setImmediate(resolve, true));
+                        return marking.shift() as Promise<boolean>;
+                    },
+                });
+                expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
+                expect('isUnsent' in result).to.equal(isTold);
+            }
+            expect(site.seen).to.have.length(0);
+        });
+
         it('does not ask for the mark when no connection can be made', async () => {
             let asked = 0;
             const closed = createUpstream({ rules: loopbackRules('127.0.0.1:9') });

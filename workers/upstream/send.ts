@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Got } from 'got';
 import type { Effect, Method, UpstreamRequest } from '../../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../../shared/tracing.ts';
@@ -63,6 +64,9 @@ export interface SendTools {
     onRequest: (figures: RequestFigures) => void;
 }
 
+/** How long a call that is over waits to hear whether its write was marked: less than its caller waits for that news. */
+const LATE_MARK_MS = 200;
+
 /** Whom we let wait for as long, and who then hangs up or has no time left, is not to blame. */
 const LONG_WAIT_MS = 1000;
 
@@ -75,8 +79,8 @@ export class Call {
     #attempts = 0;
     #retries = 0;
     #mayHaveArrived = false;
-    /** This worker and no other has marked the write as sent. */
-    #isMarked = false;
+    /** Whether it is this worker, and no other, that marks the write as sent. */
+    #marking: Promise<boolean> | undefined;
     /** Of the redirects that were followed, and of the page. */
     readonly #heads: IncomingHttpHeaders[] = [];
 
@@ -200,10 +204,10 @@ export class Call {
         const notSent = () => new UpstreamFault('DEADLINE_EXCEEDED');
         const handOver: HandOver = async () => {
             if (this.#time.isOver()) throw notSent();
-            const isWon = await Promise.resolve(beforeFirstByte?.() ?? true).catch(() => {
+            this.#marking = Promise.resolve(beforeFirstByte?.() ?? true);
+            const isWon = await this.#marking.catch(() => {
                 throw new UpstreamFault('SERVICE_UNAVAILABLE');
             });
-            this.#isMarked = isWon;
             if (!isWon || this.#time.isOver()) throw notSent();
         };
         return new GuardedAgent(scheme, this.#tools.connector, handOver);
@@ -271,7 +275,8 @@ export class Call {
         return { ok: true, page, heads: this.#heads, figures };
     }
 
-    #failed({ code, message, retryAfter, status, snippet = '' }: Fault): UpstreamFailure {
+    async #failed({ code, message, retryAfter, status, snippet = '' }: Fault): Promise<UpstreamFailure> {
+        const isUnsent = await this.#isUnsent();
         return {
             ok: false,
             code,
@@ -280,7 +285,13 @@ export class Call {
             // Of a site that says 0 as well: callers are told whole seconds, of which the least is one.
             ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
             ...(status === undefined ? {} : { upstream: { status, snippet } }),
-            ...(this.#isMarked && !this.#mayHaveArrived ? { isUnsent: true } : {}),
+            ...(isUnsent ? { isUnsent: true } : {}),
         };
+    }
+
+    /** Whether a write was marked by this call and never sent. The call may have ended while its mark was under way. */
+    async #isUnsent(): Promise<boolean> {
+        if (this.#marking === undefined || this.#mayHaveArrived) return false;
+        return Promise.race([this.#marking.catch(() => false), delay(LATE_MARK_MS, false, { ref: false })]);
     }
 }
