@@ -64,6 +64,9 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
         if (!answer.ok) return pages === 1 ? answer : inMidWalk(answer);
         const { page } = answer;
+        // An expression may make many times as much of a page, however small that is; without one it is about as large.
+        const full = endpoint.response.select === undefined ? undefined : await call.makeRoom(MAX_OUTPUT);
+        if (full !== undefined) return full;
         const part = await reader.readPart(page, endpoint, { results, next: read(endpoint) });
         if (!part.ok) return part;
         if (part.items === undefined) return withoutResults(endpoint);

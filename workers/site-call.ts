@@ -1,9 +1,9 @@
-import type { FetchJob, UpstreamFigures } from '../shared/domain/fetch.ts';
+import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/tracing.ts';
 import type { OpenPace } from './pace.ts';
 import { type CookieJar, createCookieJar } from './upstream/cookies.ts';
-import type { Room } from './upstream/room.ts';
+import { NO_ROOM, type Room, waitForRoom } from './upstream/room.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
 /** Everything that one job sends to its site, up to its one deadline. */
@@ -13,7 +13,9 @@ export interface SiteCall {
         request: UpstreamRequest,
         options: { effect: Effect; namedBy?: string | undefined },
     ): Promise<{ ok: true; page: Page } | UpstreamFailure>;
-    /** What was read of the pages so far stays, and takes so many bytes. */
+    /** Waits until there is room for so many bytes that may be made of the last page. The failure where there is none in time. */
+    makeRoom(bytes: number): Promise<FetchFailure | undefined>;
+    /** What was read of the last page stays, and takes so many bytes. */
     keep(bytes: number): void;
     /** Of all requests so far: attempts, bytes and durations summed, and the status of the last. */
     figures(): UpstreamFigures;
@@ -70,6 +72,12 @@ export function openSiteCall(
             };
             heads.push(...answer.heads);
             return { ok: true, page: answer.page };
+        },
+        async makeRoom(bytes) {
+            if (tenant === undefined || (await waitForRoom(tenant, bytes, { deadlineAt, signal }))) return undefined;
+            // Of a write that was sent nobody is told that it may be repeated.
+            if (job.effect === 'write') return { ok: false, code: 'UPSTREAM_TIMEOUT' };
+            return { ok: false, code: 'OVERLOADED', message: NO_ROOM, retryAfter: 1 };
         },
         keep: (bytes) => tenant?.keep(bytes),
         figures: () => sum,

@@ -25,10 +25,11 @@ describe('a JSON text that goes out as it came', () => {
         '{"a:b":"\\":\\\\", "c":":"}',
         '{ "__proto__": {"a":1} }',
         '":"',
+        `{ "hash": "${'7'.repeat(400)}", "id": 12345678901234567890 }`,
         '[ 12345678901234567890, 1.10, 1e300 ]',
         '[]',
     ]) {
-        it(`says what it was taken for: ${text}`, () => expect(isFaithfulText(text)).to.equal(true));
+        it(`says what it was taken for: ${text.slice(0, 40)}`, () => expect(isFaithfulText(text)).to.equal(true));
     }
 
     it('says so however it is written, unless it names a key twice', () => {

@@ -4,7 +4,7 @@ import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';
 import { runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
-import { openRoom } from '../../workers/upstream/room.ts';
+import { openRoom, type Room } from '../../workers/upstream/room.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 
 export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
@@ -20,12 +20,16 @@ export interface JobRunner {
     close(): Promise<void>;
 }
 
-export function openJobRunner(site: string, rules: EgressRules, documents: readonly PackageEndpoint[]): JobRunner {
+export function openJobRunner(
+    site: string,
+    rules: EgressRules,
+    documents: readonly PackageEndpoint[],
+    { room = openRoom() }: { room?: Room } = {},
+): JobRunner {
     const endpoints = new Map(documents.map((document) => [document.name, readEndpoint(document)]));
     const upstream = createUpstream({ rules });
     const reader = createReader({ threads: 1 });
     const marks: string[] = [];
-    const room = openRoom();
     const tools = {
         loadEndpoint: async (_versionId: number, name: string) => {
             const endpoint = endpoints.get(name);

@@ -7,6 +7,7 @@ import { UpstreamFault } from '../../workers/upstream/failures.ts';
 import { openRoom, type Room, type Tenant } from '../../workers/upstream/room.ts';
 import { createUpstream, type Upstream } from '../../workers/upstream.ts';
 import { eventually } from '../support/eventually.ts';
+import { openJobRunner } from '../support/jobs.ts';
 import { loopbackRules, openSite, requestTo, type Site } from '../support/sites.ts';
 
 const MIB = 1024 * 1024;
@@ -144,6 +145,19 @@ describe('room for large answers', () => {
         expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([true, false]);
         kept.leave();
         await asked[0];
+    });
+
+    it('is there, past any bound, for who holds a page and asks for more, one after the other', async () => {
+        const [first, second, third] = ['one.example', 'two.example', 'three.example'].map((site) => holding(33, site));
+        expect(first?.ask(40)).to.equal(undefined);
+        const asked = [second?.ask(40), third?.ask(40)];
+        expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([true, true]);
+        first?.keep(30);
+        expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([true, true]);
+        expect(room.held()).to.equal(96);
+        first?.leave();
+        expect(await Promise.all(asked.map(isWaiting))).to.deep.equal([false, false]);
+        expect(room.held()).to.equal(80);
     });
 
     it('is half at most for one site whatever its calls keep, but for the first of them', async () => {
@@ -384,8 +398,67 @@ describe('answers of sites that are large together', function () {
         expect(cut).to.deep.equal(['stalled']);
     });
 
+    it('are given up where others wait for what is kept of the pages before, and nothing comes of the next', async () => {
+        answer = () => {};
+        const room = openRoom({ most: 4 * MIB, lookMs: 5 });
+        const walking = room.enter('shop.test');
+        walking.keep(3 * MIB);
+        const result = send(walking);
+        const other = room.enter('other.test').ask(2 * MIB);
+        const message = 'The site sends this large answer so slowly that it was given up for others that wait.';
+        expect(await result).to.deep.include({ ok: false, code: 'UPSTREAM_TIMEOUT', message, attempts: 1 });
+        walking.leave();
+        await other;
+        expect(room.held()).to.equal(2 * MIB);
+    });
+
     it('say nothing of their site where it was the room that was missing', () => {
         const outcome = { ok: false, code: 'OVERLOADED', startedAt: 0 } as const;
         expect(circuitVerdict(outcome, { admittedAt: 0, deadlineAt: 60_000 })).to.equal('none');
+    });
+});
+
+describe('walks that select a large part of each small page', function () {
+    this.timeout(30_000);
+
+    it('read none before there is room for what may be selected, and hold nobody up where the next page does not come', async () => {
+        const rows = Array.from({ length: 20 }, (_, id) => ({ id, name: 'x'.repeat(60) }));
+        const stalled = new Set<ServerResponse>();
+        let most = 0;
+        let asked = 0;
+        const site = await openSite(({ url }, response) => {
+            if (url === '/?page=1') return response.setHeader('content-type', 'application/json').end(JSON.stringify({ rows }));
+            if (++asked === 6) return response.end('{"rows":[]}');
+            stalled.add(response.once('close', () => stalled.delete(response)));
+            most = Math.max(most, stalled.size);
+            return undefined;
+        });
+        const many = `[${Array.from({ length: 16 }, () => '@').join(',')}][]`;
+        const runner = openJobRunner(
+            'shop.test',
+            loopbackRules(`127.0.0.1:${site.port}`),
+            [
+                {
+                    name: 'rows',
+                    kind: 'paginate',
+                    method: 'GET',
+                    url: `http://shop.test:${site.port}/`,
+                    response: { select: { items: `rows | ${many} | ${many} | ${many}` } },
+                    pagination: { param: 'page' },
+                },
+            ],
+            { room: openRoom({ most: 32 * MIB, lookMs: 10 }) },
+        );
+        try {
+            const outcomes = await Promise.all(Array.from({ length: 6 }, () => runner.run('rows', {}, { maxPages: 3, maxResults: 1e9 })));
+            const ends = outcomes.map((outcome) => (outcome.ok ? 'success' : outcome.code)).toSorted();
+            expect(ends).to.deep.equal([...Array(5).fill('UPSTREAM_TIMEOUT'), 'success'].toSorted());
+            // Half of the room is the site's, and each part takes nearly 7 MiB: there is none for a second one.
+            expect(most).to.equal(1);
+            expect(runner.held()).to.equal(0);
+        } finally {
+            await runner.close();
+            await site.close();
+        }
     });
 });

@@ -15,6 +15,8 @@ export interface Exchange {
     brokenBy(): Error | undefined;
     /** Gives up what is not read yet, and the connection with it. */
     abandon(): void;
+    /** Ends it with this fault, wherever it is. */
+    giveUp(fault: UpstreamFault): void;
 }
 
 /** Interim answers (1xx) before the real one; a site that sends more only plays for time. */
@@ -70,5 +72,14 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
             fail(fault);
         };
     });
-    return { head, isSent: () => isSent, brokenBy: () => broken, abandon: () => stream.destroy() };
+    return {
+        head,
+        isSent: () => isSent,
+        brokenBy: () => broken,
+        abandon: () => stream.destroy(),
+        giveUp(fault) {
+            broken ??= fault;
+            stream.destroy(fault);
+        },
+    };
 }

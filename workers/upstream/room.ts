@@ -1,3 +1,4 @@
+import { openCallTime } from './call.ts';
 import { UpstreamFault } from './failures.ts';
 
 /** Memory for the large answers that a worker holds at once; all slots together could ask for several times as much. */
@@ -12,10 +13,12 @@ export interface Room {
 export interface Tenant {
     /** Whether a page of which so many bytes are there by now has to ask for room: with what is kept it is no longer small. */
     hasToAsk(bytes: number): boolean;
+    /** A request for a page is on its way. @param cut as for `ask`; called only of those who keep a large part meanwhile */
+    requested(cut: (fault: UpstreamFault) => void): void;
     /**
-     * Asks for room for a page of up to so many bytes, before it comes. Nothing where there is room; otherwise the call waits until there
-     * is, and its site waits too, by TCP's own means.
-     * @param cut ends the page, with a fault, where it hardly comes on while others wait
+     * Asks for room for so many bytes, before they are there: for a page of up to as many, or for what may be made of the page that is
+     * held. Nothing where there is room; otherwise the call waits until there is, and its site waits too, by TCP's own means.
+     * @param cut ends the page, with a fault, where it hardly comes on while others wait; absent: nothing more comes of the site
      * @throws UpstreamFault OVERLOADED when it gives up before
      */
     ask(bytes: number, cut?: (fault: UpstreamFault) => void): Promise<void> | undefined;
@@ -25,7 +28,7 @@ export interface Tenant {
     waitedMs(): number;
     /** The page takes so many bytes of what was asked for; with 0 it is gone. */
     settle(bytes: number): void;
-    /** What was read of a page stays, and takes so many bytes. */
+    /** What was read of the page stays, and takes so many bytes; the page itself is gone. */
     keep(bytes: number): void;
     /** It waits no more, now or later. */
     giveUp(): void;
@@ -42,38 +45,42 @@ const MOST = 256 * MIB;
 const SMALL = 256 * 1024;
 
 /**
- * While somebody waits, each page that is on its way and in the way is looked at once a second, and given up when at the fifth look, or a
- * later one, less than so many bytes a look have come. Looks are counted and not time: of a pause of the machine no site is to blame.
+ * While somebody has waited from one look to the next, each page that is on its way and in the way is looked at once a second, and given
+ * up when at the fifth look, or a later one, less than so many bytes a look have come. Looks are counted and not time: of a pause of the
+ * machine no site is to blame.
  */
 const LOOK_MS = 1000;
 const LOOKS = 5;
 const LEAST_A_LOOK = 32 * 1024;
 
 const TOO_SLOW = 'The site sends this large answer so slowly that it was given up for others that wait.';
-const NO_ROOM = 'The worker holds so many large answers that there was no room for this one in time.';
+export const NO_ROOM = 'The worker holds so many large answers that there was no room for this one in time.';
 
 interface Place {
     site: string;
     page: number;
     /** All that is kept; it counts as soon as it is more than small. */
     kept: number;
+    /** It has asked for more than the page that it holds, and comes first until that is done. */
+    wantsMore: boolean;
     waitedMs: number;
     hasGivenUp: boolean;
-    /** Of a page that is on its way and was given its room. */
+    /** Of a page that is on its way and was given its room, or without which what is kept stays. */
     coming: { looks: number; bytes: number; cut(fault: UpstreamFault): void } | undefined;
 }
 
 interface Waiting {
     bytes: number;
-    cut: (fault: UpstreamFault) => void;
+    cut: ((fault: UpstreamFault) => void) | undefined;
+    looks: number;
     go(): void;
     fail(error: Error): void;
 }
 
 /**
  * Room is given whole or not at all: of answers that all have half of theirs none would come to an end. Those that keep a large part of
- * former pages come first, in the order in which they began to, and the first of them goes past any bound: all of them come to an end
- * so, one after the other, and what is held past `most` is the pages of one call.
+ * former pages, or hold a page and ask for more, come first, in the order in which they began to, and the first of them goes past any
+ * bound: all of them come to an end so, one after the other, and what is held past `most` is the pages of one call.
  * @param most bytes; of one site half as many
  * @param small bytes for which nobody asks
  * @param lookMs between two looks at what is on its way
@@ -90,8 +97,9 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
     function obstacle(place: Place, bytes: number): 'none' | 'site' | 'total' {
         const [first] = keeping;
         if (total === 0 || place === first) return 'none';
-        if ((bySite.get(place.site) ?? 0) + bytes > most / 2 && !isFirstOfItsSite(place)) return 'site';
-        return total + bytes > most ? 'total' : 'none';
+        const more = bytes - place.page;
+        if ((bySite.get(place.site) ?? 0) + more > most / 2 && !isFirstOfItsSite(place)) return 'site';
+        return total + more > most ? 'total' : 'none';
     }
 
     function isFirstOfItsSite(place: Place): boolean {
@@ -99,12 +107,16 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
         return false;
     }
 
+    function counted(bytes: number): number {
+        return bytes > small ? bytes : 0;
+    }
+
     function hold(place: Place, { page, kept }: { page: number; kept: number }): void {
-        const counted = (bytes: number) => (bytes > small ? bytes : 0);
         const change = page + counted(kept) - place.page - counted(place.kept);
         place.page = page;
         place.kept = kept;
-        if (counted(kept) > 0) keeping.add(place);
+        place.wantsMore &&= page > 0;
+        if (counted(kept) > 0 || place.wantsMore) keeping.add(place);
         else keeping.delete(place);
         if (change === 0) return;
         total += change;
@@ -128,19 +140,29 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
             }
             waiting.delete(place);
             hold(place, { ...place, page: asked.bytes });
-            place.coming = { looks: 0, bytes: 0, cut: asked.cut };
-            coming.add(place);
+            if (asked.cut !== undefined) lookAt(place, asked.cut);
             asked.go();
         }
+    }
+
+    function lookAt(place: Place, cut: (fault: UpstreamFault) => void): void {
+        place.coming = { looks: 0, bytes: 0, cut };
+        coming.add(place);
+    }
+
+    function lookAway(place: Place): void {
+        place.coming = undefined;
+        coming.delete(place);
     }
 
     function inOrder(): Set<Place> {
         return new Set([...keeping, ...waiting.keys()]);
     }
 
-    /** What those who wait find full. */
+    /** What those find full who wait since the last look; many wait for the milliseconds of a reading. */
     function whatIsFull(): { isTotal: boolean; sites: ReadonlySet<string> } {
-        const found = Array.from(waiting, ([place, { bytes }]) => ({ site: place.site, inTheWay: obstacle(place, bytes) }));
+        const patient = Array.from(waiting).filter(([, asked]) => asked.looks++ > 0);
+        const found = patient.map(([place, { bytes }]) => ({ site: place.site, inTheWay: obstacle(place, bytes) }));
         return {
             isTotal: found.some(({ inTheWay }) => inTheWay === 'total'),
             sites: new Set(found.filter(({ inTheWay }) => inTheWay === 'site').map(({ site }) => site)),
@@ -164,18 +186,27 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
 
     return {
         enter(site) {
-            const place: Place = { site, page: 0, kept: 0, waitedMs: 0, hasGivenUp: false, coming: undefined };
+            const place: Place = { site, page: 0, kept: 0, wantsMore: false, waitedMs: 0, hasGivenUp: false, coming: undefined };
             return {
                 hasToAsk: (bytes) => place.kept + bytes > small,
-                ask(bytes, cut = () => {}) {
+                requested(cut) {
+                    if (counted(place.kept) > 0) lookAt(place, cut);
+                },
+                ask(bytes, cut) {
                     if (place.hasGivenUp) return Promise.reject(noRoom());
+                    // From here on it is we who let it wait.
+                    lookAway(place);
+                    if (place.page > 0) {
+                        place.wantsMore = true;
+                        keeping.add(place);
+                    }
                     const began = performance.now();
                     const turn = new Promise<void>((resolve, reject) => {
                         const end = (say: () => void) => {
                             place.waitedMs += performance.now() - began;
                             say();
                         };
-                        waiting.set(place, { bytes, cut, go: () => end(resolve), fail: (error) => end(() => reject(error)) });
+                        waiting.set(place, { bytes, cut, looks: 0, go: () => end(resolve), fail: (error) => end(() => reject(error)) });
                     });
                     letIn();
                     if (!waiting.has(place)) return undefined;
@@ -188,25 +219,47 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
                     if (place.coming !== undefined) place.coming.bytes += bytes;
                 },
                 settle(page) {
-                    place.coming = undefined;
-                    coming.delete(place);
+                    lookAway(place);
                     hold(place, { ...place, page });
                 },
-                keep: (bytes) => hold(place, { ...place, kept: place.kept + bytes }),
+                keep: (bytes) => hold(place, { page: 0, kept: place.kept + bytes }),
                 giveUp() {
                     place.hasGivenUp = true;
                     waiting.get(place)?.fail(noRoom());
                     if (waiting.delete(place)) letIn();
                 },
                 leave() {
-                    place.coming = undefined;
-                    coming.delete(place);
+                    lookAway(place);
                     hold(place, { page: 0, kept: 0 });
                 },
             };
         },
         held: () => total,
     };
+}
+
+/**
+ * Asks for room outside of a request.
+ * @param deadlineAt milliseconds since the epoch
+ * @returns whether there was room in time
+ */
+export async function waitForRoom(
+    tenant: Tenant,
+    bytes: number,
+    { deadlineAt, signal }: { deadlineAt: number; signal: AbortSignal },
+): Promise<boolean> {
+    const asked = tenant.ask(bytes);
+    if (asked === undefined) return true;
+    const time = openCallTime(deadlineAt, signal);
+    time.whenOver(() => tenant.giveUp());
+    try {
+        await asked;
+        return true;
+    } catch {
+        return false;
+    } finally {
+        time.close();
+    }
 }
 
 /** What a call ends with that found no room in time, or whose site would not wait for as long. */

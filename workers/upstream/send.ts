@@ -147,6 +147,8 @@ export class Call {
         try {
             this.#attempts++;
             exchange = startExchange(this.#tools.client, this.#withCookies(request), this.#agentFor(request), this.#time);
+            this.#options.tenant?.requested(exchange.giveUp);
+            this.#options.tenant?.requested(exchange.giveUp);
             const response = await exchange.head;
             this.#checkHeaders(response, request.method);
             this.#options.cookies?.store(new URL(request.url), response.headers['set-cookie'], Date.now());
