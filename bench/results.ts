@@ -30,6 +30,7 @@ export function withRounds(before: BenchResults, anew: BenchResults, scenarios: 
     };
 }
 
+/** The middle of some values, or the mean of the two in the middle; NaN of none. */
 export function median(values: readonly number[]): number {
     const sorted = values.toSorted((one, other) => one - other);
     const middle = Math.floor(sorted.length / 2);
@@ -42,6 +43,7 @@ export function repetitionsOf(results: BenchResults, scenario: string, figure: s
     return (results.scenarios[scenario] ?? []).map((figures) => figures[figure] ?? Number.NaN);
 }
 
+/** The median of a figure over the repetitions of a scenario; NaN where it was not run. */
 export function medianOf(results: BenchResults, scenario: string, figure: string): number {
     return median(repetitionsOf(results, scenario, figure));
 }

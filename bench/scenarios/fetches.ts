@@ -94,6 +94,7 @@ function throughEmbedded(name: string, inFlight: number, measuredMs: number): Sc
 /** Processes of production have run for a while: without it the first repetition measures a compiler at work (2,157 against 1,750 µs a fetch). */
 const WARM_MS = 25_000;
 
+/** Has the service run for a while, unmeasured; not where only the bench itself is tried. */
 export async function warm(bench: Bench): Promise<void> {
     if (bench.isQuick) return;
     const { production: service } = bench.stack;

@@ -11,6 +11,7 @@ export interface Inspected {
     close(): void;
 }
 
+/** Connects to the debugger of a process on this machine. Rejects where none listens. */
 export async function openInspector(port: number): Promise<Inspected> {
     const socket = new WebSocket(await debuggerUrl(port));
     await once(socket, 'open');

@@ -21,6 +21,7 @@ export function neighbourSettings({ settings, upstream }: Stack, hostilePort: nu
     };
 }
 
+/** What these sites offer, as their contributors would publish it. @param hostilePort where the bombs are served */
 export function neighbourPackages({ upstream }: Stack, hostilePort: number): PackageDocument[] {
     const packageOf = (site: string, endpoints: PackageEndpoint[]): PackageDocument => ({
         format: 'routebook/1',
@@ -50,6 +51,7 @@ export async function openAccount({ settings }: Stack, name: string, plan: strin
     return (JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as { api_key: string }).api_key;
 }
 
+/** Publishes a package. @throws Error with the answer where it is refused */
 export async function publish(base: string, apiKey: string, document: PackageDocument): Promise<void> {
     const response = await fetch(`${base}/v1/schemas`, {
         method: 'POST',

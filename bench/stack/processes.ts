@@ -143,6 +143,7 @@ export function rssMb(pid: number): number {
     return Number(kb) / 1024;
 }
 
+/** The id of the process that started this one; 0 where that is unknown, or this one has ended. */
 export function parentOf(pid: number): number {
     return statOf(pid)?.parent ?? 0;
 }
@@ -177,6 +178,7 @@ function liveChildren(pid: number): Stat[] {
         .filter((stat) => stat.parent === pid);
 }
 
+/** A TCP port on loopback that nobody listened on a moment ago. */
 export async function freePort(): Promise<number> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');

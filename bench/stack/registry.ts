@@ -114,6 +114,7 @@ function rowOf(place: number, site: string, title: string) {
 
 const THINGS = ['product', 'price', 'review', 'seller', 'order', 'category', 'offer', 'stock', 'image', 'shipment'];
 
+/** One endpoint of a made-up site, of the size that real ones have. @param index tells it from the others of its site */
 export function endpoint(site: string, index: number): PackageEndpoint {
     const thing = THINGS[index % THINGS.length] ?? 'thing';
     const name = index < THINGS.length ? `get_${thing}` : `get_${thing}_${index}`;

@@ -16,6 +16,7 @@ interface Content {
     servers: Record<string, { api_key: string }>;
 }
 
+/** The keys that are stored in a folder; it and its file are made with the first key. */
 export function keysIn(folder: string): StoredKeys {
     const file = join(folder, 'credentials.json');
     return {

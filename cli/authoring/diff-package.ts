@@ -34,10 +34,12 @@ export async function diffPackage(session: Session, path: string): Promise<Done>
     return { result, lines };
 }
 
+/** `major`, `minor` or `patch` in its color. */
 export function changeWord(change: PackageChange['change'], paint: Paint): string {
     return paint(change === 'major' ? 'red' : change === 'minor' ? 'yellow' : 'green', change);
 }
 
+/** The endpoints that came, went and changed, a line each. */
 export function changeLines({ added, removed, changed }: PackageChange['changes'], paint: Paint): string[] {
     return [
         ...added.map((name) => `  ${paint('green', '+')} ${name}`),

@@ -10,6 +10,7 @@ export interface Deadline {
     close(): void;
 }
 
+/** Begins at once. @param callers ends it sooner */
 export function openDeadline(timeoutMs: number, callers: AbortSignal | undefined): Deadline {
     const endsAt = performance.now() + timeoutMs;
     const controller = new AbortController();

@@ -139,6 +139,7 @@ export function textOf(piece: Piece | undefined): string {
     return piece.form === 'word' ? piece.core : `${piece.prefix}{}${piece.suffix}`;
 }
 
+/** Whether a piece of a path holds a value, and no word of the route. */
 export function isVarying({ form }: Piece): boolean {
     return form !== 'word';
 }

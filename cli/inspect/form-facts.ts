@@ -14,6 +14,7 @@ export interface FormFacts {
     isMultipart: boolean;
 }
 
+/** What one form on a page tells. @param page where it stands */
 export function factsOf(form: Form, page: URL): FormFacts {
     const fields: FormFacts['fields'] = new Map();
     for (const { name, type, isRequired, options } of form.fields) {
@@ -44,6 +45,7 @@ function isPlainWord(segment: string): boolean {
     return isProgramWord(segment.replace(/\.[a-z]{2,5}$/, '')) || /^(?:v\d+|-)$/.test(segment);
 }
 
+/** What the same form tells on several pages. `one` is added to; a field that not all of them have is not required. */
 export function joinForms(one: FormFacts | undefined, other: FormFacts): FormFacts {
     if (one === undefined) return other;
     for (const [name, field] of other.fields) {

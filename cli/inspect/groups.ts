@@ -72,6 +72,7 @@ function isEmptyTalk(name: string): boolean {
     return CACHE_BREAKERS.test(name) || TRACKING.test(name);
 }
 
+/** A group of which nothing was seen yet. */
 export function openGroup(address: Pick<Group, 'method' | 'origin' | 'segments' | 'dispatch'>, operation?: Operation): Group {
     return {
         ...address,
@@ -98,6 +99,7 @@ export type SentBody =
     | { sort: 'fields'; format: BodyFormat; fields: Map<string, Json[]> }
     | { sort: 'whole'; value: Json };
 
+/** Takes the body of an exchange apart, as far as a package could send such a body. */
 export function readBody({ method, body, url }: Exchange): SentBody {
     if (body === undefined || method === 'GET' || method === 'HEAD') return { sort: 'none' };
     if (body.type === 'multipart/form-data') return { sort: 'unfit', why: 'its body is multipart (files), which a package cannot send' };

@@ -92,6 +92,7 @@ const PEOPLES_WORDS: ReadonlySet<string> = new Set(
     ).split(' '),
 );
 
+/** Whether what has this name is written by people, or names them, so that no value of it may stand in a draft. */
 export function namesPeoplesWords(name: string): boolean {
     return wordsOf(name).some((word) => PEOPLES_WORDS.has(word));
 }

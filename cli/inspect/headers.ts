@@ -17,6 +17,7 @@ export function fixedHeader(name: string, value: string): string | undefined {
     return isProgramWord(value) ? value : undefined;
 }
 
+/** Adds one header as it was sent; of one that had two values none is kept. @param sent `value` as `fixedHeader` gives it */
 export function addHeader(
     headers: Map<string, { sendings: number; value: string | undefined }>,
     name: string,

@@ -31,6 +31,7 @@ const MAX_FORMS = 40;
 const MAX_FIELDS = 100;
 const MAX_OPTIONS = 40;
 
+/** The forms of a page, up to 40, that send something by HTTP. @param page its address, against which theirs are read */
 export function readForms($: CheerioAPI, page: URL): Form[] {
     const base = URL.parse($('base[href]').first().attr('href') ?? '', page) ?? page;
     return $('form')

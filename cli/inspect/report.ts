@@ -24,6 +24,7 @@ export interface Ledger {
 /** Different lines of one kind that are kept; a recording has few reasons, and each of them once is enough. */
 const MAX_LINES = 500;
 
+/** Begins with no lines. */
 export function openLedger(): Ledger {
     const dropped = new Map<string, { what: string; why: string; times: number }>();
     const redacted = new Map<string, { where: string; kind: string; first: number; times: number }>();

@@ -23,6 +23,7 @@ const MAX_FIELDS = 80;
 const MAX_ITEMS = 60;
 const MAX_SCHEMAS = 300;
 
+/** The shape of nothing yet. */
 export function openShape(): Shape {
     return { seen: 0, scalars: new Set(), objects: 0, fields: new Map(), entries: undefined, arrays: 0, items: undefined, longest: 0 };
 }

@@ -22,6 +22,7 @@ const MAX_DIFFERENT = 8;
 /** A recorded value may stand in a draft only when it was seen so often. */
 const SEEN_OFTEN = 3;
 
+/** A field of which no value was seen yet. */
 export function openValues(): Values {
     const types = { integer: 0, number: 0, boolean: 0, date: 0, 'date-time': 0, uuid: 0, string: 0, null: 0, object: 0, array: 0 };
     return { sendings: 0, repeated: 0, types, words: new Map(), others: 0, different: new Set() };

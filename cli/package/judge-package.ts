@@ -40,6 +40,7 @@ export async function readValidPackage(
     throw invalidPackage(judged.file, judged.problems, terminal.paintError);
 }
 
+/** SCHEMA_INVALID with every problem and its place. @param file as the contributor named it */
 export function invalidPackage(file: string, problems: readonly Problem[], paint: Paint): CommandFault {
     const message = `${file} breaks the rules of the registry in ${counted(problems.length, 'place')}:`;
     return new CommandFault('SCHEMA_INVALID', message, { lines: problemLines(file, problems, paint), fields: { file, details: problems } });
@@ -53,6 +54,7 @@ export function problemLines(file: string, problems: readonly (Place & { path: s
     ]);
 }
 
+/** `1 place`, `2 places`. */
 export function counted(count: number, noun: string): string {
     return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -39,6 +39,7 @@ export interface FailingCalls {
     code: string;
 }
 
+/** To whom a key belongs whose last calls of an endpoint all failed. */
 export function failingLetter(to: string, publicUrl: string, { keyName, site, endpoint, calls, code }: FailingCalls): Mail {
     return {
         to,
@@ -53,6 +54,7 @@ You are told again only after a call has succeeded meanwhile.
     };
 }
 
+/** To whoever pays for a workspace, with the days that are left to mend it. */
 export function paymentFailedLetter(to: string, publicUrl: string, workspace: string): Mail {
     return {
         to,
@@ -73,6 +75,7 @@ const REASONS: Readonly<Record<string, string>> = {
     canceled: 'as the subscription has ended',
 };
 
+/** To whoever pays for a workspace. @param why the status of its subscription, as Stripe tells it */
 export function planEndedLetter(to: string, publicUrl: string, workspace: string, why: string): Mail {
     return {
         to,

@@ -23,6 +23,7 @@ export interface InHand {
     tooLongMs(now: number, calls: { inHand: number; withWorkers: number }, share?: number): number | undefined;
 }
 
+/** Knows no pace yet; it is learned from the first crowd. */
 export function openInHand(): InHand {
     let done = 0;
     let crowdSince: number | undefined;

@@ -57,6 +57,7 @@ export function isTooLong({ waitMs, lastsMs }: Outlook, share = 1): boolean {
 
 const NOBODY_WAITS: Outlook = { waitMs: 0, lastsMs: 0 };
 
+/** Nobody waits in it, and no rate is known. */
 export function openWaitingLine(): WaitingLine {
     let joined = 0;
     let latest: Taken = { number: 0, at: Number.NEGATIVE_INFINITY };

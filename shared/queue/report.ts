@@ -14,6 +14,7 @@ export function writeReport(report: Report): string {
     return `${JSON.stringify(head)}\n${text}`;
 }
 
+/** Reads what `writeReport` wrote. Throws SyntaxError for anything else. */
 export function readReport(body: string): Report {
     const end = body.indexOf('\n');
     if (end === -1) return JSON.parse(body) as Report;

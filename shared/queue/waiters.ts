@@ -21,6 +21,7 @@ export interface Waiters {
     size(): number;
 }
 
+/** Nobody waits yet. */
 export function createWaiters(): Waiters {
     const waiters = new Map<string, Waiter>();
     return {

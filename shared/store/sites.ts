@@ -74,6 +74,7 @@ export async function blockDomain(db: Db, registrable: string, reason: string): 
     return findDomain(db, registrable);
 }
 
+/** Lifts a block; nothing happens where there is none. */
 export async function unblockDomain(db: Db, registrable: string): Promise<Domain> {
     await lockRegistrable(db, registrable);
     await db.raw('update domains set blocked_at = null, block_reason = null where registrable = ?', [registrable]);

@@ -28,6 +28,7 @@ export interface VersionColumns {
     yank_reason: YankReason | null;
 }
 
+/** A row of `VERSION_COLUMNS` in the words of the domain. */
 export function toVersionRef(row: VersionColumns): VersionRef {
     return {
         versionId: row.version_id,

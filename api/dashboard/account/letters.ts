@@ -2,6 +2,7 @@ import type { Mail } from '../../../shared/store/mails.ts';
 
 /** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
 
+/** To somebody who signed up. @param token of the link; it works for a week */
 export function verifyLetter(to: string, publicUrl: string, token: string): Mail {
     return {
         to,
@@ -17,6 +18,7 @@ If you did not sign up, do nothing: nobody can use this address without the link
     };
 }
 
+/** To somebody who forgot the password. @param token of the link; it works once, within an hour */
 export function resetLetter(to: string, publicUrl: string, token: string): Mail {
     return {
         to,
@@ -32,6 +34,7 @@ If it was not you, do nothing: your password stays as it is.
     };
 }
 
+/** To a new address, before it is used. @param token of the link; it works for a day */
 export function changeLetter(to: string, publicUrl: string, token: string): Mail {
     return {
         to,
@@ -47,6 +50,7 @@ If it was not you, do nothing.
     };
 }
 
+/** To the old address, once a new one is used: whoever reads only that learns of it. */
 export function changedLetter(to: string, newAddress: string): Mail {
     return {
         to,
@@ -58,6 +62,7 @@ If it was not you, write to the operator of the service at once.
     };
 }
 
+/** To everybody whose password was changed, by whatever way. */
 export function passwordLetter(to: string): Mail {
     return {
         to,

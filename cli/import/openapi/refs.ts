@@ -11,6 +11,7 @@ export interface Resolver {
 
 const MAX_STEPS = 20;
 
+/** References of this document; what they lead to is read as it is asked for. */
 export function openResolver(document: JsonObject): Resolver {
     const target = (ref: string): Json | undefined => {
         if (!ref.startsWith('#')) return undefined;

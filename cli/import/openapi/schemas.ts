@@ -30,6 +30,7 @@ const MAX_INSTRUCTIONS = 20_000;
 const FORMATS: ReadonlySet<string> = new Set(['date', 'date-time', 'uuid', 'ipv4', 'ipv6']);
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
+/** Reads the schemas of one document, all patterns of which share one budget. */
 export function openSchemaReader(resolver: Resolver): SchemaReader {
     const patterns = { instructions: 0, known: new Map<string, boolean>() };
     const read = (schema: Json | undefined, side: Reading['side'], nodes: number) =>

@@ -28,6 +28,7 @@ export interface PatternBudget {
 export const MAX_PATTERNS = 500;
 const MAX_INSTRUCTIONS = 30_000;
 
+/** The whole budget of one package. */
 export function openPatternBudget(): PatternBudget {
     return { seen: new Set(), instructions: 0 };
 }

@@ -14,6 +14,7 @@ export interface Budget {
 /** Past it, what is left is judged when the endpoint is called. */
 const COMPILATIONS = 40;
 
+/** The whole budget of one package. */
 export function openBudget(): Budget {
     return { compilations: COMPILATIONS, paid: new Set(), patterns: openPatternBudget(), work: openPatternWork() };
 }

@@ -19,6 +19,7 @@ export interface Report {
 
 const MAX_PROBLEMS = 500;
 
+/** Begins with no problems. */
 export function openReport(): Report {
     const problems: Detail[] = [];
     return {

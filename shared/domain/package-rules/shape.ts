@@ -75,6 +75,7 @@ export function text(limits: { max: number; empty?: boolean; multiline?: boolean
     };
 }
 
+/** Reads one of these words. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for what is no text */
 export function oneOf<T extends string>(values: readonly T[]): Reader<T> {
     return (value, at, report) => {
         const found = values.find((candidate) => candidate === value);
@@ -92,6 +93,7 @@ export const flag: Reader<boolean> = (value, at, report) => {
     return undefined;
 };
 
+/** Reads a whole number from `min` to `max`. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for no number */
 export function wholeNumber(min: number, max: number): Reader<number> {
     return (value, at, report) => {
         if (typeof value !== 'number') {

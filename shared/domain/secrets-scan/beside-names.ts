@@ -74,6 +74,7 @@ export const BESIDE_NAMES: readonly KnownForm[] = [
     },
 ];
 
+/** Whether there is a digit in it; ASCII alone. */
 export function hasDigit(text: string): boolean {
     return /[0-9]/.test(text);
 }
