@@ -17,6 +17,7 @@ export function siteNotFound(): Refusal {
     return new Refusal('SITE_NOT_FOUND');
 }
 
+/** An operator took this domain out of the registry; who maintains it cannot put it back. */
 export function siteBlocked(): Refusal {
     return new Refusal('SITE_BLOCKED');
 }

@@ -37,6 +37,7 @@ export interface Session {
 
 const THIS_MACHINE = 'http://localhost:8080';
 
+/** Which server is spoken to: `--server`, else ROUTEBOOK_URL, else that of the last sign-in, else this machine. @throws CommandFault */
 export function openSession(terminal: Terminal, settings: Settings, options: { server?: string; json?: boolean }): Session {
     const keys = keysIn(settings.folder);
     const stored = keys.read();

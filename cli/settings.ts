@@ -18,6 +18,7 @@ export interface Settings {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** Reads the environment once; what is empty counts as not set. */
 export function readSettings(env: Env = process.env): Settings {
     const value = (name: string) => env[name]?.trim() || undefined;
     return {

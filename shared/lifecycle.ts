@@ -14,6 +14,7 @@ export interface Cleanup {
     close(): Promise<void>;
 }
 
+/** Nothing is open yet. @param log is told of closes that fail or take too long */
 export function createCleanup(log: LifecycleLog): Cleanup {
     const opened: Array<{ name: string; close: () => Promise<void> | void; timeoutMs: number }> = [];
     return {

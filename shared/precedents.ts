@@ -29,6 +29,7 @@ export interface Precedents {
     set(likeness: string, left: LeftOver): void;
 }
 
+/** No precedents yet; up to 10,000 are kept, for a minute each. */
 export function openPrecedents(): Precedents {
     const fresh = new LRUCache<string, true>({ max: REMEMBERED, ttl: FRESH_MS });
     return {

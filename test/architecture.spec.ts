@@ -159,6 +159,15 @@ describe('the architecture', () => {
         });
     });
 
+    it('says of every exported function what it does', () => {
+        const silent = [...product.filter(({ path }) => !path.startsWith('migrations/')), ...below('bench')].flatMap(({ path, text }) =>
+            Array.from(text.matchAll(/(.*)\nexport (?:async )?function\*? (\w+)/g))
+                .filter(([, before = '']) => !before.endsWith('*/'))
+                .map(([, , name]) => `${path}: ${name}`),
+        );
+        expect(silent).to.deep.equal([]);
+    });
+
     it('serves every contract exactly once', () => {
         const served = ROUTES.map(({ contract }) => `${contract.method} ${contract.path}`);
         expect(served).to.have.members(CONTRACTS.map(({ method, path }) => `${method} ${path}`));

@@ -9,7 +9,7 @@ import type { Caller } from '../../shared/store/keys.ts';
 import type { LookAlike } from '../../shared/store/look-alikes.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import type { Call, Reply } from '../serve.ts';
-import { guardJudging } from './guard-judging.ts';
+import { guardJudging, judgeInTurn } from './guard-judging.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
 /** POST /v1/schemas: the rules, then one transaction (CONTRACT section 3.2). */
@@ -19,7 +19,7 @@ export async function publishSchema(call: Call<object, { dry_run?: boolean }, Js
     const ifMatch = readIfMatch(call.header('if-match'));
     await guardJudging(app, caller);
     const isAllowed = (port: number) => isPortAllowed(app.config.egressAllow, port);
-    const checked = await oneAtATime(() => checkPackage(body, { isPortAllowed: isAllowed, rounded: bodyFaults }));
+    const checked = await judgeInTurn(app, caller, () => checkPackage(body, { isPortAllowed: isAllowed, rounded: bodyFaults }));
     if (!checked.ok) throw new Refusal('SCHEMA_INVALID', undefined, { details: checked.problems });
     const { document, warnings } = checked;
     const hash = await oneAtATime(() => versionHash(document));

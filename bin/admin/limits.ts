@@ -24,6 +24,7 @@ export function withLimits(command: Command): Command {
         .option('--concurrency <n>', 'fetches at the same time', FIGURE);
 }
 
+/** The limits that were given on the command line, and no others. */
 export function readLimits({ perMinute, perHour, perDay, allowance, concurrency }: LimitOptions): Overrides {
     return {
         ...(perMinute !== undefined && { perMinute }),

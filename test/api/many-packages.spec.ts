@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { JUDGED_AN_HOUR } from '../../api/schemas/guard-judging.ts';
+import { JUDGED_AN_HOUR, judgingTimeOf } from '../../api/schemas/guard-judging.ts';
+import { AT_ONCE_MS, openJudgingTime } from '../../api/schemas/judging-time.ts';
 import { oneAtATime } from '../../api/schemas/one-at-a-time.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -83,6 +84,32 @@ describe('a package that is made to be slow', () => {
             }
         });
     }
+
+    it('takes of the share of its own account alone', async () => {
+        const [slow, other] = [await join(world), await join(world)];
+        const publish = (person: Person) => person.publish(aPackage('slow.test'), '?dry_run=true');
+        expect((await publish(slow)).status).to.equal(200);
+        judgingTimeOf(world.app).took(slow.userId, AT_ONCE_MS + 2000, performance.now());
+        const refused = await publish(slow);
+        expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
+        expect((refused.body['error'] as { message: string }).message).to.include('packages');
+        expect(Number(refused.headers.get('retry-after'))).to.be.within(15, 21);
+        expect((await publish(other)).status).to.equal(200);
+    });
+
+    it('has an account wait where its packages took too long, until a tenth of the time gives that back', () => {
+        const time = openJudgingTime();
+        time.took('one', AT_ONCE_MS, 0);
+        expect(time.waitMs('one', 0)).to.equal(0);
+        time.took('one', 500, 0);
+        expect([time.waitMs('one', 0), time.waitMs('one', 2000), time.waitMs('one', 5000)]).to.deep.equal([5000, 3000, 0]);
+        expect(time.waitMs('other', 0)).to.equal(0);
+        // A package every five seconds is a tenth of the time.
+        for (let now = 5000; now < 500_000; now += 5000) {
+            expect(time.waitMs('one', now)).to.equal(0);
+            time.took('one', 500, now);
+        }
+    });
 
     it('may hold commas in its texts', async () => {
         const text = ','.repeat(60_000);
