@@ -46,7 +46,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
     let inFlight = 0;
     let isScheduled = false;
     let isClosed = false;
-    let tellEmpty: (() => void) | undefined;
+    const whoWaitForTheEnd: (() => void)[] = [];
     let expiry: NodeJS.Timeout | undefined;
 
     return {
@@ -66,7 +66,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         },
         async close() {
             isClosed = true;
-            if (waiting.length > 0 || inFlight > 0) await new Promise<void>((resolve) => (tellEmpty = resolve));
+            if (waiting.length > 0 || inFlight > 0) await new Promise<void>((resolve) => whoWaitForTheEnd.push(resolve));
             clearTimeout(expiry);
         },
     };
@@ -126,7 +126,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
     }
 
     function tellIfEmpty(): void {
-        if (waiting.length === 0 && inFlight === 0) tellEmpty?.();
+        if (waiting.length === 0 && inFlight === 0) for (const tell of whoWaitForTheEnd.splice(0)) tell();
     }
 
     function watchWaiting(): void {

@@ -128,7 +128,7 @@ describe('a batch', () => {
     it('is closed as soon as the last who waited is turned away, where nothing is under way', async () => {
         const lost = new Outage('no connection');
         const outcome = outcomeOf('a');
-        const closed = batch.close();
+        const closed = Promise.all([batch.close(), batch.close()]);
         batch.turnAway(() => true, lost);
         expect(await outcome).to.equal(lost);
         await closed;
