@@ -4,7 +4,8 @@ import { hashTag, openRedis } from '../redis.ts';
 import { createSilenceGuard } from '../silence.ts';
 import { type Envelope, JOB_STATES, type ProducerBackend, QUEUE_NAME, toQueuedJobs, type WorkerBackend } from './backend.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
-import { type LeanJobs, openLeanAdding, openLeanJobs } from './lean-jobs.ts';
+import { openLeanAdding } from './lean/adding.ts';
+import { type LeanJobs, openLeanJobs } from './lean/jobs.ts';
 import { openRedisReplies } from './redis-replies.ts';
 
 const bull = withBackend(createRedisBackend);
