@@ -6,7 +6,8 @@ import { formOf } from './segments.ts';
 /** The shape of JSON values, merged over samples: types and names of fields, never a value. */
 export interface Shape {
     seen: number;
-    scalars: Set<'null' | 'boolean' | 'integer' | 'number' | 'string'>;
+    /** `zero`: 0, which whole numbers and others have in common. */
+    scalars: Set<'null' | 'boolean' | 'zero' | 'integer' | 'number' | 'string'>;
     objects: number;
     fields: Map<string, Shape>;
     /** Fields whose names are values themselves (ids, mail addresses, names of things), all as one. */
@@ -34,6 +35,7 @@ export function addShape(shape: Shape, value: Json, level = 0): void {
     if (value === null) shape.scalars.add('null');
     else if (Array.isArray(value)) addArray(shape, value, level);
     else if (typeof value === 'object') addObject(shape, value, level);
+    else if (value === 0) shape.scalars.add('zero');
     else if (typeof value === 'number') shape.scalars.add(Number.isSafeInteger(value) ? 'integer' : 'number');
     else shape.scalars.add(typeof value === 'boolean' ? 'boolean' : 'string');
 }
@@ -103,13 +105,17 @@ export function mergeShape(shape: Shape, more: Shape): void {
 export function schemaOf(shape: Shape, left = { schemas: MAX_SCHEMAS }): JsonSchema {
     left.schemas--;
     if (left.schemas < 0 || shape.seen === 0) return {};
-    const types = [...shape.scalars, ...(shape.objects > 0 ? ['object'] : []), ...(shape.arrays > 0 ? ['array'] : [])].filter(
-        (type) => type !== 'integer' || !shape.scalars.has('number'),
-    );
+    const types = [...typesOf(shape.scalars), ...(shape.objects > 0 ? ['object'] : []), ...(shape.arrays > 0 ? ['array'] : [])];
     const schema: JsonObject = types.length === 0 ? {} : { type: types.length === 1 ? (types[0] ?? 'string') : types };
     if (shape.items !== undefined && shape.items.seen > 0) schema['items'] = schemaOf(shape.items, left);
     if (shape.objects > 0) Object.assign(schema, membersOf(shape, left));
     return schema;
+}
+
+/** A duration or an amount that is 0 today has a fraction tomorrow: only another whole number says that all of them are. */
+function typesOf(scalars: Shape['scalars']): string[] {
+    const number = scalars.has('number') || !scalars.has('integer') ? 'number' : 'integer';
+    return [...new Set(Array.from(scalars, (scalar) => (scalar === 'zero' || scalar === 'integer' ? number : scalar)))];
 }
 
 function membersOf(shape: Shape, left: { schemas: number }): JsonObject {
@@ -152,7 +158,7 @@ function folded(shape: Shape): Shape {
 
 /** Names of fields with their types, three levels deep: what two answers have in common tells whether one route gave both. */
 export function featuresOf(shape: Shape, at = '', level = 0, features = new Set<string>()): Set<string> {
-    for (const scalar of shape.scalars) if (scalar !== 'null') features.add(`${at}:${scalar}`);
+    for (const scalar of shape.scalars) if (scalar !== 'null') features.add(`${at}:${scalar === 'zero' ? 'integer' : scalar}`);
     if (shape.arrays > 0) features.add(`${at}[]`);
     if (shape.objects > 0) features.add(`${at}{}`);
     if (level >= 3) return features;

@@ -322,23 +322,28 @@ describe('routebook inspect finds routes', () => {
                     id: 1,
                     name: 'a',
                     length: 7,
+                    sold: 0,
+                    rating: 0,
                     tags: [],
                     owner: { name: 'x' },
                     by_port: { NLRTM: { n: 1, m: 1 }, DEHAM: { n: 2, m: 3 } },
                     gone: null,
                 },
             },
-            { url: `${SHOP}/boats/2`, json: { id: 2, name: null, length: 7.5, tags: ['t'], by_port: {}, gone: null } },
+            { url: `${SHOP}/boats/2`, json: { id: 2, name: null, length: 7.5, sold: 3, rating: 0, tags: ['t'], by_port: {}, gone: null } },
             { url: `${SHOP}/boats`, json: [{ id: 1 }, { id: 2, name: 'b' }] },
             { url: `${SHOP}/count`, json: 7 },
         ]);
         expect(endpointOf(found, 'GET /boats/{boat_id}').response?.schema).to.deep.equal({
             type: 'object',
-            required: ['id', 'name', 'length', 'tags', 'by_port', 'gone'],
+            required: ['id', 'name', 'length', 'sold', 'rating', 'tags', 'by_port', 'gone'],
             properties: {
                 id: { type: ['integer', 'string'] },
                 name: { type: ['string', 'null'] },
                 length: { type: 'number' },
+                sold: { type: 'integer' },
+                // Nothing tells that it has no fraction.
+                rating: { type: 'number' },
                 tags: { type: 'array', items: { type: 'string' } },
                 owner: { type: 'object', properties: { name: { type: 'string' } } },
                 by_port: {
