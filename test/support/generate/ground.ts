@@ -49,7 +49,11 @@ export async function openGround(topology?: Topology): Promise<Ground> {
     const oddHosts = [...Object.keys(ODD_ENDPOINTS).map((name) => `${name}.test`), 'elsewhere.test'];
     const world = await openWorld({
         ...(topology === undefined ? {} : { topology }),
-        config: { egressHosts: new Map([...SHOP_HOSTS, ...oddHosts.map((name): [string, string[]] => [name, ['127.0.0.1']])]) },
+        config: {
+            egressHosts: new Map([...SHOP_HOSTS, ...oddHosts.map((name): [string, string[]] => [name, ['127.0.0.1']])]),
+            // Like the limits of the accounts: who sends as fast as it can would be told of the traffic, and not of the request.
+            browsedPerSecond: 10_000_000,
+        },
     });
     const wide = () => join(world, { plan: 'enterprise', overrides: WIDE });
     const [good, other, suspended, poor, narrow] = [
