@@ -12,6 +12,8 @@ import { toRefusal } from './refusals.ts';
 import { openTally } from './tell-refused.ts';
 
 const { path: PATH } = postFetch;
+/** Of fewer calls that are with workers no line is read: one slow site among them would look like workers that stand still. */
+const LEAST_IN_LINE = 16;
 /** Who comes so late in a turn of the event loop learns late whatever it is told: of what it might wait, half is borne. */
 const TURN_MS = 10;
 const LATE_SHARE = 0.5;
@@ -91,6 +93,7 @@ export function shedLoad(server: Server, app: App): void {
         const inHand = Math.max(0, inside - withWorkers);
         const waitInHand = hands.tooLongMs(performance.now(), { inHand, withWorkers }, share);
         if (inside < ALWAYS_IN_HAND) return undefined;
+        if (withWorkers < LEAST_IN_LINE) return waitInHand;
         const outlook = app.queue.outlook(inHand);
         return isTooLong(outlook, share) ? outlook.waitMs : waitInHand;
     }
