@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -17,6 +18,9 @@ const IMPATIENCE_MS = 50;
 /** Calls that browse which are always let in a second: few, so that a slow machine brings more. */
 const BORNE = 20;
 
+const soon = (response: ServerResponse) =>
+    void setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'), 30);
+
 describe('more fetches than workers can do', () => {
     let world: World;
     let site: MoodySite;
@@ -35,7 +39,7 @@ describe('more fetches than workers can do', () => {
         expect((await ada.publish(moodyPackage(SITE, site.port))).status).to.equal(201);
         await sites.setDomain(world.app.db, SITE, { concurrency: 10_000 });
         // About 130 a second with four slots.
-        site.mood = (response) => void setTimeout(() => response.writeHead(200, { 'content-type': 'application/json' }).end('{}'), 30);
+        site.mood = soon;
     });
     after(async function () {
         this.timeout(30_000);
@@ -103,6 +107,34 @@ describe('more fetches than workers can do', () => {
         } finally {
             for (const socket of slow) socket.destroy();
         }
+    });
+
+    it('are none where hardly any call is with workers, whatever the line seems to be: one slow site looks like workers that stand still', async function () {
+        this.timeout(60_000);
+        const { queue } = world.app;
+        const { waiting, outlook } = queue;
+        const held: ServerResponse[] = [];
+        site.mood = (response) => void held.push(response);
+        const crowd = Array.from({ length: 70 }, () => ada.fetch(SITE, 'thing'));
+        await eventually(
+            async () => waiting(),
+            (calls) => calls === crowd.length,
+        );
+        queue.outlook = () => ({ waitMs: 20_000, lastsMs: 20_000 });
+        try {
+            expect(codeOf(await ada.fetch(SITE, 'thing'))).to.equal('OVERLOADED');
+            queue.waiting = () => 3;
+            crowd.push(ada.fetch(SITE, 'thing'));
+            await eventually(
+                async () => waiting(),
+                (calls) => calls === crowd.length,
+            );
+        } finally {
+            Object.assign(queue, { waiting, outlook });
+            site.mood = soon;
+            for (const response of held) soon(response);
+        }
+        for (const { status } of await Promise.all(crowd)) expect(status).to.equal(200);
     });
 
     it('make those who browse wait, beyond what each process always bears; without fetches they need not', async function () {
