@@ -4,6 +4,7 @@ import { escapePointer } from '../shared/domain/json-bounds.ts';
 import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
+import { mostSelected } from './select/most-selected.ts';
 import { MAX_OUTPUT } from './select/read-page.ts';
 import type { Reader } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
@@ -64,8 +65,8 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
         if (!answer.ok) return pages === 1 ? answer : inMidWalk(answer);
         const { page } = answer;
-        // An expression may make many times as much of a page, however small that is; without one it is about as large.
-        const full = endpoint.response.select === undefined ? undefined : await call.makeRoom(MAX_OUTPUT);
+        // What is read may be many times as large, and is kept.
+        const full = await call.makeRoom(mostSelected(page.body.length, endpoint.response.select));
         if (full !== undefined) return full;
         const part = await reader.readPart(page, endpoint, { results, next: read(endpoint) });
         if (!part.ok) return part;

@@ -74,7 +74,8 @@ export function openSiteCall(
             return { ok: true, page: answer.page };
         },
         async makeRoom(bytes) {
-            if (tenant === undefined || (await waitForRoom(tenant, bytes, { deadlineAt, signal }))) return undefined;
+            if (tenant === undefined || !tenant.hasToAsk(bytes) || (await waitForRoom(tenant, bytes, { deadlineAt, signal })))
+                return undefined;
             // Of a write that was sent nobody is told that it may be repeated.
             if (job.effect === 'write') return { ok: false, code: 'UPSTREAM_TIMEOUT' };
             return { ok: false, code: 'OVERLOADED', message: NO_ROOM, retryAfter: 1 };

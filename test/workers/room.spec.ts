@@ -405,12 +405,36 @@ describe('answers of sites that are large together', function () {
         walking.keep(3 * MIB);
         const result = send(walking);
         const other = room.enter('other.test').ask(2 * MIB);
-        const message = 'The site sends this large answer so slowly that it was given up for others that wait.';
-        expect(await result).to.deep.include({ ok: false, code: 'UPSTREAM_TIMEOUT', message, attempts: 1 });
+        const message = 'Others wait for what this call keeps of its pages so far, and nothing came of the next one.';
+        expect(await result).to.deep.include({ ok: false, code: 'OVERLOADED', message, retryAfter: 1, attempts: 1 });
         walking.leave();
         await other;
         expect(room.held()).to.equal(2 * MIB);
     });
+
+    for (const [what, code, next] of [
+        ['is to be asked for again later', 'UPSTREAM_STATUS', (response) => response.writeHead(503, { 'retry-after': '4' }).end()],
+        [
+            'is one place further each time',
+            'OVERLOADED',
+            (response) => setTimeout(() => response.writeHead(302, { location: `/${Math.random()}` }).end(), 40),
+        ],
+    ] satisfies [string, string, (response: ServerResponse) => unknown][]) {
+        it(`are given up as well where the next page ${what}`, async () => {
+            answer = next;
+            const room = openRoom({ most: 4 * MIB, lookMs: 5 });
+            const walking = room.enter('shop.test');
+            walking.keep(3 * MIB);
+            const result = send(walking);
+            const other = room.enter('other.test').ask(2 * MIB);
+            const ended = await result;
+            expect(ended).to.deep.include({ ok: false, code });
+            // Not three tries, nor as many redirects as may be followed.
+            if (!ended.ok) expect(ended.attempts).to.be.below(code === 'OVERLOADED' ? 6 : 2);
+            walking.leave();
+            await other;
+        });
+    }
 
     it('say nothing of their site where it was the room that was missing', () => {
         const outcome = { ok: false, code: 'OVERLOADED', startedAt: 0 } as const;
@@ -452,7 +476,7 @@ describe('walks that select a large part of each small page', function () {
         try {
             const outcomes = await Promise.all(Array.from({ length: 6 }, () => runner.run('rows', {}, { maxPages: 3, maxResults: 1e9 })));
             const ends = outcomes.map((outcome) => (outcome.ok ? 'success' : outcome.code)).toSorted();
-            expect(ends).to.deep.equal([...Array(5).fill('UPSTREAM_TIMEOUT'), 'success'].toSorted());
+            expect(ends).to.deep.equal([...Array(5).fill('OVERLOADED'), 'success'].toSorted());
             // Half of the room is the site's, and each part takes nearly 7 MiB: there is none for a second one.
             expect(most).to.equal(1);
             expect(runner.held()).to.equal(0);

@@ -78,7 +78,8 @@ const PATH = String.raw`(?:[A-Za-z_]\w*|\[(?:\*|-?\d{1,6})?\])(?:\.[A-Za-z_]\w*|
 const PAIR = String.raw`\s*[A-Za-z_]\w*\s*:\s*${PATH}\s*`;
 const LIGHT_EXPRESSION = new RegExp(String.raw`^${PATH}(?:\.\{${PAIR}(?:,${PAIR})*\})?$`);
 
-function isLightSelect(select: Select | undefined): boolean {
+/** Whether paths and fields are all that is selected, and few of them. */
+export function isLightSelect(select: Select | undefined): boolean {
     if (select === undefined) return true;
     const expressions = typeof select === 'string' ? [select] : Object.values(select);
     const fields = expressions.reduce<number>((sum, one) => sum + String(one).split(':').length, 0);

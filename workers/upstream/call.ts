@@ -8,6 +8,8 @@ export interface CallTime {
     whenOver(act: () => void): () => void;
     /** Resolves after `ms`, or when the call is over. */
     wait(ms: number): Promise<void>;
+    /** The call is over from now on. */
+    end(): void;
     /** Lets go of timer and signal. */
     close(): void;
 }
@@ -33,6 +35,7 @@ export function openCallTime(deadlineAt: number, signal: AbortSignal | undefined
         isOver: () => over,
         left: () => Math.max(0, endsAt - performance.now()),
         whenOver,
+        end,
         wait(ms) {
             return new Promise((done) => {
                 const finish = () => {

@@ -15,8 +15,6 @@ export interface Exchange {
     brokenBy(): Error | undefined;
     /** Gives up what is not read yet, and the connection with it. */
     abandon(): void;
-    /** Ends it with this fault, wherever it is. */
-    giveUp(fault: UpstreamFault): void;
 }
 
 /** Interim answers (1xx) before the real one; a site that sends more only plays for time. */
@@ -77,9 +75,5 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
         isSent: () => isSent,
         brokenBy: () => broken,
         abandon: () => stream.destroy(),
-        giveUp(fault) {
-            broken ??= fault;
-            stream.destroy(fault);
-        },
     };
 }

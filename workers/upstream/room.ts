@@ -13,8 +13,8 @@ export interface Room {
 export interface Tenant {
     /** Whether a page of which so many bytes are there by now has to ask for room: with what is kept it is no longer small. */
     hasToAsk(bytes: number): boolean;
-    /** A request for a page is on its way. @param cut as for `ask`; called only of those who keep a large part meanwhile */
-    requested(cut: (fault: UpstreamFault) => void): void;
+    /** A page is asked for. @param giveUp called where nothing comes of it while others wait for what this call keeps */
+    requested(giveUp: () => void): void;
     /**
      * Asks for room for so many bytes, before they are there: for a page of up to as many, or for what may be made of the page that is
      * held. Nothing where there is room; otherwise the call waits until there is, and its site waits too, by TCP's own means.
@@ -54,6 +54,7 @@ const LOOKS = 5;
 const LEAST_A_LOOK = 32 * 1024;
 
 const TOO_SLOW = 'The site sends this large answer so slowly that it was given up for others that wait.';
+export const KEEPS_TOO_LONG = 'Others wait for what this call keeps of its pages so far, and nothing came of the next one.';
 export const NO_ROOM = 'The worker holds so many large answers that there was no room for this one in time.';
 
 interface Place {
@@ -61,6 +62,8 @@ interface Place {
     page: number;
     /** All that is kept; it counts as soon as it is more than small. */
     kept: number;
+    /** Looks of the pages before in which too little came, where a large part is kept. */
+    owed: number;
     /** It has asked for more than the page that it holds, and comes first until that is done. */
     wantsMore: boolean;
     waitedMs: number;
@@ -146,11 +149,14 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
     }
 
     function lookAt(place: Place, cut: (fault: UpstreamFault) => void): void {
-        place.coming = { looks: 0, bytes: 0, cut };
+        place.coming = { looks: place.owed, bytes: 0, cut };
         coming.add(place);
     }
 
+    /** Who keeps a large part has no new patience with each page. */
     function lookAway(place: Place): void {
+        const { looks, bytes } = place.coming ?? { looks: place.owed, bytes: 0 };
+        place.owed = counted(place.kept) > 0 ? Math.max(0, looks - bytes / LEAST_A_LOOK) : 0;
         place.coming = undefined;
         coming.delete(place);
     }
@@ -186,11 +192,11 @@ export function openRoom({ most = MOST, small = SMALL, lookMs = LOOK_MS, onFull 
 
     return {
         enter(site) {
-            const place: Place = { site, page: 0, kept: 0, wantsMore: false, waitedMs: 0, hasGivenUp: false, coming: undefined };
+            const place: Place = { site, page: 0, kept: 0, owed: 0, wantsMore: false, waitedMs: 0, hasGivenUp: false, coming: undefined };
             return {
                 hasToAsk: (bytes) => place.kept + bytes > small,
-                requested(cut) {
-                    if (counted(place.kept) > 0) lookAt(place, cut);
+                requested(giveUp) {
+                    if (counted(place.kept) > 0 && place.coming === undefined) lookAt(place, giveUp);
                 },
                 ask(bytes, cut) {
                     if (place.hasGivenUp) return Promise.reject(noRoom());

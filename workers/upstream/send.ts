@@ -14,7 +14,7 @@ import { type Exchange, startExchange } from './exchange.ts';
 import { type Fault, faultOf, UpstreamFault } from './failures.ts';
 import { followRedirect, isRedirect, MAX_REDIRECTS, refusalOf } from './redirects.ts';
 import { isRetriedStatus, pauseBefore, readRetryAfter } from './retries.ts';
-import { noRoom, type Tenant } from './room.ts';
+import { KEEPS_TOO_LONG, noRoom, type Tenant } from './room.ts';
 import { snippetOf } from './snippet.ts';
 import { wallOf } from './walls.ts';
 
@@ -65,7 +65,7 @@ export interface SendTools {
 }
 
 /** How long a call that is over waits to hear whether its write was marked: less than its caller waits for that news. */
-const LATE_MARK_MS = 200;
+const LATE_MARK_MS = 100;
 
 /** Whom we let wait for as long, and who then hangs up or has no time left, is not to blame. */
 const LONG_WAIT_MS = 1000;
@@ -79,6 +79,8 @@ export class Call {
     #attempts = 0;
     #retries = 0;
     #mayHaveArrived = false;
+    /** Others need what the call keeps. */
+    #isGivenUp = false;
     /** Whether it is this worker, and no other, that marks the write as sent. */
     #marking: Promise<boolean> | undefined;
     /** Of the redirects that were followed, and of the page. */
@@ -96,6 +98,7 @@ export class Call {
         let request = first;
         let failed: Fault | undefined;
         for (let redirects = 0; ; ) {
+            this.#options.tenant?.requested(() => this.#giveUp());
             const noTurn = await this.#waitForTurn();
             // What the site answered before says more than that there is no time to ask again.
             if (noTurn !== undefined) return this.#failed(failed ?? noTurn);
@@ -147,8 +150,6 @@ export class Call {
         try {
             this.#attempts++;
             exchange = startExchange(this.#tools.client, this.#withCookies(request), this.#agentFor(request), this.#time);
-            this.#options.tenant?.requested(exchange.giveUp);
-            this.#options.tenant?.requested(exchange.giveUp);
             const response = await exchange.head;
             this.#checkHeaders(response, request.method);
             this.#options.cookies?.store(new URL(request.url), response.headers['set-cookie'], Date.now());
@@ -266,8 +267,15 @@ export class Call {
         return isOver ? this.#outOfTime(exchange?.isSent() === true) : fault;
     }
 
+    /** Its site is not to blame: it may be as slow as it always is. */
+    #giveUp(): void {
+        this.#isGivenUp = true;
+        this.#time.end();
+    }
+
     /** @param isSent whether the request in flight was handed to a connection */
     #outOfTime(isSent: boolean): Fault {
+        if (this.#isGivenUp) return { code: 'OVERLOADED', message: KEEPS_TOO_LONG, isTransient: false, retryAfter: 1 };
         return { code: isSent || this.#mayHaveArrived ? 'UPSTREAM_TIMEOUT' : 'DEADLINE_EXCEEDED', isTransient: false };
     }
 

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { Json, Select } from '../../shared/domain/types.ts';
+import { mostSelected } from '../../workers/select/most-selected.ts';
+import { MAX_OUTPUT, readPart } from '../../workers/select/read-page.ts';
+
+const KIB = 1024;
+
+/** Bytes of what is read of a body. */
+function read(body: string, select: Select | undefined): number {
+    const bytes = Buffer.from(body);
+    const page = { status: 200, contentType: 'application/json', body: bytes, url: 'http://a.test/', method: 'GET', type: 'json' } as const;
+    return Buffer.byteLength(readPart(page, { type: 'json', select, schema: undefined }, { results: 'items', next: undefined }).text);
+}
+
+describe('what may be read of a page, at the most', () => {
+    const selects: (Select | undefined)[] = [undefined, 'items', 'items[].{a: x, b: y}', { items: 'items', again: 'items[].x', none: 'z' }];
+
+    it('is never less than what is read', () => {
+        const value = fc.oneof(
+            fc.jsonValue(),
+            fc.constantFrom<Json>({}, [], 0, { x: [{}] }),
+            fc.double({ noNaN: true }),
+        ) as fc.Arbitrary<Json>;
+        fc.assert(
+            fc.property(fc.array(value, { maxLength: 40 }), fc.constantFrom(...selects), (items, select) => {
+                const body = JSON.stringify({ items });
+                expect(read(body, select)).to.be.at.most(mostSelected(Buffer.byteLength(body), select));
+            }),
+        );
+        for (const text of ['1e20', '-1e20', '{}', '""']) {
+            const body = `{"items":[${Array(500).fill(text).join()}]}`;
+            for (const select of selects) expect(read(body, select)).to.be.at.most(mostSelected(body.length, select));
+        }
+    });
+
+    it('is little for small pages of which paths and fields are wanted, and all that is allowed where the same may be taken again', () => {
+        expect(mostSelected(10 * KIB, undefined)).to.be.below(256 * KIB);
+        expect(mostSelected(4 * KIB, 'items[].{id: id, name: name}')).to.be.below(256 * KIB);
+        expect(mostSelected(KIB, 'items | [@, @][]')).to.equal(MAX_OUTPUT);
+        expect(mostSelected(5 * KIB * KIB, undefined)).to.equal(MAX_OUTPUT);
+    });
+});
