@@ -4,7 +4,7 @@ import { type BenchResults, type Figures, median, medianOf, type RoundRun, STOLE
 import { type SoakResults, soakCells, soakText } from './soak/results.ts';
 
 /** `bench/RESULTS.md`, from the results of the bench, of the long runs and of the soak, and from nothing else. */
-export function render(results: BenchResults, longRuns: readonly DatedRun[] = [], soak?: SoakResults): string {
+export function render(results: BenchResults, longRuns: readonly DatedRun[], soak: SoakResults | undefined): string {
     const others = (scenario: string) => number(medianOf(results, scenario, 'others_cores'));
     return `# What the bench measured
 

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { keepLongRuns, tellRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
+import { readSoak } from '../bench/soak/results.ts';
 import { spawnKept } from '../shared/embedded-postgres/kept-process.ts';
 import { removeAbandonedServers, startTemporaryPostgres } from '../shared/embedded-postgres.ts';
 import { freePort } from '../test/support/free-port.ts';
@@ -114,7 +115,7 @@ function tellLongRuns(long) {
     if (isInterrupted || isPart || long.length === 0) return;
     const bench = (name) => join(root, 'bench', name);
     const results = JSON.parse(readFileSync(bench('results.json'), 'utf8'));
-    writeFileSync(bench('RESULTS.md'), render(results, keepLongRuns(long)));
+    writeFileSync(bench('RESULTS.md'), render(results, keepLongRuns(long), readSoak()));
 }
 
 /**
