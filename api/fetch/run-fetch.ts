@@ -13,6 +13,7 @@ import { findKept } from './kept-results.ts';
 import { type Passage, passCircuit } from './pass-circuit.ts';
 import { presentDryRun, presentKept } from './present-fetch.ts';
 import { recordKept } from './record-fetch.ts';
+import { refuseInVain } from './refuse-in-vain.ts';
 import { runHeld } from './run-held.ts';
 
 /** Leases outlive the deadline by so much, for the answer of a process that died. */
@@ -33,6 +34,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
 
     const asked = await admit(app, body);
     if (deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
+    if ('values' in asked) refuseInVain(call, deadlineAt);
 
     const leased = body.dry_run !== true;
     const lease = {

@@ -3,17 +3,16 @@ import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 import { ALWAYS_IN_HAND, openInHand } from '../../shared/domain/in-hand.ts';
-import { isTooLong } from '../../shared/domain/waiting-line.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { isTooLong, LEAST_IN_LINE } from '../../shared/domain/waiting-line.ts';
+import type { Refusal } from '../../shared/refusals.ts';
 import { answerRaw } from './answer-raw.ts';
 import { atListener } from './at-listener.ts';
 import { isFetch } from './is-fetch.ts';
+import { overloaded, retryAfter } from './overloaded.ts';
 import { toRefusal } from './refusals.ts';
 import { openTally } from './tell-refused.ts';
 
 const { path: PATH } = postFetch;
-/** Of fewer calls that are with workers no line is read: one slow site among them would look like workers that stand still. */
-const LEAST_IN_LINE = 16;
 /** Who comes so late in a turn of the event loop learns late whatever it is told: of what it might wait, half is borne. */
 const TURN_MS = 10;
 const LATE_SHARE = 0.5;
@@ -36,16 +35,17 @@ export function shedLoad(server: Server, app: App): void {
         count: (refused) => app.metrics.fetches.inc({ site: 'other', outcome: 'OVERLOADED' }, refused),
     });
     const turn = watchTurns();
+    const refusalOf = openRefusals();
     const hands = openInHand();
 
     atListener(server, (request, response, pass) => {
-        const refusal = isFetch(request) ? judge(request) : undefined;
-        if (refusal === undefined) pass();
-        else answerRaw(app, { request, response, isOpen: false }, refusal);
+        const waitMs = isFetch(request) ? judge(request) : undefined;
+        if (waitMs === undefined) pass();
+        else answerRaw(app, { request, response, isOpen: false }, refusalOf(waitMs));
     });
     server.ext('onRequest', ({ method, path, raw: { req } }, h) => {
-        const refusal = method === 'post' && path === PATH && !judged.has(req) ? judge(req) : undefined;
-        if (refusal !== undefined) throw refusal;
+        const waitMs = method === 'post' && path === PATH && !judged.has(req) ? judge(req) : undefined;
+        if (waitMs !== undefined) throw overloaded(waitMs);
         return h.continue;
     });
     server.ext('onPostAuth', ({ method, path, raw: { req } }, h) => {
@@ -75,14 +75,12 @@ export function shedLoad(server: Server, app: App): void {
     // Without an answer, too, where the caller went.
     server.events.on('response', (request) => leave(request, false));
 
-    function judge(request: IncomingMessage): Refusal | undefined {
-        judged.add(request);
+    /** How long it would wait, where it is refused for that. */
+    function judge(request: IncomingMessage): number | undefined {
         const waitMs = tooLongMs();
-        if (waitMs !== undefined) {
-            tell('POST', PATH, waitMs);
-            return new Refusal('OVERLOADED', undefined, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
-        }
-        return undefined;
+        if (waitMs === undefined) judged.add(request);
+        else tell('POST', PATH, waitMs);
+        return waitMs;
     }
 
     /** How long a newcomer would wait, where it is better told to come back. */
@@ -97,6 +95,20 @@ export function shedLoad(server: Server, app: App): void {
         const outlook = app.queue.outlook(inHand);
         return isTooLong(outlook, share) ? outlook.waitMs : waitInHand;
     }
+}
+
+/**
+ * The refusal of those that never become requests of hapi's, which nobody changes: one for each Retry-After, since an error keeps its stack,
+ * and ten thousand stacks a second would be a thirtieth of the process's time.
+ */
+function openRefusals(): (waitMs: number) => Refusal {
+    const known = new Map<number, Refusal>();
+    return (waitMs) => {
+        const seconds = retryAfter(waitMs);
+        const refusal = known.get(seconds) ?? overloaded(waitMs);
+        known.set(seconds, refusal);
+        return refusal;
+    };
 }
 
 /** For how long calls have been coming in this turn of the event loop. */

@@ -50,6 +50,9 @@ interface Taken {
     at: number;
 }
 
+/** Of fewer calls that are with workers no line is read: one slow site among them would look like workers that stand still. */
+export const LEAST_IN_LINE = 16;
+
 /** Whether a newcomer is better told to come back. @param share of the longest wait that it is let in for */
 export function isTooLong({ waitMs, lastsMs }: Outlook, share = 1): boolean {
     return waitMs > share * (lastsMs < BURST_MS ? BURST_WAIT_MS : LASTING_WAIT_MS);

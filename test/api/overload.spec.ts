@@ -137,6 +137,38 @@ describe('more fetches than workers can do', () => {
         for (const { status } of await Promise.all(crowd)) expect(status).to.equal(200);
     });
 
+    it('are refused, too, where their own time would be over before their turn; whoever has more of it waits', async function () {
+        this.timeout(60_000);
+        const { queue } = world.app;
+        const { outlook } = queue;
+        const held: ServerResponse[] = [];
+        site.mood = (response) => void held.push(response);
+        const crowd = Array.from({ length: 20 }, () => ada.fetch(SITE, 'thing'));
+        const areWaiting = () =>
+            eventually(
+                async () => queue.waiting(),
+                (calls) => calls === crowd.length,
+            );
+        await areWaiting();
+        const before = await credits();
+        const arrived = site.arrivals.length;
+        queue.outlook = () => ({ waitMs: 2500, lastsMs: 100 });
+        try {
+            const refused = await ada.fetch(SITE, 'thing', {}, { timeout_ms: 2000 });
+            expect([refused.status, codeOf(refused), refused.headers.get('retry-after')]).to.deep.equal([503, 'OVERLOADED', '3']);
+            expect(refused.headers.get('ratelimit'), 'it was not counted').to.equal(null);
+            expect((await ada.fetch(SITE, 'thing', {}, { timeout_ms: 2000, dry_run: true })).status, 'it needs no worker').to.equal(200);
+            expect([await credits(), site.arrivals.length]).to.deep.equal([before, arrived]);
+            crowd.push(ada.fetch(SITE, 'thing', {}, { timeout_ms: 20_000 }));
+            await areWaiting();
+        } finally {
+            Object.assign(queue, { outlook });
+            site.mood = soon;
+            for (const response of held) soon(response);
+        }
+        for (const { status } of await Promise.all(crowd)) expect(status).to.equal(200);
+    });
+
     it('make those who browse wait, beyond what each process always bears; without fetches they need not', async function () {
         this.timeout(60_000);
         let isFetching = true;
