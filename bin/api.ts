@@ -6,6 +6,7 @@ import { runUntilSignal } from '../shared/lifecycle.ts';
 import { openLog } from '../shared/log.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
 import { openTracing } from '../shared/tracing/open.ts';
+import { collectGarbage } from './collect-garbage.ts';
 import { runToEnd } from './run-to-end.ts';
 
 await runToEnd(async () => {
@@ -23,6 +24,7 @@ await runToEnd(async () => {
             cleanup.add('metrics', () => metricsServer.close());
             const api = await startApi(app);
             cleanup.add('api', () => api.stop(), { timeoutMs: config.shutdownGraceMs });
+            collectGarbage();
             log.info({ url: app.publicUrl() }, `routebook ready on ${app.publicUrl()}`);
         },
     });

@@ -10,6 +10,7 @@ import { startRollUps } from '../workers/roll-up.ts';
 import { startSweeper } from '../workers/sweep.ts';
 import { startVerifier } from '../workers/verify.ts';
 import { openWorker } from '../workers/worker.ts';
+import { collectGarbage } from './collect-garbage.ts';
 import { runToEnd } from './run-to-end.ts';
 
 await runToEnd(async () => {
@@ -29,6 +30,7 @@ await runToEnd(async () => {
             cleanup.add('sweeper', () => sweeper.stop());
             const rollUps = startRollUps(app);
             cleanup.add('roll-ups', () => rollUps.stop());
+            collectGarbage();
             const worker = await openWorker(app);
             const close = () => {
                 app.drain();
