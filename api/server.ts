@@ -1,6 +1,6 @@
-import { createServer } from 'node:http';
 import hapi, { type RequestRoute, type Server } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
+import { createServer } from '../shared/node-http.ts';
 import { Refusal } from '../shared/refusals.ts';
 import { agentTools } from './agents/mcp.ts';
 import { stripeWebhook } from './billing/webhook.ts';

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { growingCache } from './growing-cache.ts';
 
 /** Calls that are remembered, and for how long, in milliseconds. */
 const REMEMBERED = 10_000;
@@ -31,7 +31,7 @@ export interface Precedents {
 
 /** No precedents yet; up to 10,000 are kept, for a minute each. */
 export function openPrecedents(): Precedents {
-    const fresh = new LRUCache<string, true>({ max: REMEMBERED, ttl: FRESH_MS });
+    const fresh = growingCache<string, true>(REMEMBERED, FRESH_MS);
     return {
         take: (likeness) => fresh.has(likeness) && fresh.delete(likeness),
         set(likeness, { windows, available, amount }) {

@@ -1,6 +1,6 @@
-import { STATUS_CODES } from 'node:http';
 import type { Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { STATUS_CODES } from '../../shared/node-http.ts';
 import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { recordRefusal, toRefusal } from '../plugins/refusals.ts';
 import { show } from './render.ts';

@@ -1,8 +1,9 @@
-import { type Server as HttpServer, type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Server as HttpServer, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/ids.ts';
+import { STATUS_CODES } from '../../shared/node-http.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { LATE } from './input-guard.ts';
 import { envelope } from './refusals.ts';

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { growingCache } from '../../shared/growing-cache.ts';
 
 /** Milliseconds of a process that the packages of one account may take at once: hundreds of usual ones, and thirty of the slowest. */
 export const AT_ONCE_MS = 15_000;
@@ -16,7 +16,7 @@ export interface JudgingTime {
 
 /** Nothing was judged yet. Whoever used up what may be taken at once has a tenth of a process from then on. */
 export function openJudgingTime(): JudgingTime {
-    const taken = new LRUCache<string, { ms: number; at: number }>({ max: 10_000 });
+    const taken = growingCache<string, { ms: number; at: number }>(10_000);
     const left = (accountId: string, now: number) => {
         const known = taken.get(accountId);
         return known === undefined ? 0 : Math.max(0, known.ms - SHARE * (now - known.at));

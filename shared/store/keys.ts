@@ -1,8 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import type { Db } from '../db.ts';
 import { keyHash, keyPrefix, newApiKey } from '../domain/api-key.ts';
 import { newId } from '../domain/ids.ts';
 import { type AccountFigures, figuresFor, type Plan } from '../domain/plans.ts';
+import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
 import { WaitedTooLong } from './batch.ts';
 import { openBatchWriter } from './batch-writer.ts';
@@ -109,9 +109,9 @@ export interface Keys {
 
 /** Look-ups of keys for one process: remembered for less than a second, and asked for together. */
 export function openKeys(db: Db, options: { onError?: (error: unknown) => void } = {}): Keys {
-    const known = new LRUCache<string, Caller>({ max: MAX_KNOWN, ttl: KNOWN_MS });
+    const known = growingCache<string, Caller>(MAX_KNOWN, KNOWN_MS);
     // A cache of its own, so that a flood of bad keys does not push good ones out.
-    const unknown = new LRUCache<string, true>({ max: MAX_UNKNOWN, ttl: UNKNOWN_MS });
+    const unknown = growingCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
     const asked = new Map<string, Promise<Caller | undefined>>();
     const look = perTick((hashes: readonly Buffer[]) => findCallers(db, hashes));
     const uses = openBatchWriter<string>({

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache';
 import type { Db } from '../db.ts';
 import type { FindingVerdict } from '../domain/verification.ts';
+import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
 import { run, type Statement } from './statement.ts';
 import { ENDPOINT_HEALTH, type EndpointHealth, type EndpointHealthColumns, toEndpointHealth, WEEK } from './traffic.ts';
@@ -44,9 +44,9 @@ const MAX_REMEMBERED = 10_000;
 
 /** Looks sites up for the catalog, in one way to the database and back. */
 export function openLookUps(db: Db, versions: Versions): LookUps {
-    const healths = new LRUCache<string, EndpointHealth>({ max: MAX_REMEMBERED, ttl: FRESH_MS });
+    const healths = growingCache<string, EndpointHealth>(MAX_REMEMBERED, FRESH_MS);
     /** By site, the version that was its latest when it was last looked up: a guess at what need not be read again. */
-    const latestIds = new LRUCache<string, number>({ max: MAX_REMEMBERED });
+    const latestIds = growingCache<string, number>(MAX_REMEMBERED);
 
     async function look(questions: readonly LookUpQuestion[]): Promise<LookUp[]> {
         const asked = [...Map.groupBy(questions, ({ site }) => site)].map(([site, ofSite]): Asked => {

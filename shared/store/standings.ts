@@ -1,5 +1,5 @@
-import { LRUCache } from 'lru-cache';
 import type { Db } from '../db.ts';
+import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
 import { run, type Statement } from './statement.ts';
 import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
@@ -49,7 +49,7 @@ const MAX_REMEMBERED = 10_000;
 
 /** Looks sites up, all questions of one tick in one query, and equal ones once. */
 export function openLatest(db: Db): Latest {
-    const known = new LRUCache<string, Standing>({ max: MAX_REMEMBERED, ttl: REMEMBERED_MS });
+    const known = growingCache<string, Standing>(MAX_REMEMBERED, REMEMBERED_MS);
     const look = perTick(async (questions: readonly SiteQuestion[]) => {
         const places = new Map<string, number>();
         const different: SiteQuestion[] = [];

@@ -3,6 +3,7 @@ import type { Db } from '../db.ts';
 import { readEndpoint } from '../domain/endpoint.ts';
 import { greatestUnits } from '../domain/package-diff.ts';
 import type { Endpoint, PackageDocument } from '../domain/types.ts';
+import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
 import { run, type Statement } from './statement.ts';
 
@@ -45,7 +46,7 @@ export function openVersions(db: Db): Versions {
         max: CACHED_VERSIONS,
         maxSize: CACHED_CHARACTERS,
     });
-    const wanted = new LRUCache<number, true>({ max: WANTED_VERSIONS });
+    const wanted = growingCache<number, true>(WANTED_VERSIONS);
     const units = new LRUCache<number, ReadonlyMap<string, number>>({ maxSize: CACHED_UNITS });
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();
     const look = perTick((ids: readonly number[]) => readVersions(db, ids));

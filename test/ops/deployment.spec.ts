@@ -21,7 +21,7 @@ function wordsOf(command: 'api' | 'worker'): string[] {
     return (scripts[command] ?? '').split(' ').filter((word) => word !== 'exec' && !word.startsWith('NODE_COMPILE_CACHE='));
 }
 
-const API = wordsOf('api');
+const API = ['env', ...wordsOf('api')];
 const WORKER = ['env', ...wordsOf('worker')];
 
 interface Probe {
