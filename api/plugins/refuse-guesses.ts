@@ -27,7 +27,7 @@ export function openGuesses(usualPerSecond: number): Guesses {
 
 /**
  * While somebody guesses keys, refuses wrong ones before they become requests of hapi's, which would cost several times as much
- * (GOALS I12): with the same answer. Right keys go their usual way; one that this process has not seen for a second is looked up a moment
+ * (GOALS I12): with the same answer. Right keys go their usual way; one that this process has not seen for ten minutes is looked up a moment
  * later than else, together with the guesses. Register it last, after all routes.
  */
 export function refuseGuesses(server: Server, app: App, guesses: Guesses): void {
@@ -49,7 +49,7 @@ export function refuseGuesses(server: Server, app: App, guesses: Guesses): void 
         if (!isWellFormedKey(key)) return refuse();
         const hash = keyHash(key);
         const judge = async () => {
-            if (!app.keys.knows(hash)) await together();
+            if (!app.keys.isFamiliar(hash)) await together();
             return app.keys.find(hash);
         };
         // What cannot be looked up now is told so by the usual way.

@@ -93,6 +93,8 @@ const UNKNOWN_MS = 500;
 const ANSWER_MS = 1000;
 /** Then its connection is given up. */
 const LOOK_UP_MS = 5000;
+/** Somebody's key is no guess, though it is looked up anew each second. */
+const FAMILIAR_MS = 600_000;
 const MAX_KNOWN = 20_000;
 const MAX_UNKNOWN = 20_000;
 const USE_EVERY_MS = 1000;
@@ -100,8 +102,8 @@ const USE_EVERY_MS = 1000;
 export interface Keys {
     /** The caller behind the SHA-256 of a key; undefined where it is unknown, revoked, expired or its user left the workspace. */
     find(hash: Buffer): Promise<Caller | undefined>;
-    /** Whether `find` would answer from memory. */
-    knows(hash: Buffer): boolean;
+    /** Whether it is no guess: `find` would answer from memory, or it found a caller when it was last asked, at most ten minutes ago. */
+    isFamiliar(hash: Buffer): boolean;
     /** Writes when keys were last used, as far as it is not written yet. */
     flush(): Promise<void>;
     close(): Promise<void>;
@@ -112,6 +114,7 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
     const known = growingCache<string, Caller>(MAX_KNOWN, KNOWN_MS);
     // A cache of its own, so that a flood of bad keys does not push good ones out.
     const unknown = growingCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
+    const familiar = growingCache<string, true>(MAX_KNOWN, FAMILIAR_MS);
     const asked = new Map<string, Promise<Caller | undefined>>();
     const look = perTick((hashes: readonly Buffer[]) => findCallers(db, hashes));
     const uses = openBatchWriter<string>({
@@ -127,8 +130,10 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
         const found = await look(hash);
         if (found === undefined) {
             unknown.set(name, true, { start });
+            familiar.delete(name);
             return undefined;
         }
+        familiar.set(name, true);
         uses.record(found.caller.keyId);
         known.set(name, found.caller, { start, ttl: Math.max(1, Math.min(KNOWN_MS, Math.floor(found.lastsMs))) });
         return found.caller;
@@ -147,9 +152,9 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
             }
             return within(ANSWER_MS, answer);
         },
-        knows(hash) {
+        isFamiliar(hash) {
             const name = hash.toString('latin1');
-            return known.has(name) || unknown.has(name);
+            return known.has(name) || familiar.has(name) || unknown.has(name);
         },
         flush: uses.flush,
         close: uses.close,

@@ -81,6 +81,31 @@ describe('keys', () => {
         await isSeen(apiKey, (caller) => caller === undefined);
     });
 
+    it('are no guesses once they were found, also in the moment in which they are looked up anew, until they are revoked', async () => {
+        const { apiKey, keyId } = await join();
+        const hash = keyHash(apiKey);
+        expect(elsewhere.isFamiliar(hash)).to.equal(false);
+        await elsewhere.find(hash);
+        let queries = 0;
+        const count = () => queries++;
+        elsewhereDb.on('query', count);
+        const ask = async () => {
+            const wasFamiliar = elsewhere.isFamiliar(hash);
+            await elsewhere.find(hash);
+            return { wasFamiliar, queries };
+        };
+        const { answer } = await eventually(ask, (asked) => asked.queries > 0 || !asked.wasFamiliar);
+        elsewhereDb.removeListener('query', count);
+        expect(answer).to.deep.equal({ wasFamiliar: true, queries: 1 });
+        await keys.revokeKey(db, keyId);
+        await isSeen(apiKey, (caller) => caller === undefined);
+        await eventually(
+            async () => elsewhere.isFamiliar(hash),
+            (isFamiliar) => !isFamiliar,
+        );
+        expect(elsewhere.isFamiliar(hash)).to.equal(false);
+    });
+
     it('know within a second that their user was suspended, and is back', async () => {
         const { apiKey, userId } = await join();
         await isSeen(apiKey, (caller) => caller?.suspended === false);
