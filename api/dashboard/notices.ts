@@ -2,6 +2,7 @@
 export const NOTICES = {
     welcome: 'Your account is ready. Make a key, and the first call is a minute away.',
     'signed-out': 'You are signed out.',
+    'code-sent': 'The code is on its way.',
     verified: 'Thank you: this address is confirmed.',
     'link-sent': 'The link is on its way. It may take a minute; look into the spam folder too.',
     'password-changed': 'Your password is changed. Everywhere else you are signed out.',

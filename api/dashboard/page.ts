@@ -27,6 +27,8 @@ export interface Page {
     audience: Audience;
     /** A part of a page, for htmx: no layout around it. */
     isPart?: true;
+    /** Demands that the visitor signed in, or confirmed it, within the last 15 minutes. */
+    needsRecentSignIn?: true;
     /** Bytes of its form at the most, for whoever is signed in; a few thousand letters otherwise. */
     formBytes?: number;
     respond(visit: Visit): Promise<Answer>;
@@ -104,13 +106,20 @@ export function openPage(page: Omit<Page, 'audience'>): Page {
     return { ...page, audience: 'anyone' };
 }
 
+interface PersonalRow {
+    method: Page['method'];
+    path: Page['path'];
+    needsRecentSignIn?: true;
+    respond(visit: PersonalVisit): Promise<Answer>;
+}
+
 /** A page about the person who is signed in, in whatever workspace. */
-export function personalPage(page: { method: Page['method']; path: Page['path']; respond(visit: PersonalVisit): Promise<Answer> }): Page {
+export function personalPage(page: PersonalRow): Page {
     return { ...page, audience: 'signed-in', respond: (visit) => page.respond(personal(visit)) };
 }
 
 /** A page for operators; for everybody else it does not exist. */
-export function operatorPage(page: { method: Page['method']; path: Page['path']; respond(visit: PersonalVisit): Promise<Answer> }): Page {
+export function operatorPage(page: PersonalRow): Page {
     return { ...page, audience: 'operator', respond: (visit) => page.respond(personal(visit)) };
 }
 
@@ -120,6 +129,7 @@ export function workspacePage(page: {
     path: Page['path'];
     audience: readonly Role[];
     isPart?: true;
+    needsRecentSignIn?: true;
     formBytes?: number;
     respond(visit: WorkspaceVisit): Promise<Answer>;
 }): Page {

@@ -8,6 +8,7 @@ import { limitIdentity } from '../plugins/client-address.ts';
 import { readBytes } from '../plugins/input-guard.ts';
 import { requireOwnForm, signIn, signOut } from '../plugins/session.ts';
 import { askFor } from './ask.ts';
+import { askToConfirm } from './ask-to-confirm.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, parseFields } from './fields.ts';
 import { letIn } from './let-in.ts';
@@ -51,6 +52,8 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                 const elsewhere = letIn(page, visit);
                 if (elsewhere !== undefined) return go(app, h, elsewhere);
                 if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
+                const unconfirmed = askToConfirm(app, page, visit, request);
+                if (unconfirmed !== undefined) return go(app, h, unconfirmed);
                 const answer = await page.respond(visit);
                 if ('lines' in answer) return await sendFile(h, answer);
                 return 'view' in answer ? show(app, request, h, answer, page.isPart) : go(app, h, answer);

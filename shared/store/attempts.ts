@@ -22,6 +22,8 @@ export const ATTEMPTS = {
     'sign-up by client, day': { most: 20, seconds: DAY },
     'link by client': { most: 10, seconds: HOUR },
     'link by address': { most: 4, seconds: HOUR },
+    'code by session': { most: 5, seconds: 15 * MINUTE },
+    'code mailed to user': { most: 4, seconds: HOUR },
     'invitation by user': { most: 20, seconds: DAY },
     'invitation by address': { most: 3, seconds: DAY },
     'checkout by workspace': { most: 30, seconds: HOUR },

@@ -14,6 +14,8 @@ export interface SignedIn {
     emailNormalised: string;
     isVerified: boolean;
     isSuspended: boolean;
+    /** Signed in, or gave the password again, within the last 15 minutes. */
+    isRecent: boolean;
     /** Made a charged fetch before. */
     hasFetched: boolean;
     /** In the order in which they were made. */
@@ -42,6 +44,9 @@ export interface SessionRow {
 /** Sessions end so long after signing in, whatever happens. */
 export const SESSION_DAYS = 30;
 
+/** A confirmation counts this long. */
+export const CONFIRMED_MINUTES = 15;
+
 /** Sessions of one user; one more ends the one that was seen longest ago. */
 const MOST_SESSIONS = 50;
 
@@ -65,17 +70,23 @@ export async function findSignedIn(db: Db, token: string): Promise<SignedIn | un
     const { rows } = await db.raw<{ rows: SignedInColumns[] }>(
         `select s.id, s.user_id, s.workspace_id, s.seen_at < app_now() - interval '1 hour' as is_stale, u.email, u.email_normalised,
                 u.verified_at is not null as is_verified, u.suspended_at is not null as is_suspended,
+                s.confirmed_at > app_now() - ? * interval '1 minute' as is_recent,
                 u.first_charged_at is not null as has_fetched,
                 (select coalesce(json_agg(json_build_object('id', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role)
                                           order by w.created_at, w.id), '[]')
                  from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats
          from web_sessions s join users u on u.id = s.user_id
          where s.token_hash = ? and s.expires_at > app_now() and u.deleted_at is null`,
-        [webTokenHash(token)],
+        [CONFIRMED_MINUTES, webTokenHash(token)],
     );
     const row = rows[0];
     if (row?.is_stale === true) await db.raw('update web_sessions set seen_at = app_now() where id = ?', [row.id]);
     return row && toSignedIn(row);
+}
+
+/** The person behind a session proved again who they are. */
+export async function confirmSession(db: Db, sessionId: string): Promise<void> {
+    await db.raw('update web_sessions set confirmed_at = app_now(), code_hash = null, code_expires_at = null where id = ?', [sessionId]);
 }
 
 /** Ends one session at once. */
@@ -120,6 +131,7 @@ interface SignedInColumns {
     email_normalised: string;
     is_verified: boolean;
     is_suspended: boolean;
+    is_recent: boolean;
     has_fetched: boolean;
     seats: { id: string; name: string; plan: Plan; role: Role }[];
 }
@@ -139,6 +151,7 @@ function toSignedIn(row: SignedInColumns): SignedIn {
         emailNormalised: row.email_normalised,
         isVerified: row.is_verified,
         isSuspended: row.is_suspended,
+        isRecent: row.is_recent,
         hasFetched: row.has_fetched,
         workspaces,
         current: workspaces.find(({ workspaceId }) => workspaceId === row.workspace_id) ?? workspaces[0],

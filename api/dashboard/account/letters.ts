@@ -73,3 +73,15 @@ If it was not you, ask for a new password on the sign-in page at once.
 `,
     };
 }
+
+/** To somebody without a password who has to confirm a step. @param code eight digits; it works once, for ten minutes */
+export function codeLetter(to: string, code: string): Mail {
+    return {
+        to,
+        subject: 'Your confirmation code',
+        text: `Your code at Routebook is ${code}. It works once, within ten minutes, in the browser where you asked for it.
+
+If you did not ask for it, somebody else is signed in to your account: end the other sessions in your settings.
+`,
+    };
+}

@@ -1,4 +1,5 @@
 import { openPage, personalPage } from '../page.ts';
+import { confirmByForm, mailCode, showConfirm } from './confirm.ts';
 import { sendVerifyLink, showVerify, verifyByForm } from './links.ts';
 import { forgotByForm, resetByForm, showForgot, showReset } from './reset.ts';
 import { changeAddressByForm, changePasswordByForm, deleteByForm, endOtherSessions, showSettings } from './settings.ts';
@@ -19,6 +20,9 @@ export const accountPages = [
     openPage({ method: 'POST', path: '/forgot', respond: forgotByForm }),
     openPage({ method: 'GET', path: '/reset', respond: showReset }),
     openPage({ method: 'POST', path: '/reset', respond: resetByForm }),
+    personalPage({ method: 'GET', path: '/dashboard/confirm', respond: showConfirm }),
+    personalPage({ method: 'POST', path: '/dashboard/confirm', respond: confirmByForm }),
+    personalPage({ method: 'POST', path: '/dashboard/confirm/code', respond: mailCode }),
     personalPage({ method: 'GET', path: '/dashboard/settings', respond: showSettings }),
     personalPage({ method: 'POST', path: '/dashboard/settings/password', respond: changePasswordByForm }),
     personalPage({ method: 'POST', path: '/dashboard/settings/address', respond: changeAddressByForm }),

@@ -1,6 +1,6 @@
 import { passwordProblem } from '../../../shared/domain/password-rules.ts';
-import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
-import { changePassword, credentialsOf, findCredentials } from '../../../shared/store/credentials.ts';
+import { takeAttempts } from '../../../shared/store/attempts.ts';
+import { changePassword, findCredentials } from '../../../shared/store/credentials.ts';
 import { deleteAccount, ownerless, workspacesLeft } from '../../../shared/store/delete-account.ts';
 import { makeLink } from '../../../shared/store/mail-links.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
@@ -8,6 +8,7 @@ import { endSessions, listSessions } from '../../../shared/store/web-sessions.ts
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { browserName } from './browser-name.ts';
+import { passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
 import { address, waitText } from './fields.ts';
 import { changeLetter, passwordLetter } from './letters.ts';
@@ -98,18 +99,4 @@ async function settings({ app, me, fields }: PersonalVisit, problems: FormProble
             sessions: sessions.map((row) => ({ ...row, browser: browserName(row.browser), isThis: row.sessionId === me.sessionId })),
         },
     };
-}
-
-/** Counted like signing in: a session left open is no place to guess at a password. */
-async function passwordFault({ app, me, client, passwords }: PersonalVisit, password: string): Promise<Problems | undefined> {
-    const attempts: Attempt[] = [
-        ['sign-in by account and client', `${me.emailNormalised} ${client}`],
-        ['sign-in by account', me.emailNormalised],
-    ];
-    const wait = await takeAttempts(app.db, attempts);
-    if (wait > 0) return { password: `Too many attempts; try again in ${waitText(wait)}.` };
-    const credentials = await credentialsOf(app.db, me.userId);
-    if (!(await passwords.matches(password, credentials?.passwordHash))) return { password: 'This is not your password.' };
-    await forgetAttempts(app.db, attempts);
-    return undefined;
 }

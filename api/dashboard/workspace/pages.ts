@@ -62,6 +62,7 @@ export const workspacePages = [
         method: 'POST',
         path: '/dashboard/workspace/members/{user_id}/role',
         audience: MANAGERS,
+        needsRecentSignIn: true,
         respond: async (visit) => {
             const { app, me, workspace, params, fields } = visit;
             const read = readFields(fields, { role: oneOf(ROLES) });

@@ -1,0 +1,72 @@
+import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
+import { credentialsOf } from '../../../shared/store/credentials.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import { makeSessionCode, useSessionCode } from '../../../shared/store/session-codes.ts';
+import { confirmSession } from '../../../shared/store/web-sessions.ts';
+import { line, type Problems, readFields, secret } from '../fields.ts';
+import { ownPath } from '../let-in.ts';
+import type { Answer, PersonalVisit, Shown } from '../page.ts';
+import { passwordFault } from './check-password.ts';
+import { waitText } from './fields.ts';
+import { codeLetter } from './letters.ts';
+
+/** Asks who is signed in to prove it again, before something that could hand the account over. */
+export async function showConfirm(visit: PersonalVisit): Promise<Answer> {
+    return form(visit, {});
+}
+
+/** Takes the password, or the mailed code where there is none, and leads back to `next`. */
+export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    const problems = (await hasPassword(visit)) ? await passwordProblems(visit) : await codeProblems(visit);
+    if (problems !== undefined) return form(visit, problems, 422);
+    await confirmSession(app.db, me.sessionId);
+    return { to: ownPath(fields.get('next'), '/dashboard') };
+}
+
+/** Mails a code to somebody who has no password. */
+export async function mailCode(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    if (await hasPassword(visit)) return form(visit, {});
+    const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
+    if (wait > 0) return { ...(await form(visit, tooOften(wait), 429)), retryAfter: wait };
+    await app.db.transaction(async (trx) => {
+        await queueMail(trx, codeLetter(me.email, await makeSessionCode(trx, me.sessionId)));
+    });
+    visit.hurryMail();
+    return { to: `/dashboard/confirm?next=${encodeURIComponent(ownPath(fields.get('next'), '/dashboard'))}`, notice: 'code-sent' };
+}
+
+async function passwordProblems(visit: PersonalVisit): Promise<Problems | undefined> {
+    const read = readFields(visit.fields, { password: secret });
+    return read.ok ? passwordFault(visit, read.values.password) : read.problems;
+}
+
+async function codeProblems({ app, me, fields }: PersonalVisit): Promise<Problems | undefined> {
+    const read = readFields(fields, { code: line({ most: 20 }) });
+    if (!read.ok) return read.problems;
+    const wait = await takeAttempts(app.db, [['code by session', me.sessionId]]);
+    if (wait > 0) return tooOften(wait);
+    if (!(await useSessionCode(app.db, me.sessionId, read.values.code))) return { code: 'This code is wrong or too old.' };
+    await forgetAttempts(app.db, [['code by session', me.sessionId]]);
+    return undefined;
+}
+
+async function hasPassword({ app, me }: PersonalVisit): Promise<boolean> {
+    return ((await credentialsOf(app.db, me.userId))?.passwordHash ?? null) !== null;
+}
+
+function tooOften(wait: number): Problems {
+    return { '': `Too many attempts; try again in ${waitText(wait)}.` };
+}
+
+async function form(visit: PersonalVisit, problems: Problems, status = 200): Promise<Shown> {
+    const { fields, query } = visit;
+    const next = ownPath(fields.get('next') ?? query('next'), '/dashboard');
+    return {
+        view: 'account/confirm',
+        title: 'Confirm that it is you',
+        status,
+        model: { problems, next, hasPassword: await hasPassword(visit) },
+    };
+}

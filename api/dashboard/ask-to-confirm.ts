@@ -1,0 +1,19 @@
+import type { Request } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { ownPath } from './let-in.ts';
+import type { Page, Sent, Visit } from './page.ts';
+
+/** Where a visitor goes first whose last confirmation is too old for this page; undefined for everybody else. */
+export function askToConfirm(app: App, page: Page, { me, path }: Visit, request: Request): Sent | undefined {
+    if (page.needsRecentSignIn !== true || me === undefined || me.isRecent) return undefined;
+    const next = page.method === 'GET' ? path : formPage(app, request);
+    return { to: `/dashboard/confirm?next=${encodeURIComponent(next)}` };
+}
+
+/** The page that a form stands on. */
+function formPage(app: App, request: Request): string {
+    const { referer = '' } = request.raw.req.headers;
+    const url = URL.canParse(referer) ? new URL(referer) : undefined;
+    const isOurs = url !== undefined && [new URL(app.publicUrl()).host, request.raw.req.headers.host].includes(url.host);
+    return isOurs ? ownPath(url.pathname + url.search, '/dashboard') : '/dashboard';
+}

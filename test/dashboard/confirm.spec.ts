@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { PAGES } from '../../api/dashboard/pages.ts';
+import { join } from '../../shared/store/workspaces.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type MailServer, openMailServer } from './support/mail-server.ts';
+import { absentValues, pathOf } from './support/places.ts';
+import { userOf } from './support/settled.ts';
+import { freshAddress, hiddenOf, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+
+const MINUTES = 60;
+
+describe('a step that could hand something over', function () {
+    this.timeout(60_000);
+    let world: World;
+    let mail: MailServer;
+
+    before(async () => {
+        mail = await openMailServer();
+        world = await openWorld({
+            workers: 0,
+            config: { trustProxy: 1, mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' } },
+        });
+    });
+    after(async () => {
+        await world.close();
+        await mail.close();
+    });
+
+    /** An owner and a plain member of one workspace. */
+    async function team() {
+        const [ownerEmail, memberEmail] = [freshAddress(), freshAddress()];
+        const owner = await signUp(world, ownerEmail);
+        await signUp(world, memberEmail);
+        const [ownerId, memberId] = [await userOf(world, ownerEmail), await userOf(world, memberEmail)];
+        const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [ownerId]);
+        const workspaceId: string = rows[0].workspace_id;
+        await join(world.app.db, { workspaceId, userId: memberId, role: 'member' });
+        const roleOf = async () => {
+            const { rows: seats } = await world.app.db.raw('select role from memberships where workspace_id = ? and user_id = ?', [
+                workspaceId,
+                memberId,
+            ]);
+            return seats[0].role;
+        };
+        return { owner, ownerEmail, ownerId, path: `/dashboard/workspace/members/${memberId}/role`, roleOf };
+    }
+
+    const promote = (person: Visitor, path: string) => person.send(path, { role: 'owner' }, { from: '/dashboard/workspace' });
+
+    it('is done at once by whoever signed in a moment ago', async () => {
+        const { owner, path, roleOf } = await team();
+        expect((await promote(owner, path)).to).to.equal('/dashboard/workspace');
+        expect(await roleOf()).to.equal('owner');
+    });
+
+    it('asks for the password 15 minutes later, does nothing until then, and leads back', async () => {
+        const { owner, path, roleOf } = await team();
+        await world.clock.advance({ seconds: 15 * MINUTES + 1 });
+        const page = await owner.get('/dashboard/workspace');
+        const hidden = { _form: hiddenOf(page.html, '_form') ?? '', _workspace: hiddenOf(page.html, '_workspace') ?? '' };
+        const asked = await owner.post(path, new URLSearchParams({ ...hidden, role: 'owner' }).toString(), {
+            referer: `${world.base}/dashboard/workspace`,
+        });
+        expect(asked.to).to.equal('/dashboard/confirm?next=%2Fdashboard%2Fworkspace');
+        expect(await roleOf()).to.equal('member');
+        expect(wordsOf((await owner.get(asked.to ?? '')).html)).to.include('Confirm that it is you');
+        const confirm = (password: string) => owner.send('/dashboard/confirm', { password, next: '/dashboard/workspace' });
+        expect((await confirm('not the password')).status).to.equal(422);
+        await promote(owner, path);
+        expect(await roleOf()).to.equal('member');
+        expect((await confirm(PASSWORD)).to).to.equal('/dashboard/workspace');
+        await promote(owner, path);
+        expect(await roleOf()).to.equal('owner');
+    });
+
+    it('is asked for in this session alone: a confirmation elsewhere does not count', async () => {
+        const { owner, ownerEmail, path, roleOf } = await team();
+        await world.clock.advance({ seconds: 15 * MINUTES + 1 });
+        const elsewhere = visitor(world);
+        await elsewhere.send('/login', { email: ownerEmail, password: PASSWORD });
+        await promote(owner, path);
+        expect(await roleOf()).to.equal('member');
+        await promote(elsewhere, path);
+        expect(await roleOf()).to.equal('owner');
+    });
+
+    it('takes a mailed code from somebody without a password: once, for ten minutes, five attempts', async () => {
+        const { owner, ownerEmail, ownerId, path, roleOf } = await team();
+        await mail.letterTo(ownerEmail);
+        await world.app.db.raw('update users set password_hash = null where id = ?', [ownerId]);
+        await world.clock.advance({ seconds: 15 * MINUTES + 1 });
+        const codeMailed = async () => {
+            expect((await owner.send('/dashboard/confirm/code')).to).to.match(/^\/dashboard\/confirm/);
+            return /\b\d{8}\b/.exec((await mail.letterTo(ownerEmail)).text)?.[0] ?? '';
+        };
+        const give = (code: string) => owner.send('/dashboard/confirm', { code, next: '/dashboard/workspace' });
+        const old = await codeMailed();
+        await world.clock.advance({ seconds: 10 * MINUTES + 1 });
+        expect((await give(old)).status).to.equal(422);
+        const code = await codeMailed();
+        expect((await give(code === '00000000' ? '00000001' : '00000000')).status).to.equal(422);
+        expect((await give(code)).to).to.equal('/dashboard/workspace');
+        await promote(owner, path);
+        expect(await roleOf()).to.equal('owner');
+        await world.clock.advance({ seconds: 15 * MINUTES + 1 });
+        const last = await codeMailed();
+        for (let time = 0; time < 5; time++) expect((await give('12345')).status).to.equal(422);
+        expect(wordsOf((await give(last)).html)).to.include('Too many attempts');
+    });
+
+    it('leads back to no place but ours', async () => {
+        const { owner } = await team();
+        for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example']) {
+            const { to } = await owner.send('/dashboard/confirm', { password: PASSWORD, next });
+            expect(to).to.equal('/dashboard');
+        }
+    });
+
+    it('is every page of the table that says so, with GET and with POST', async () => {
+        const person = await signUp(world);
+        await world.clock.advance({ seconds: 15 * MINUTES + 1 });
+        const demanding = PAGES.filter(({ needsRecentSignIn, audience }) => needsRecentSignIn === true && audience !== 'operator');
+        expect(demanding).to.not.have.length(0);
+        for (const page of demanding) {
+            const path = pathOf(page, absentValues());
+            const { to } = page.method === 'GET' ? await person.get(path) : await person.send(path);
+            expect(to, page.path).to.match(/^\/dashboard\/confirm\?next=/);
+        }
+    });
+});
