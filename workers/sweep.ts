@@ -5,6 +5,7 @@ import { sweepResults } from '../shared/store/results.ts';
 import { forgetSpending } from '../shared/store/spending.ts';
 import * as usage from '../shared/store/usage.ts';
 import { forgetExpired } from '../shared/store/web-sessions.ts';
+import { maintainAudit } from '../shared/store/workspace-audit.ts';
 import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
@@ -15,7 +16,8 @@ const USAGE_DAYS = 90;
 /**
  * Once a second: releases holds whose request never ended, resets allowances of accounts that nobody used on their billing
  * date, deletes answers whose key ran out and results that nobody may be served any more, and tells people whose allowance is nearly
- * spent, or whose calls all fail. Once an hour: forgets old rows of the request log, and sessions, links and notices that are over.
+ * spent, or whose calls all fail. Once an hour: forgets old rows of the request log, and sessions, links, notices and
+ * months of audits that are over.
  * Every process may run it; the store lets each row be swept once.
  */
 export function startSweeper(app: App): { stop(): Promise<void> } {
@@ -36,6 +38,7 @@ export function startSweeper(app: App): { stop(): Promise<void> } {
                     await forgetExpired(db);
                     await forgetNotices(db);
                     await forgetSpending(db);
+                    await maintainAudit(db);
                 }
             } catch (error) {
                 log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');

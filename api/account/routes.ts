@@ -1,7 +1,9 @@
 import { getAccount } from '../../shared/contracts/account.ts';
+import { getAudit } from '../../shared/contracts/audit.ts';
 import { windowsOf } from '../../shared/domain/plans.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { serve } from '../serve.ts';
+import { listActs } from './list-acts.ts';
 
 export const accountRoutes = [
     serve(getAccount, async ({ app, caller }) => {
@@ -39,4 +41,5 @@ export const accountRoutes = [
             },
         };
     }),
+    serve(getAudit, listActs),
 ];

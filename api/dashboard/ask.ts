@@ -68,6 +68,7 @@ export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
         userId: me.userId,
         workspaceId: workspace.workspaceId,
         workspaceName: workspace.name,
+        role: workspace.role,
         accountId: workspace.accountId,
         plan: workspace.plan,
         figures: figuresFor(workspace.plan),

@@ -8,6 +8,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import type { LookAlike } from '../../shared/store/look-alikes.ts';
 import * as schemas from '../../shared/store/schemas.ts';
+import { byCall } from '../by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { guardJudging, judgeInTurn } from './guard-judging.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -35,6 +36,7 @@ export async function publishSchema(call: Call<object, { dry_run?: boolean }, Js
             userId: caller.userId,
             accountId: caller.accountId,
             isGuarded: caller.plan !== 'enterprise',
+            by: byCall(call),
         },
         ifMatch,
         isDryRun: query.dry_run ?? false,

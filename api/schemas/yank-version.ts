@@ -2,6 +2,7 @@ import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contra
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import * as schemas from '../../shared/store/schemas.ts';
+import { byCall } from '../by-call.ts';
 import type { Call } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';
 import { presentVersion } from './present-version.ts';
@@ -13,7 +14,13 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
     const { site, registrable } = readSite(params.site, '/site');
     const { isKnown } = await app.latest.find({ site, registrable });
     if (!isKnown) throw siteNotFound();
-    const order = { site, version: Number(params.version), workspaceId, ...(body === undefined ? {} : { reason: body.reason }) };
+    const order = {
+        site,
+        version: Number(params.version),
+        workspaceId,
+        by: byCall(call),
+        ...(body === undefined ? {} : { reason: body.reason }),
+    };
     const yanked = await schemas.yankAsMaintainer(app.db, order);
     if (yanked.ok) return presentVersion(yanked.version);
     if (yanked.code === 'FORBIDDEN')

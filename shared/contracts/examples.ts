@@ -174,6 +174,20 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
             key: { id: 'key_9zX8cV7bNm6L', name: 'first', prefix: 'rb_live_3fQ7', expires_at: null },
         },
     },
+    getAudit: {
+        success: true,
+        data: [
+            {
+                at: AT,
+                actor: 'usr_1aS5dF7gHj3K',
+                action: 'key.created',
+                target: 'key_9zX8cV7bNm6L',
+                ip: '203.0.113.7',
+                details: { name: 'first' },
+            },
+        ],
+        meta: PAGE,
+    },
     getCategories: {
         success: true,
         data: [{ slug: 'weather', name: 'Weather', children: [{ slug: 'current', name: 'Current', path: 'weather/current' }] }],

@@ -1,4 +1,5 @@
 import { getAccount } from './account.ts';
+import { getAudit } from './audit.ts';
 import { getCatalog } from './catalog.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
@@ -27,6 +28,7 @@ export const CONTRACTS = [
     postSchemaRequest,
     getSchemaRequest,
     getAccount,
+    getAudit,
     getCategories,
     getTrending,
     getErrors,

@@ -3,6 +3,7 @@ import { recordChange } from './audit.ts';
 import * as credits from './credits.ts';
 import { rememberAddress } from './sign-up.ts';
 import { endSessions } from './web-sessions.ts';
+import { forgetInAudit } from './workspace-audit.ts';
 
 /** A workspace of somebody who wants to go. */
 export interface LeftWorkspace {
@@ -62,6 +63,8 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
              where requester_contact is not null and (workspace_id = any(?::text[]) or lower(btrim(requester_contact)) = lower(?))`,
             [alone, email],
         );
+        const others = workspaces.map(({ workspaceId }) => workspaceId).filter((workspaceId) => !alone.includes(workspaceId));
+        await forgetInAudit(trx, { userId, email, alone, others });
         await trx.raw('delete from mails where recipient = ?', [email]);
         for (const table of ['usage', 'usage_hours']) await trx.raw('delete from ?? where account_id = ?', [table, userId]);
         await trx.raw(

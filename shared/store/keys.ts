@@ -8,6 +8,7 @@ import { WaitedTooLong } from './batch.ts';
 import { openBatchWriter } from './batch-writer.ts';
 import { payerOf } from './credits.ts';
 import { run, type Statement } from './statement.ts';
+import type { Role } from './workspaces.ts';
 
 /** Who calls: what the key says about the person, the workspace and the account that pays. */
 export interface Caller {
@@ -18,6 +19,8 @@ export interface Caller {
     userId: string;
     workspaceId: string;
     workspaceName: string;
+    /** Of the user in the workspace. */
+    role: Role;
     /** Who pays and whose limits count: the user while the workspace is on Free, otherwise the workspace. */
     accountId: string;
     plan: Plan;
@@ -185,7 +188,7 @@ const CALLERS: Statement = {
     text: `select wanted.place::integer as place, k.id as key_id, k.name as key_name, k.prefix as key_prefix, k.expires_at,
                   (extract(epoch from k.expires_at - app_now()) * 1000)::double precision as lasts_ms,
                   u.id as user_id, u.suspended_at is not null as suspended, u.verified_at is not null as email_verified,
-                  w.id as workspace_id, w.name as workspace_name, w.plan,
+                  w.id as workspace_id, w.name as workspace_name, w.plan, m.role,
                   c.per_minute, c.per_hour, c.per_day, c.allowance_override, c.concurrency,
                   k.day_cap is not null or c.day_cap is not null as is_capped
            from unnest((select $1::bytea[])) with ordinality as wanted (hash, place)
@@ -256,6 +259,7 @@ interface CallerColumns {
     workspace_id: string;
     workspace_name: string;
     plan: Plan;
+    role: Role;
     per_minute: number | null;
     per_hour: number | null;
     per_day: number | null;
@@ -275,6 +279,7 @@ function toFound(row: CallerColumns): Found {
             userId: row.user_id,
             workspaceId: row.workspace_id,
             workspaceName: row.workspace_name,
+            role: row.role,
             accountId: payerOf(row.plan, row.workspace_id, row.user_id),
             plan: row.plan,
             figures: figuresFor(row.plan, {

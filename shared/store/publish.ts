@@ -7,6 +7,7 @@ import { addVersion, type LatestPublication, lockDomain, type Publication, readP
 import { guardPublishing } from './publishing-guard.ts';
 import { fulfil } from './schema-requests.ts';
 import { scheduleRun } from './verification.ts';
+import { type By, recordAct } from './workspace-audit.ts';
 
 /** Who publishes, and who pays for that workspace: the guard and the bonus belong to the account. */
 export interface Publisher {
@@ -15,6 +16,8 @@ export interface Publisher {
     accountId: string;
     /** False for enterprise accounts. */
     isGuarded: boolean;
+    /** Who is named in the audit of the workspace; absent: an operator's tool. */
+    by?: By;
 }
 
 export interface PublishOrder {
@@ -87,6 +90,7 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
         await scheduleRun(trx, order.document.site);
         if (before.isNewDomain) await rememberName(trx, order.registrable);
         await fulfil(trx, order.document.site, versionId);
+        await recordVersion(trx, order, version, change);
         const bonus = await earnBonus(trx, order, before);
         return { ...next, isCreated: true, versionId, publishedAt, ...bonus };
     });
@@ -107,6 +111,13 @@ function judgeMatch(before: Publication, { ifMatch }: PublishOrder): PublishRefu
     const isMatch = ifMatch === undefined || (ifMatch === '*' ? latestHash !== null : ifMatch === latestHash);
     if (!isMatch) return { ok: false, code: 'VERSION_CONFLICT', latestHash };
     return undefined;
+}
+
+async function recordVersion(db: Db, { publisher, document, versionHash }: PublishOrder, version: number, change: string): Promise<void> {
+    if (publisher === undefined) return;
+    const { workspaceId, by = { actor: 'operator' } } = publisher;
+    const details = { change, version_hash: versionHash };
+    await recordAct(db, { ...by, workspaceId, action: 'version.published', target: `${document.site}@${version}`, details });
 }
 
 /** Only whoever brings the domain's very first version can earn; the account is locked from here to the commit. */

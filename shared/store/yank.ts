@@ -4,6 +4,7 @@ import { pointToLatest } from './latest.ts';
 import { isMaintainer } from './maintainers.ts';
 import { scheduleRun } from './verification.ts';
 import type { YankReason } from './version-rows.ts';
+import { type By, recordAct } from './workspace-audit.ts';
 
 /**
  * Takes a version out of use; the highest one that is left becomes the latest. A second time changes the reason alone.
@@ -31,6 +32,7 @@ export interface YankOrder {
     version: number;
     workspaceId: string;
     reason?: YankReason;
+    by: By;
 }
 
 export type Yanked =
@@ -39,7 +41,7 @@ export type Yanked =
     | { ok: false; code: 'NOT_MAINTAINER' | 'VERSION_NOT_FOUND' | 'FORBIDDEN' };
 
 /** The same by a workspace, if it maintains the domain. What an operator yanked for security or legal reasons stays as it is. */
-export async function yankAsMaintainer(db: Db, { site, version, workspaceId, reason }: YankOrder): Promise<Yanked> {
+export async function yankAsMaintainer(db: Db, { site, version, workspaceId, reason, by }: YankOrder): Promise<Yanked> {
     return db.transaction(async (trx) => {
         const registrable = await lockDomainOf(trx, site);
         if (registrable === undefined || !(await isMaintainer(trx, registrable, workspaceId))) return { ok: false, code: 'NOT_MAINTAINER' };
@@ -48,6 +50,11 @@ export async function yankAsMaintainer(db: Db, { site, version, workspaceId, rea
         const isFinal = before.isYankedByOperator && before.yankReason !== 'broken';
         if (isFinal) return reason === undefined ? { ok: false, code: 'FORBIDDEN' } : { ok: true, version: before };
         const after = reason === undefined ? await unyank(trx, site, version) : await yank(trx, site, version, reason, 'maintainer');
+        if (before.yankReason !== (reason ?? null)) {
+            const act =
+                reason === undefined ? { action: 'version.unyanked' as const } : { action: 'version.yanked' as const, details: { reason } };
+            await recordAct(trx, { ...by, ...act, workspaceId, target: `${site}@${version}` });
+        }
         return { ok: true, version: after ?? before };
     });
 }

@@ -103,6 +103,8 @@ export async function openGround(topology?: Topology): Promise<Ground> {
         failure_mode: ({ words, int }) => words(int(1, 200)),
         source_url: ({ int }) => `https://${SHOP}/products?page=${int(1, 9)}`,
         requester_contact: () => 'somebody@people.example',
+        'getAudit.since': ({ pick }) => pick(['2026-11-02', '2026-11-02T09:30:00Z', '2026-11-02T09:30:00.123Z']),
+        'getAudit.actor': () => good.userId,
         'If-Match': () => '*',
         'If-None-Match': ({ pick }) => pick(['*', '"other"', 'W/"0a"', 'nonsense']),
         'X-Service-Session': ({ pick }) => pick(['ses_unknown', 'ä', '']),
@@ -111,6 +113,7 @@ export async function openGround(topology?: Topology): Promise<Ground> {
         getSchemas: await cursorOf(good, '/v1/schemas', [['sort', 'name']]),
         getVersions: await cursorOf(good, `/v1/schemas/${SHOP}/versions`),
         getMaintainers: await cursorOf(good, `/v1/schemas/${SHOP}/maintainers`),
+        getAudit: await cursorOf(good, '/v1/audit'),
     };
     return {
         world,

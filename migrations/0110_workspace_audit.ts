@@ -1,0 +1,61 @@
+import type { Knex } from 'knex';
+
+/**
+ * The audit of a workspace: who did what, when and from where. Partitioned by month, so that a month past its time is dropped and not
+ * deleted row by row. Rows that come before their month's partition was made go to `workspace_audit_rest`; upkeep moves them.
+ */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(`
+        create sequence workspace_audit_id;
+        create table workspace_audit (
+            id bigint not null default nextval('workspace_audit_id'),
+            at timestamptz not null default app_now(),
+            workspace_id text collate "C" not null,
+            actor text collate "C" not null check (actor in ('operator', 'system') or actor ~ '^(usr|key)_'),
+            action text collate "C" not null,
+            target text not null,
+            ip inet,
+            details jsonb not null default '{}',
+            primary key (at, id)
+        ) partition by range (at);
+        create index workspace_audit_of_workspace on workspace_audit (workspace_id, at, id);
+        create index workspace_audit_with_ip on workspace_audit (at) where ip is not null;
+        create table workspace_audit_rest partition of workspace_audit default;
+
+        -- Makes the partitions of this month and the next two, drops months that ended p_days ago, and forgets addresses after p_ip_days.
+        create function workspace_audit_upkeep(p_days integer, p_ip_days integer) returns void language plpgsql
+            set lock_timeout = '1s' as $$
+        declare
+            starts timestamptz;
+            ends timestamptz;
+            part text;
+        begin
+            perform pg_advisory_xact_lock(hashtext('workspace_audit_upkeep'));
+            for n in 0..2 loop
+                starts := (date_trunc('month', app_now() at time zone 'UTC') + n * interval '1 month') at time zone 'UTC';
+                ends := (starts at time zone 'UTC' + interval '1 month') at time zone 'UTC';
+                part := 'workspace_audit_' || to_char(starts at time zone 'UTC', 'YYYY_MM');
+                if to_regclass(part) is null then
+                    execute format('create table %I (like workspace_audit including all)', part);
+                    execute format('with moved as (delete from workspace_audit_rest where at >= %L and at < %L returning *)
+                                    insert into %I select * from moved', starts, ends, part);
+                    execute format('alter table workspace_audit attach partition %I for values from (%L) to (%L)', part, starts, ends);
+                end if;
+            end loop;
+            for part in select c.relname from pg_inherits i join pg_class c on c.oid = i.inhrelid
+                        where i.inhparent = 'workspace_audit'::regclass and c.relname ~ '^workspace_audit_\\d{4}_\\d{2}$' loop
+                ends := (to_date(right(part, 7), 'YYYY_MM') + interval '1 month') at time zone 'UTC';
+                if ends < app_now() - p_days * interval '1 day' then
+                    execute format('drop table %I', part);
+                end if;
+            end loop;
+            delete from workspace_audit_rest where at < app_now() - p_days * interval '1 day';
+            update workspace_audit set ip = null where ip is not null and at < app_now() - p_ip_days * interval '1 day';
+        end $$;
+        select workspace_audit_upkeep(400, 90);
+    `);
+}
+
+export async function down(knex: Knex): Promise<void> {
+    await knex.raw('drop function workspace_audit_upkeep; drop table workspace_audit; drop sequence workspace_audit_id;');
+}

@@ -1,0 +1,59 @@
+import Joi from 'joi';
+import { ACT_NAMES } from '../domain/acts.ts';
+import type { JsonObject } from '../domain/types.ts';
+import { contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface AuditQuery extends v.PageQuery {
+    actor?: string;
+    action?: string;
+    since?: string;
+}
+
+export interface AuditEntry {
+    at: string;
+    actor: string;
+    action: string;
+    target: string;
+    ip: string | null;
+    details: JsonObject;
+}
+
+/** GET /v1/audit: who did what in the key's workspace. */
+export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
+    name: 'getAudit',
+    method: 'GET',
+    path: '/v1/audit',
+    tag: 'Account',
+    summary: 'List who did what in the workspace',
+    description: 'Newest first, of the last 400 days, for owners and admins of the workspace. Addresses are shown for 90 days.',
+    auth: 'required',
+    counted: false,
+    query: Joi.object<AuditQuery, true>({
+        actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, operator or system'),
+        action: Joi.string().valid(...ACT_NAMES),
+        since: Joi.string()
+            .pattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?Z)?$/)
+            .custom((text: string, { error }) => (Number.isNaN(Date.parse(text)) ? error('string.pattern.base') : text))
+            .description('A day or a moment in UTC, as 2026-11-02 or 2026-11-02T09:30:00Z; acts from then on'),
+        limit: v.limit(),
+        cursor: v.cursor(),
+    }),
+    answer: {
+        shape: 'list',
+        status: 200,
+        schema: Joi.array().items(
+            Joi.object<AuditEntry, true>({
+                at: v.time().required(),
+                actor: Joi.string().required().description('usr_…, key_…, operator, or system for Routebook itself'),
+                action: Joi.string()
+                    .valid(...ACT_NAMES)
+                    .required(),
+                target: Joi.string().allow('').required().description('An id, a member, a site, or site@version'),
+                ip: Joi.string().allow(null).required().description('Address of the client'),
+                details: v.jsonObject().required().description('What changed'),
+            }),
+        ),
+    },
+    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR'],
+});
