@@ -68,6 +68,7 @@ async function connect(app: App): Promise<void> {
     const parts = [
         () => app.db.raw('select 1'),
         () => app.credits.stateOf('op_nobody'),
+        () => app.secrets.hmac('', 'start'),
         () => app.queue.ping(),
         () => app.limits.peek('ip:nobody', [ANONYMOUS], 'nobody'),
     ];

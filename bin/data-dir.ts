@@ -3,12 +3,17 @@ import { dirname, join, resolve } from 'node:path';
 import { type Config, ConfigFault } from '../shared/config.ts';
 
 /**
- * Makes DATA_DIR where it is missing, and sees that what will be kept there can be: the embedded PostgreSQL, or the demo's key.
+ * Makes DATA_DIR where it is missing, and sees that what will be kept there can be: the embedded PostgreSQL, the key ring, or the demo's key.
  * @throws ConfigFault where it is no folder and cannot become one, or cannot be written
  */
-export function makeDataDir({ dataDir, databaseUrl, demo }: Pick<Config, 'dataDir' | 'databaseUrl' | 'demo'>): void {
+export function makeDataDir({
+    dataDir,
+    databaseUrl,
+    demo,
+    secretKeys,
+}: Pick<Config, 'dataDir' | 'databaseUrl' | 'demo' | 'secretKeys'>): void {
     orFault(`${dataDir} is no folder and cannot be made one`, () => makeFolder(resolve(dataDir)));
-    if (databaseUrl !== undefined && !demo) return;
+    if (databaseUrl !== undefined && !demo && secretKeys.length > 0) return;
     // Tried, since modes do not bind root, and read-only file systems and full disks do not show in them.
     orFault(`${dataDir} cannot be written`, () => rmdirSync(mkdtempSync(join(dataDir, '.writable-'))));
 }

@@ -19,6 +19,7 @@ import { demoKey } from './demo/key.ts';
 import { DEMO_SITE, openDemoSite } from './demo/site.ts';
 import { loadStarterRegistry, publishDemo } from './demo/starter-registry.ts';
 import { runToEnd } from './run-to-end.ts';
+import { keepSecretKeys } from './secret-keys.ts';
 
 /**
  * The newcomer's command: everything in one process, beside an embedded PostgreSQL where DATABASE_URL names none. On a terminal only
@@ -40,6 +41,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     const config = {
         ...settings,
         ...(demo === undefined ? {} : reachable(settings, demo.port)),
+        secretKeys: settings.secretKeys.length > 0 ? settings.secretKeys : keepSecretKeys(settings.dataDir),
         host: settings.host ?? '127.0.0.1',
         databaseUrl,
     };

@@ -9,6 +9,7 @@ import type { Log } from './log.ts';
 import { type Metrics, openMetrics } from './metrics.ts';
 import { openPrecedents, type Precedents } from './precedents.ts';
 import { openQueue, type Queue } from './queue.ts';
+import { openSecrets, type Secrets } from './secrets.ts';
 import { type Credits, openCredits } from './store/credits.ts';
 import { type Cursors, openCursors } from './store/cursors.ts';
 import { type Idempotency, openIdempotency } from './store/idempotency.ts';
@@ -38,6 +39,8 @@ export interface App {
     readonly turns: Turns;
     /** Endpoints that killed workers. */
     readonly quarantine: Quarantine;
+    /** What this installation encrypts and signs with. */
+    readonly secrets: Secrets;
     readonly credits: Credits;
     /** Calls that went through a moment ago. */
     readonly precedents: Precedents;
@@ -111,6 +114,7 @@ export function openApp(
         onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
     });
     cleanup.add('browsing', () => browse.destroy());
+    const secrets = openSecrets({ db, keys: config.secretKeys, log });
     const limits = openLimits({ databaseUrl, redisUrl, keyPrefix, clock, log });
     cleanup.add('limits', () => limits.close());
     const fleet = openFleet({ databaseUrl, redisUrl, keyPrefix, log });
@@ -154,6 +158,7 @@ export function openApp(
         circuits,
         turns,
         quarantine,
+        secrets,
         credits,
         precedents: openPrecedents(),
         idempotency,

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type EgressAllowEntry, parseEgressAllow } from './domain/egress-allow.ts';
+import { parseSecretKeys, type SecretKey } from './domain/key-ring.ts';
 
 /** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
 export interface Config {
@@ -19,6 +20,8 @@ export interface Config {
     egressHosts: ReadonlyMap<string, readonly string[]>;
     egressProxyUrl: string | undefined;
     trustProxy: number;
+    /** The first encrypts, all decrypt; empty: the ring is in the database. */
+    secretKeys: readonly SecretKey[];
     dataDir: string;
     demo: boolean;
     logLevel: string;
@@ -78,6 +81,7 @@ export function readConfig(env: Env = process.env): Config {
         shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { least: 0, most: 600_000, fallback: fetchTimeoutMs + 2000 }),
         ...egressSettings(read),
         trustProxy: read.integer('TRUST_PROXY', { least: 0, most: 16, fallback: 0 }),
+        secretKeys: read.secretKeys('SECRET_KEYS'),
         dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
         demo: read.flag('DEMO', databaseUrl === undefined),
         logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -257,6 +261,15 @@ class SettingsReader {
         if (value === undefined) return [];
         const parsed = parseEgressAllow(value);
         return parsed.ok ? parsed.entries : (this.#fault(name, parsed.problem, '127.0.0.0/8:3000,[::1]/128:3000') ?? []);
+    }
+
+    secretKeys(name: string): readonly SecretKey[] {
+        const value = this.#value(name);
+        if (value === undefined) return [];
+        const parsed = parseSecretKeys(value);
+        // No example: people copy it, and a key that stands in our texts is none.
+        if (!parsed.ok) this.#faults.push(`${name}: ${parsed.problem}; make one with: openssl rand -base64 32`);
+        return parsed.ok ? parsed.keys : [];
     }
 
     egressHosts(name: string): ReadonlyMap<string, readonly string[]> {

@@ -4,7 +4,9 @@ import { type Db, openDb } from '../../shared/db.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { findRunning } from '../../shared/embedded-postgres.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
+import { openSecrets, type Secrets } from '../../shared/secrets.ts';
 import { recordChange } from '../../shared/store/audit.ts';
+import { readSecretKeys } from '../secret-keys.ts';
 
 /** What an operator can do something about; the message is one sentence. */
 export class AdminFault extends Error {
@@ -20,6 +22,7 @@ export class AdminFault extends Error {
 /** Who works, and on which database. */
 export interface Operator {
     db: Db;
+    secrets: Secrets;
     /** As it stands in the audit. */
     actor: string;
 }
@@ -28,12 +31,16 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR; close `db` afterwards. */
 export async function openOperator(env?: Env): Promise<Operator> {
-    const { databaseUrl, dataDir } = readConfig(env);
+    const { databaseUrl, dataDir, secretKeys } = readConfig(env);
     const url = databaseUrl ?? (await findRunning(dataDir));
     if (url === undefined) {
         throw new AdminFault('SERVICE_UNAVAILABLE', `no database runs on ${dataDir}: set DATABASE_URL, or start one with npm start`);
     }
-    return { db: openDb({ url, poolSize: 2, acquireTimeoutMs: 5000, name: 'routebook-admin' }), actor: `operator ${loginName()}` };
+    const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 5000, name: 'routebook-admin' });
+    const keys = secretKeys.length > 0 ? secretKeys : readSecretKeys(dataDir);
+    // The services warn of a ring in the database at each start; a command need not.
+    const secrets = openSecrets({ db, keys, log: { warn: () => undefined } });
+    return { db, secrets, actor: `operator ${loginName()}` };
 }
 
 /** A change and its entry in the audit, both or neither. `before` and `after` never hold a key. */

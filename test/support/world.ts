@@ -11,6 +11,7 @@ import { startVerifier, type VerifierOptions } from '../../workers/verify.ts';
 import { type OpenWorker, openWorker } from '../../workers/worker.ts';
 import { createTestDatabase } from './postgres.ts';
 import { testRedisUrl, uniquePrefix } from './redis.ts';
+import { TEST_SECRET_KEYS } from './secrets.ts';
 
 export type Topology = 'redis' | 'postgres';
 
@@ -109,7 +110,7 @@ function testConfig(databaseUrl: string, topology: Topology, overrides: Partial<
     const loopback = parseEgressAllow('127.0.0.0/8,[::1]/128');
     if (!loopback.ok) throw new Error(loopback.problem);
     return {
-        ...readConfig({ DATABASE_URL: databaseUrl, PORT: '0', HOST: '127.0.0.1', WORKER_CONCURRENCY: '64' }),
+        ...readConfig({ DATABASE_URL: databaseUrl, PORT: '0', HOST: '127.0.0.1', WORKER_CONCURRENCY: '64', SECRET_KEYS: TEST_SECRET_KEYS }),
         redisUrl: topology === 'redis' ? testRedisUrl() : undefined,
         keyPrefix: uniquePrefix(),
         passwordCost: 6,

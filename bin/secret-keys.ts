@@ -1,0 +1,39 @@
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ConfigFault } from '../shared/config.ts';
+import { newSecretKey, parseSecretKeys, type SecretKey } from '../shared/domain/key-ring.ts';
+
+/** The key ring of `npm start` without SECRET_KEYS: kept in DATA_DIR/secret-keys (mode 0600), made by the first start. */
+export function keepSecretKeys(dataDir: string): readonly SecretKey[] {
+    const file = fileOf(dataDir);
+    if (!existsSync(file)) {
+        const draft = `${file}.${process.pid}`;
+        rmSync(draft, { force: true });
+        writeFileSync(draft, `${newSecretKey('first')}\n`, { mode: 0o600, flag: 'wx' });
+        try {
+            // Of two starts at once, the second keeps the ring of the first; and a crash leaves no half of a key.
+            linkSync(draft, file);
+        } catch (error) {
+            if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+        } finally {
+            rmSync(draft, { force: true });
+        }
+    }
+    return readSecretKeys(dataDir);
+}
+
+/**
+ * The same ring, where there is one; otherwise none.
+ * @throws ConfigFault where the file holds no ring
+ */
+export function readSecretKeys(dataDir: string): readonly SecretKey[] {
+    const file = fileOf(dataDir);
+    if (!existsSync(file)) return [];
+    const parsed = parseSecretKeys(readFileSync(file, 'utf8').trim());
+    if (!parsed.ok) throw new ConfigFault([`${file}: ${parsed.problem}`]);
+    return parsed.keys;
+}
+
+function fileOf(dataDir: string): string {
+    return join(dataDir, 'secret-keys');
+}

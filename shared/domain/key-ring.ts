@@ -1,0 +1,140 @@
+import {
+    createCipheriv,
+    createDecipheriv,
+    createHmac,
+    createSecretKey,
+    hkdfSync,
+    type KeyObject,
+    randomBytes,
+    timingSafeEqual,
+} from 'node:crypto';
+
+/** A key of the installation, 256 bits; a KeyObject, so that no log and no error shows its bytes. */
+export interface SecretKey {
+    id: string;
+    key: KeyObject;
+}
+
+/** Keys of which the first encrypts and all decrypt. A purpose separates uses: what was sealed for one opens for no other. */
+export interface KeyRing {
+    seal(plain: Buffer | string, purpose: string): Buffer;
+    /** Undefined where no key of the ring opens it: the key is missing, or it was sealed for another purpose, or changed. */
+    open(sealed: Buffer, purpose: string): Buffer | undefined;
+    /** 32 bytes, by the first key. */
+    hmac(text: string, purpose: string): Buffer;
+    /** Whether any key of the ring made this HMAC. */
+    isHmac(mac: Buffer, text: string, purpose: string): boolean;
+    has(id: string): boolean;
+    /** Whether the first key sealed it. */
+    isCurrent(sealed: Buffer): boolean;
+}
+
+export const KEY_BYTES = 32;
+const ID = /^[A-Za-z0-9_-]{1,32}$/;
+
+/** Reads `id:base64` pairs with commas between. A problem never repeats a key. */
+export function parseSecretKeys(text: string): { ok: true; keys: SecretKey[] } | { ok: false; problem: string } {
+    const keys: SecretKey[] = [];
+    for (const [index, entry] of text.split(',').entries()) {
+        const fault = (what: string) => ({
+            ok: false as const,
+            problem: `must be id:base64 pairs with commas between; entry ${index + 1} ${what}`,
+        });
+        const [id = '', encoded, ...more] = entry.trim().split(':');
+        if (encoded === undefined || more.length > 0) return fault('has not exactly one colon');
+        if (!ID.test(id)) return fault('has an id that is not 1 to 32 letters, digits, - and _');
+        if (keys.some((key) => key.id === id)) return fault('has the id of an entry before it');
+        if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded)) return fault('has a key that is not base64');
+        const bytes = Buffer.from(encoded, 'base64');
+        if (bytes.length !== KEY_BYTES) return fault(`has a key of ${bytes.length} bytes instead of ${KEY_BYTES}`);
+        keys.push({ id, key: createSecretKey(bytes) });
+    }
+    return { ok: true, keys };
+}
+
+/** A new key as SECRET_KEYS takes it. */
+export function newSecretKey(id: string): string {
+    return `${id}:${randomBytes(KEY_BYTES).toString('base64')}`;
+}
+
+const VERSION = 1;
+const SALT_BYTES = 16;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM. A sealed text is: version, length of the key's id, id, salt, nonce, tag, ciphertext. Each has a key of its own, derived
+ * from the purpose's key and the salt: random nonces under one key would be safe for 2^32 texts only (NIST SP 800-38D, section 8.3).
+ */
+export function createKeyRing(keys: readonly [SecretKey, ...SecretKey[]]): KeyRing {
+    const byId = new Map(keys.map((key) => [key.id, key]));
+    const [first] = keys;
+    const derived = new Map<string, KeyObject>();
+    const keyFor = ({ id, key }: SecretKey, use: string): KeyObject => {
+        const name = `${id}:${use}`;
+        let known = derived.get(name);
+        if (known === undefined) {
+            known = createSecretKey(Buffer.from(hkdfSync('sha256', key, '', `routebook:${use}`, KEY_BYTES)));
+            derived.set(name, known);
+        }
+        return known;
+    };
+    const messageKey = (key: SecretKey, purpose: string, salt: Buffer) =>
+        createHmac('sha256', keyFor(key, `seal:${purpose}`))
+            .update(salt)
+            .digest();
+    const macBy = (key: SecretKey, text: string, purpose: string) =>
+        createHmac('sha256', keyFor(key, `hmac:${purpose}`))
+            .update(text, 'utf8')
+            .digest();
+    return {
+        seal(plain, purpose) {
+            const random = randomBytes(SALT_BYTES + NONCE_BYTES);
+            const [salt, nonce] = [random.subarray(0, SALT_BYTES), random.subarray(SALT_BYTES)];
+            const header = Buffer.from([VERSION, first.id.length, ...Buffer.from(first.id, 'latin1')]);
+            const cipher = createCipheriv('aes-256-gcm', messageKey(first, purpose, salt), nonce);
+            cipher.setAAD(Buffer.concat([header, Buffer.from(purpose)]));
+            const body = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain);
+            cipher.final();
+            return Buffer.concat([header, random, cipher.getAuthTag(), body]);
+        },
+        open(sealed, purpose) {
+            const id = keyIdOf(sealed);
+            const key = id === undefined ? undefined : byId.get(id);
+            if (key === undefined) return undefined;
+            const start = 2 + key.id.length;
+            const [salt, nonce, tag, body] = cut(sealed.subarray(start), SALT_BYTES, NONCE_BYTES, TAG_BYTES);
+            if (tag.length !== TAG_BYTES) return undefined;
+            const decipher = createDecipheriv('aes-256-gcm', messageKey(key, purpose, salt), nonce);
+            decipher.setAAD(Buffer.concat([sealed.subarray(0, start), Buffer.from(purpose)]));
+            decipher.setAuthTag(tag);
+            const plain = decipher.update(body);
+            try {
+                decipher.final();
+                return plain;
+            } catch {
+                return undefined;
+            }
+        },
+        hmac: (text, purpose) => macBy(first, text, purpose),
+        isHmac: (mac, text, purpose) =>
+            keys.some((key) => {
+                const own = macBy(key, text, purpose);
+                return own.length === mac.length && timingSafeEqual(own, mac);
+            }),
+        has: (id) => byId.has(id),
+        isCurrent: (sealed) => keyIdOf(sealed) === first.id,
+    };
+}
+
+/** The id of the key that sealed it; undefined where this is nothing that a ring sealed. */
+export function keyIdOf(sealed: Buffer): string | undefined {
+    const length = sealed[1];
+    if (sealed[0] !== VERSION || length === undefined || length === 0) return undefined;
+    return sealed.toString('latin1', 2, 2 + length);
+}
+
+function cut(bytes: Buffer, one: number, two: number, three: number): [Buffer, Buffer, Buffer, Buffer] {
+    const [second, third] = [one + two, one + two + three];
+    return [bytes.subarray(0, one), bytes.subarray(one, second), bytes.subarray(second, third), bytes.subarray(third)];
+}

@@ -1,0 +1,150 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { keepSecretKeys, readSecretKeys } from '../../bin/secret-keys.ts';
+import { ConfigFault, readConfig } from '../../shared/config.ts';
+import { type Db, openDb } from '../../shared/db.ts';
+import { newSecretKey } from '../../shared/domain/key-ring.ts';
+import { openLog } from '../../shared/log.ts';
+import { openSecrets } from '../../shared/secrets.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { testSecretKeys } from '../support/secrets.ts';
+
+describe('the key ring', () => {
+    let database: TestDatabase;
+    let db: Db;
+    const warned: string[] = [];
+    const log = openLog('warn', { write: (line: string) => void warned.push(line) });
+    const open = (text: string) => openSecrets({ db, keys: text === '' ? [] : testSecretKeys(text), log });
+    const [old, young] = [newSecretKey('2026-01'), newSecretKey('2026-02')];
+
+    before(async () => {
+        database = await createTestDatabase();
+        db = openDb({ url: database.url });
+    });
+
+    after(async () => {
+        await db.destroy();
+        await database.drop();
+    });
+
+    it('opens what it sealed, for the same purpose only', async () => {
+        const secrets = open(old);
+        for (const plain of ['', 'ü', 'x'.repeat(100_000)]) {
+            const sealed = await secrets.seal(plain, 'mail');
+            expect((await secrets.open(sealed, 'mail'))?.toString()).to.equal(plain);
+            expect(await secrets.open(sealed, 'result')).to.equal(undefined);
+        }
+        const bytes = randomBytes(1000);
+        expect((await secrets.open(await secrets.seal(bytes, 'mail'), 'mail'))?.equals(bytes)).to.equal(true);
+    });
+
+    it('seals the same text in another form each time', async () => {
+        const secrets = open(old);
+        const forms = await Promise.all(Array.from({ length: 100 }, async () => (await secrets.seal('same', 'mail')).toString('hex')));
+        expect(new Set(forms)).to.have.property('size', 100);
+    });
+
+    it('opens nothing that was changed, cut or made up', async () => {
+        const secrets = open(old);
+        const sealed = await secrets.seal('a text', 'mail');
+        for (let place = 0; place < sealed.length; place++) {
+            const changed = Buffer.from(sealed);
+            changed[place] = (changed[place] ?? 0) ^ 1;
+            expect(await secrets.open(changed, 'mail'), `byte ${place}`).to.equal(undefined);
+            expect(await secrets.open(sealed.subarray(0, place), 'mail'), `${place} bytes`).to.equal(undefined);
+        }
+        for (const made of [Buffer.alloc(0), Buffer.from('{"plain":"text"}'), randomBytes(200)]) {
+            expect(await secrets.open(made, 'mail')).to.equal(undefined);
+        }
+    });
+
+    it('seals with its first key and opens with all of them, so that keys can be rotated', async () => {
+        const [before, during, after] = [open(old), open(`${young},${old}`), open(young)];
+        const sealed = await before.seal('a text', 'mail');
+        expect((await during.open(sealed, 'mail'))?.toString()).to.equal('a text');
+        expect([await before.isCurrent(sealed), await during.isCurrent(sealed)]).to.deep.equal([true, false]);
+        expect(await after.open(sealed, 'mail')).to.equal(undefined);
+        const renewed = await during.seal('a text', 'mail');
+        expect((await after.open(renewed, 'mail'))?.toString()).to.equal('a text');
+        const mac = await before.hmac('lnk_1', 'link');
+        expect(await during.isHmac(mac, 'lnk_1', 'link')).to.equal(true);
+        expect(await during.isHmac(mac, 'lnk_2', 'link')).to.equal(false);
+        expect(await during.isHmac(mac, 'lnk_1', 'other')).to.equal(false);
+        expect(await after.isHmac(mac, 'lnk_1', 'link')).to.equal(false);
+        expect((await during.hmac('lnk_1', 'link')).equals(await after.hmac('lnk_1', 'link'))).to.equal(true);
+    });
+
+    it('is one in the database for all processes where SECRET_KEYS is not set, and each start warns of it', async () => {
+        warned.length = 0;
+        const [one, two] = [open(''), open('')];
+        const [first, second] = await Promise.all([one.seal('first', 'mail'), two.seal('second', 'mail')]);
+        expect((await two.open(first, 'mail'))?.toString()).to.equal('first');
+        expect((await one.open(second, 'mail'))?.toString()).to.equal('second');
+        expect([one.isConfigured, open(old).isConfigured]).to.deep.equal([false, true]);
+        expect(warned).to.have.length(2);
+        expect(warned[0]).to.include('SECRET_KEYS is not set');
+        // Once it is set, what the database's ring sealed is opened all the same.
+        const later = open(old);
+        expect((await later.open(first, 'mail'))?.toString()).to.equal('first');
+        expect(await later.isCurrent(first)).to.equal(false);
+        expect(await later.isHmac(await one.hmac('lnk_1', 'link'), 'lnk_1', 'link')).to.equal(true);
+    });
+
+    it('is asked of the database again where that was away', async () => {
+        const nowhere = openDb({ url: 'postgresql://nobody@127.0.0.1:1/none', acquireTimeoutMs: 100 });
+        const secrets = openSecrets({ db: nowhere, keys: [], log });
+        for (let round = 0; round < 2; round++) {
+            const failure = await secrets.seal('a text', 'mail').catch((error: unknown) => error);
+            expect(failure).to.be.an('error');
+        }
+        await nowhere.destroy();
+        const configured = openSecrets({ db: nowhere, keys: testSecretKeys(old), log });
+        expect((await configured.open(await configured.seal('a text', 'mail'), 'mail'))?.toString()).to.equal('a text');
+    });
+});
+
+describe('SECRET_KEYS', () => {
+    it('that cannot work is told at the start, without a key in the line', () => {
+        const secret = randomBytes(32).toString('base64');
+        const wrong: Record<string, RegExp> = {
+            [secret]: /entry 1 has not exactly one colon/,
+            [`a b:${secret}`]: /entry 1 has an id that/,
+            [`:${secret}`]: /entry 1 has an id that/,
+            [`one:${secret},one:${secret}`]: /entry 2 has the id of an entry before it/,
+            [`one:${secret},two:${secret.slice(0, 20)}`]: /entry 2 has a key of 15 bytes instead of 32/,
+            [`one:${secret.slice(0, 30)}!${secret.slice(30)}`]: /entry 1 has a key that is not base64/,
+            [`one:${secret},`]: /entry 2 has not exactly one colon/,
+        };
+        for (const [value, fault] of Object.entries(wrong)) {
+            expect(() => readConfig({ SECRET_KEYS: value }), value).to.throw(ConfigFault, fault);
+            expect(() => readConfig({ SECRET_KEYS: value }), value).not.to.throw(secret.slice(0, 20));
+        }
+    });
+
+    it('is never shown by what prints the settings', () => {
+        const secret = randomBytes(32);
+        const config = readConfig({ SECRET_KEYS: `one:${secret.toString('base64')}` });
+        expect(config.secretKeys.map(({ id }) => id)).to.deep.equal(['one']);
+        expect(JSON.stringify(config)).not.to.include(secret.toString('base64'));
+    });
+
+    it('is made by npm start, once, readable by its user alone', () => {
+        const folder = mkdtempSync(join(tmpdir(), 'routebook-keys-'));
+        try {
+            expect(readSecretKeys(folder)).to.deep.equal([]);
+            const [made] = keepSecretKeys(folder);
+            const file = join(folder, 'secret-keys');
+            expect(statSync(file).mode & 0o777).to.equal(0o600);
+            const text = readFileSync(file, 'utf8');
+            expect(keepSecretKeys(folder)[0]?.key.equals(made?.key as never)).to.equal(true);
+            expect(readFileSync(file, 'utf8')).to.equal(text);
+            writeFileSync(file, 'half');
+            expect(() => keepSecretKeys(folder)).to.throw(ConfigFault, `${file}: must be id:base64 pairs`);
+        } finally {
+            rmSync(folder, { recursive: true });
+        }
+    });
+});

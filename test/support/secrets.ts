@@ -1,0 +1,11 @@
+import { parseSecretKeys, type SecretKey } from '../../shared/domain/key-ring.ts';
+
+/** SECRET_KEYS of tests: one ring, so that processes of one test open what others sealed. */
+export const TEST_SECRET_KEYS = `test:${Buffer.alloc(32, 'a key of tests and of nobody else').toString('base64')}`;
+
+/** The same, as the settings read it. */
+export function testSecretKeys(text = TEST_SECRET_KEYS): readonly SecretKey[] {
+    const parsed = parseSecretKeys(text);
+    if (!parsed.ok) throw new Error(parsed.problem);
+    return parsed.keys;
+}
