@@ -33,27 +33,33 @@ export async function changePassword(db: Db, userId: string, passwordHash: strin
 }
 
 /**
- * The password of somebody who proved to read `address`, from a mailed link. Whoever signed up with an address that was not
- * theirs loses the keys made so far.
+ * The password of somebody who proved to read `address`, from a mailed link: sessions and other links end, and keys where that is wanted.
+ * Where nobody confirmed the address before, somebody else may have signed up with it: all keys end.
  */
-export async function resetPassword(db: Db, userId: string, address: string, passwordHash: string): Promise<void> {
+export async function resetPassword(
+    db: Db,
+    userId: string,
+    address: string,
+    { passwordHash, revokeKeys }: { passwordHash: string; revokeKeys: boolean },
+): Promise<void> {
     await db.transaction(async (trx) => {
         await trx.raw(
             `update api_keys k set revoked_at = app_now() from users u
-             where u.id = k.user_id and u.id = ? and u.verified_at is null and k.revoked_at is null`,
-            [userId],
+             where u.id = k.user_id and u.id = ? and (u.verified_at is null or ?) and k.revoked_at is null`,
+            [userId, revokeKeys],
         );
         await changePassword(trx, userId, passwordHash);
         await verifyAddress(trx, userId, address);
     });
 }
 
-/** Whoever opened the link reads the address: counts as verified from now on, if it is still the user's. */
+/** The address counts as verified from now on, if it is still the user's; further links to confirm it end. */
 export async function verifyAddress(db: Db, userId: string, address: string): Promise<boolean> {
     const { rowCount } = await db.raw<{ rowCount: number }>(
         'update users set verified_at = coalesce(verified_at, app_now()) where id = ? and email = ?',
         [userId, address],
     );
+    await db.raw("delete from mail_links where user_id = ? and purpose = 'verify'", [userId]);
     return rowCount === 1;
 }
 

@@ -40,6 +40,7 @@ export async function ensureUser(
     if (verified_at === null) {
         await db.raw('update api_keys set revoked_at = app_now() where user_id = ? and revoked_at is null', [id]);
         await endSessions(db, id);
+        await db.raw('delete from mail_links where user_id = ?', [id]);
         await db.raw('update users set password_hash = null, verified_at = app_now() where id = ?', [id]);
     }
     return { userId: id, isNewUser: false };

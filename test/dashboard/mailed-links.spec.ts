@@ -61,19 +61,19 @@ describe('an account', function () {
             );
         });
 
-        it('is confirmed by its mailed link, once; by a button where somebody else may have opened it', async () => {
+        it('is confirmed by its mailed link, once; with the password where somebody else may have opened it', async () => {
             const email = freshAddress();
             await signUp(world, email);
             const { link = '', from, text } = await mail.letterTo(email);
             expect(from).to.equal('Routebook <hello@routebook.example>');
-            expect(text).to.include('If you did not sign up, do nothing');
+            expect(text).to.include('If you did not sign up');
             const scanner = visitor(world);
             expect(wordsOf((await scanner.get(link)).html)).to.include('Is this your address?');
             const { rows } = await world.app.db.raw('select verified_at from users where email = ?', [email]);
             expect(rows[0].verified_at).to.equal(null);
             const token = new URL(link, world.base).searchParams.get('token') ?? '';
-            expect((await scanner.send('/verify', { token }, { from: link })).to).to.equal('/login');
-            expect((await scanner.get(link)).status).to.equal(410);
+            expect((await scanner.send('/verify', { token, password: PASSWORD }, { from: link })).to).to.equal('/dashboard');
+            expect((await visitor(world).get(link)).status).to.equal(410);
         });
 
         it('gets the link again on request, a few times an hour', async () => {
@@ -216,7 +216,7 @@ describe('an account', function () {
                     10_000,
                 );
                 const link = /\/verify\?token=[\w-]{43}/.exec(String(written()?.['mail_text']))?.[0] ?? '';
-                expect((await visitor(quiet).get(link)).to).to.equal('/login');
+                expect((await person.get(link)).to).to.equal('/dashboard');
                 expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Address confirmed');
             } finally {
                 await quiet.close();

@@ -39,7 +39,7 @@ export async function mailCode(visit: PersonalVisit): Promise<Answer> {
 
 async function passwordProblems(visit: PersonalVisit): Promise<Problems | undefined> {
     const read = readFields(visit.fields, { password: secret });
-    return read.ok ? passwordFault(visit, read.values.password) : read.problems;
+    return read.ok ? passwordFault(visit, visit.me, read.values.password) : read.problems;
 }
 
 async function codeProblems({ app, me, fields }: PersonalVisit): Promise<Problems | undefined> {

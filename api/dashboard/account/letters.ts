@@ -13,7 +13,8 @@ Open this link to confirm that this address is yours. It works for a week.
 
 ${publicUrl}/verify?token=${token}
 
-If you did not sign up, do nothing: nobody can use this address without the link.
+If you did not sign up, somebody else used your address. Do nothing, and it stays unconfirmed; or open the link and set a
+password of your own: then the account is yours, and every session and key made before ends.
 `,
     };
 }
@@ -41,7 +42,8 @@ export function changeLetter(to: string, publicUrl: string, token: string): Mail
         subject: 'Confirm your new address',
         text: `You asked to use this address for your account at Routebook.
 
-Open this link to make it so. It works for a day; until then the old address holds.
+Open this link to make it so, where you are signed in or with the password of that account. It works for a day; until
+then the old address holds.
 
 ${publicUrl}/verify?token=${token}
 

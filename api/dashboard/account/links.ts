@@ -1,37 +1,30 @@
-import { readEmail } from '../../../shared/domain/email.ts';
 import { isWebToken } from '../../../shared/domain/web-token.ts';
 import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { changeAddress, credentialsOf, verifyAddress } from '../../../shared/store/credentials.ts';
-import { findLink, type MailLink, makeLink, useLink } from '../../../shared/store/mail-links.ts';
+import { credentialsOf } from '../../../shared/store/credentials.ts';
+import { findLink, type MailLink, makeLink } from '../../../shared/store/mail-links.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
-import type { Notice } from '../notices.ts';
+import type { Problems } from '../fields.ts';
 import type { Answer, PersonalVisit, Shown, Visit } from '../page.ts';
 import { waitText } from './fields.ts';
-import { changedLetter, verifyLetter } from './letters.ts';
+import { verifyLetter } from './letters.ts';
+import { confirmAddress, confirmWithPassword, type OpenedLink, takeAddress } from './use-link.ts';
 
-/**
- * Opens a link that confirms an address. It counts at once for its own user in this browser, and where there is no mail server;
- * everybody else has to press a button, since mail scanners open links too.
- */
+/** Opens a link that confirms an address: it counts at once for its own user, who is signed in; everybody else proves more. */
 export async function showVerify(visit: Visit): Promise<Answer> {
-    const token = visit.query('token');
-    const link = await confirming(visit, token);
-    if (token === undefined || link === undefined) return gone(visit);
-    const isOwn = visit.me?.userId === link.userId || visit.app.config.mail.smtpUrl === undefined;
-    if (isOwn) return confirm(visit, token);
-    return {
-        view: 'account/verify',
-        title: 'Confirm your address',
-        model: { token, address: link.address, isChange: link.purpose === 'change' },
-    };
+    const link = await confirming(visit, visit.query('token'));
+    if (link === undefined) return gone(visit);
+    return isOwn(visit, link) ? ((await confirmAddress(visit, link)) ?? gone(visit)) : verifyForm(link, {});
 }
 
-/** The button's side. */
+/** The form behind the link takes the password of the account or, for an address that nobody confirmed, a new one. */
 export async function verifyByForm(visit: Visit): Promise<Answer> {
-    const token = visit.fields.get('token');
-    const link = await confirming(visit, token);
-    if (token === undefined || link === undefined) return gone(visit);
-    return confirm(visit, token);
+    const link = await confirming(visit, visit.fields.get('token'));
+    if (link === undefined) return gone(visit);
+    if (isOwn(visit, link)) return (await confirmAddress(visit, link)) ?? gone(visit);
+    const takesNew = link.purpose === 'verify' && visit.fields.has('new_password');
+    const done = await (takesNew ? takeAddress(visit, link) : confirmWithPassword(visit, link));
+    if (done === undefined) return gone(visit);
+    return 'problems' in done ? verifyForm(link, done.problems, 422) : done;
 }
 
 /** Mails the link once more. */
@@ -65,24 +58,30 @@ export function gone({ me }: Visit): Answer {
     return { view: 'account/words', title, status: 410, model: { title, message, link: '/login', label: 'Sign in' } } satisfies Shown;
 }
 
-async function confirming({ app }: Visit, token: string | undefined): Promise<MailLink | undefined> {
+/** The link of a token, where there is still something to confirm by it. */
+async function confirming({ app }: Visit, token: string | undefined): Promise<OpenedLink | undefined> {
     const link = isWebToken(token) ? await findLink(app.db, token) : undefined;
-    return link?.purpose === 'reset' ? undefined : link;
+    if (token === undefined || link === undefined || link.purpose === 'reset') return undefined;
+    const account = await credentialsOf(app.db, link.userId);
+    if (account === undefined || (link.purpose === 'verify' && account.isVerified)) return undefined;
+    return { ...link, token, account: account.email };
 }
 
-async function confirm(visit: Visit, token: string): Promise<Answer> {
-    const { app, me } = visit;
-    const done = await app.db.transaction(async (trx): Promise<Notice | undefined> => {
-        const link = await useLink(trx, token);
-        if (link === undefined) return undefined;
-        if (link.purpose === 'verify') return (await verifyAddress(trx, link.userId, link.address)) ? 'verified' : undefined;
-        const email = readEmail(link.address);
-        const before = await credentialsOf(trx, link.userId);
-        if (!email.ok || before === undefined || !(await changeAddress(trx, link.userId, email))) return undefined;
-        await queueMail(trx, changedLetter(before.email, email.address));
-        return 'address-changed';
-    });
-    if (done === undefined) return gone(visit);
-    visit.hurryMail();
-    return { to: me === undefined ? '/login' : '/dashboard', notice: done };
+function isOwn({ me }: Visit, link: MailLink): boolean {
+    return me?.userId === link.userId;
+}
+
+function verifyForm(link: OpenedLink, problems: Problems, status = 200): Shown {
+    return {
+        view: 'account/verify',
+        title: 'Confirm your address',
+        status,
+        model: {
+            token: link.token,
+            address: link.address,
+            account: link.account,
+            isChange: link.purpose === 'change',
+            problems,
+        },
+    };
 }

@@ -4,9 +4,9 @@ import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts'
 import { findCredentials, resetPassword } from '../../../shared/store/credentials.ts';
 import { findLink, makeLink, useLink } from '../../../shared/store/mail-links.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
-import { beginSession } from '../../../shared/store/web-sessions.ts';
-import { type Problems, readFields, secret, typed } from '../fields.ts';
+import { type Problems, readFields, secret, tick, typed } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
+import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
 import { passwordLetter, resetLetter } from './letters.ts';
 
@@ -57,21 +57,21 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     const token = fields.get('token') ?? '';
     const link = await resetting(visit, token);
     if (link === undefined) return tooLate();
-    const read = readFields(fields, { password: secret });
+    const read = readFields(fields, { password: secret, revoke_keys: tick });
     if (!read.ok) return resetForm(token, read.problems, 422);
     const weak = passwordProblem(read.values.password, link.address);
     if (weak !== undefined) return resetForm(token, { password: weak }, 422);
     const passwordHash = await visit.passwords.hash(read.values.password);
-    const session = await app.db.transaction(async (trx) => {
-        if ((await useLink(trx, token)) === undefined) return undefined;
-        await resetPassword(trx, link.userId, link.address, passwordHash);
+    const isDone = await app.db.transaction(async (trx) => {
+        if ((await useLink(trx, token)) === undefined) return false;
+        await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
         await queueMail(trx, passwordLetter(link.address));
-        return beginSession(trx, { userId: link.userId, browser: visit.browser });
+        return true;
     });
-    if (session === undefined) return tooLate();
+    if (!isDone) return tooLate();
     await forgetAttempts(app.db, [['sign-in by account', link.addressNormalised]]);
     visit.hurryMail();
-    return { to: '/dashboard', notice: 'password-set', signIn: session };
+    return enter(visit, { userId: link.userId, next: '/dashboard', notice: 'password-set' });
 }
 
 async function resetting({ app }: Visit, token: string | undefined) {

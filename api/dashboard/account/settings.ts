@@ -25,7 +25,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     if (!read.ok) return settings(visit, { password: read.problems });
     const weak = passwordProblem(read.values.new_password, me.email);
     if (weak !== undefined) return settings(visit, { password: { new_password: weak } });
-    const wrong = await passwordFault(visit, read.values.password);
+    const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { password: wrong });
     const hash = await visit.passwords.hash(read.values.new_password);
     await app.db.transaction(async (trx) => {
@@ -43,7 +43,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     if (!read.ok) return settings(visit, { address: read.problems });
     const { email, password } = read.values;
     if (email.address === me.email) return settings(visit, { address: { email: 'This is your address already.' } });
-    const wrong = await passwordFault(visit, password);
+    const wrong = await passwordFault(visit, me, password);
     if (wrong !== undefined) return settings(visit, { address: wrong });
     const holder = await findCredentials(app.db, email.normalised);
     if (holder !== undefined && holder.userId !== me.userId) {
@@ -70,7 +70,7 @@ export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
     const read = readFields(fields, { password: secret });
     if (!read.ok) return settings(visit, { deletion: read.problems });
-    const wrong = await passwordFault(visit, read.values.password);
+    const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { deletion: wrong });
     const workspaces = await workspacesLeft(app.db, me.userId);
     const orphans = ownerless(workspaces).map(({ name }) => name);

@@ -1,10 +1,11 @@
 import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
 import { findCredentials } from '../../../shared/store/credentials.ts';
-import { beginSession, endSession } from '../../../shared/store/web-sessions.ts';
+import { endSession } from '../../../shared/store/web-sessions.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
+import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
 
 /** The form to sign in; `next` is where the visitor wanted to go. */
@@ -32,10 +33,7 @@ export async function signInByForm(visit: Visit): Promise<Answer> {
     const isRight = await visit.passwords.matches(password, known?.passwordHash);
     if (known === undefined || !isRight) return form(visit, { '': 'Address and password do not fit together.' }, 422);
     await forgetAttempts(app.db, ofAccount);
-    // Whoever was signed in in this browser before is not any more.
-    if (visit.me !== undefined) await endSession(app.db, visit.me.sessionId);
-    const token = await beginSession(app.db, { userId: known.userId, browser: visit.browser });
-    return { to: ownPath(fields.get('next'), '/dashboard'), signIn: token };
+    return enter(visit, { userId: known.userId, next: ownPath(fields.get('next'), '/dashboard') });
 }
 
 /** Ends the session, in the table and in the browser. */

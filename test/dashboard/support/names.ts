@@ -46,7 +46,7 @@ export const MEANINGS: Readonly<Record<string, keyof Private | undefined>> = {
     cursor: 'cursor',
     ...none('domain', 'site', 'endpoint', 'version', 'package', 'category', 'source_url', 'q', 'sort', 'verified'),
     ...none('from', 'to', 'before', 'after', 'page', 'range', 'by', 'outcome', 'max_results', 'cap', 'plan', 'role', 'expires', 'overlap'),
-    ...none('email', 'name', 'password', 'new_password', 'code', 'next', 'step', 'sure', 'checked', 'follows', 'reason'),
+    ...none('email', 'name', 'password', 'new_password', 'revoke_keys', 'code', 'next', 'step', 'sure', 'checked', 'follows', 'reason'),
     ...none('task', 'read_or_write', 'auth_shape', 'output_shape', 'failure_mode', 'intent_category', 'frequency', 'requester_contact'),
     // Of links into the API, and of the head of a page.
     ...none('dry_run', 'format', 'intent', 'viewport', 'description'),

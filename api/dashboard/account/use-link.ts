@@ -1,0 +1,73 @@
+import { readEmail } from '../../../shared/domain/email.ts';
+import { passwordProblem } from '../../../shared/domain/password-rules.ts';
+import { changeAddress, credentialsOf, resetPassword, verifyAddress } from '../../../shared/store/credentials.ts';
+import { type MailLink, useLink } from '../../../shared/store/mail-links.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import { type Problems, readFields, secret } from '../fields.ts';
+import type { Notice } from '../notices.ts';
+import type { Answer, Visit } from '../page.ts';
+import { passwordFault } from './check-password.ts';
+import { enter } from './enter.ts';
+import { changedLetter } from './letters.ts';
+
+/** A link that was found, with the token that finds it. */
+export interface OpenedLink extends MailLink {
+    token: string;
+    /** The address of the account at this moment. */
+    account: string;
+}
+
+/** What was done, what is wrong with the form, or nothing where the link no longer works. */
+export type Done = Answer | { problems: Problems } | undefined;
+
+/** Confirms the address of a link that its own user opened. */
+export async function confirmAddress(visit: Visit, link: OpenedLink): Promise<Answer | undefined> {
+    const done = await consume(visit, link);
+    return done && { to: '/dashboard', notice: done };
+}
+
+/** Confirms the address where the link was opened elsewhere by somebody who knows the password of the account, and signs in there. */
+export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promise<Done> {
+    const read = readFields(visit.fields, { password: secret });
+    if (!read.ok) return { problems: read.problems };
+    const email = readEmail(link.account);
+    if (!email.ok) return undefined;
+    const problems = await passwordFault(visit, { userId: link.userId, emailNormalised: email.normalised }, read.values.password);
+    if (problems !== undefined) return { problems };
+    const done = await consume(visit, link);
+    return done && enter(visit, { userId: link.userId, next: '/dashboard', notice: done });
+}
+
+/**
+ * Gives an address that nobody confirmed to whoever reads it: with a new password the sessions and keys made before end,
+ * since somebody else may have signed up with it.
+ */
+export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done> {
+    const { app } = visit;
+    const read = readFields(visit.fields, { new_password: secret });
+    if (!read.ok) return { problems: read.problems };
+    const weak = passwordProblem(read.values.new_password, link.address);
+    if (weak !== undefined) return { problems: { new_password: weak } };
+    const passwordHash = await visit.passwords.hash(read.values.new_password);
+    const isDone = await app.db.transaction(async (trx) => {
+        if ((await useLink(trx, link.token)) === undefined) return false;
+        await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: true });
+        return true;
+    });
+    return isDone ? enter(visit, { userId: link.userId, next: '/dashboard', notice: 'verified' }) : undefined;
+}
+
+async function consume(visit: Visit, { token }: OpenedLink): Promise<Notice | undefined> {
+    const done = await visit.app.db.transaction(async (trx): Promise<Notice | undefined> => {
+        const link = await useLink(trx, token);
+        if (link === undefined) return undefined;
+        if (link.purpose === 'verify') return (await verifyAddress(trx, link.userId, link.address)) ? 'verified' : undefined;
+        const email = readEmail(link.address);
+        const before = await credentialsOf(trx, link.userId);
+        if (!email.ok || before === undefined || !(await changeAddress(trx, link.userId, email))) return undefined;
+        await queueMail(trx, changedLetter(before.email, email.address));
+        return 'address-changed';
+    });
+    if (done !== undefined) visit.hurryMail();
+    return done;
+}
