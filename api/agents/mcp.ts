@@ -3,10 +3,9 @@ import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { partsOf } from '../fetch-answer.ts';
 import { readJsonBody } from '../plugins/input-guard.ts';
 import { sameRequest } from '../plugins/observe.ts';
-import { beginningOf } from './beginning-of.ts';
+import { readAnswer } from '../read-answer.ts';
 import { effectsOf } from './find-effect.ts';
 
 /** What of the agent's request goes along with the calls made for it. */
@@ -85,19 +84,11 @@ function askAs(server: Server, request: Request): Ask {
         );
         const url = pairs.length === 0 ? path : `${path}?${new URLSearchParams(pairs)}`;
         const { payload, statusCode } = await inject(server, request, { method, url, headers, body });
-        const answer = readAnswer(payload);
-        if (statusCode >= 400 && answer.error !== undefined) throw new AskFailure(presentTold(answer.error));
+        const { body: answer } = readAnswer(payload);
+        const { error } = answer as { error?: Told };
+        if (statusCode >= 400 && error !== undefined) throw new AskFailure(presentTold(error));
         return answer;
     };
-}
-
-/** Characters of `data` that are read: more than any agent is given, and what takes this process a few milliseconds. */
-const READ_OF_DATA = 512 * 1024;
-
-function readAnswer(payload: string): Record<string, unknown> & { error?: Told } {
-    const large = payload.length > READ_OF_DATA ? partsOf(payload) : undefined;
-    if (large === undefined) return JSON.parse(payload);
-    return { data: JSON.parse(beginningOf(large.data, READ_OF_DATA)), meta: JSON.parse(large.meta) };
 }
 
 function inject(

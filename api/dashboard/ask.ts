@@ -3,6 +3,7 @@ import { figuresFor } from '../../shared/domain/plans.ts';
 import type { Detail } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import { sameRequest } from '../plugins/observe.ts';
+import { readAnswer } from '../read-answer.ts';
 import type { Visit, WorkspaceVisit } from './page.ts';
 
 export interface ApiCall {
@@ -26,7 +27,12 @@ export interface Told {
 }
 
 export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
-    | { ok: true; body: Readonly<Record<string, unknown>> }
+    | {
+          ok: true;
+          body: Readonly<Record<string, unknown>>;
+          /** The answer is large: `body` is the beginning of it. */
+          isCut: boolean;
+      }
     | { ok: false; refused: Told }
 );
 
@@ -51,10 +57,9 @@ export function askFor(request: Request): Ask {
             // observe.ts adds the rest; nobody but us can make a request that has a caller from its beginning.
             app: { caller: as } as RequestApplicationState,
         });
-        const told = JSON.parse(payload) as Record<string, unknown> & { error?: Told };
-        return told.error === undefined
-            ? { ok: true, headers: answered, body: told }
-            : { ok: false, headers: answered, refused: told.error };
+        const { body: told, isCut } = readAnswer(payload);
+        const { error } = told as { error?: Told };
+        return error === undefined ? { ok: true, headers: answered, body: told, isCut } : { ok: false, headers: answered, refused: error };
     };
 }
 

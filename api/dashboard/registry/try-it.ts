@@ -1,3 +1,4 @@
+import { writeJson } from '../../../shared/domain/bounded-json.ts';
 import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
 import { isWebToken, newWebToken } from '../../../shared/domain/web-token.ts';
 import type { Caller } from '../../../shared/store/keys.ts';
@@ -75,8 +76,8 @@ async function price(visit: WorkspaceVisit, tried: Tried, { body, as }: Order, p
             request.body === null
                 ? undefined
                 : typeof request.body === 'string'
-                  ? request.body
-                  : JSON.stringify(request.body, undefined, 2),
+                  ? request.body.slice(0, SHOWN).toWellFormed()
+                  : writeJson(request.body, SHOWN, { indent: 2 }).text,
         most,
         left: meta.credits_remaining,
         once: newWebToken(),
@@ -98,12 +99,12 @@ async function run(visit: WorkspaceVisit, tried: Tried, { body, as, once }: Orde
     return show(visit, tried, { result: answer.ok ? resultOf(answer) : { refused: answer.refused } });
 }
 
-function resultOf({ body, headers }: ApiAnswer & { ok: true }) {
+function resultOf({ body, headers, isCut }: ApiAnswer & { ok: true }) {
     const { data, meta } = body as { data: unknown; meta: object };
-    const text = JSON.stringify(data, undefined, 2);
+    const { text, isWhole } = writeJson(data, SHOWN, { indent: 2 });
     return {
-        text: text.slice(0, SHOWN).toWellFormed(),
-        isCut: text.length > SHOWN,
+        text,
+        isCut: isCut || !isWhole,
         meta,
         isReplayed: headers['idempotent-replayed'] === 'true',
     };
