@@ -5,6 +5,7 @@ import { openPostman, type Postman } from '../shared/mail.ts';
 import { queueMail } from '../shared/store/mails.ts';
 import { type MailServer, openMailServer } from './dashboard/support/mail-server.ts';
 import { type OpenedDatabase, openDatabase } from './store/registry.ts';
+import { advanceClock } from './support/clock.ts';
 
 describe('mail', () => {
     let database: OpenedDatabase;
@@ -73,7 +74,7 @@ describe('mail', () => {
         await postman().flush();
         expect(await waiting()).to.equal(1);
         server.refuseWith(0);
-        await db.raw(`update app_clock set time_offset = time_offset + interval '3 minutes'`);
+        await advanceClock(db, 180_000);
         await postman().flush();
         expect((await server.letterTo('later@people.example')).subject).to.equal('A subject');
         server.refuseWith(550);

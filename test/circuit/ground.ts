@@ -2,6 +2,7 @@ import knex, { type Knex } from 'knex';
 import { openSiteGuards, type SiteGuards } from '../../shared/circuit.ts';
 import type { Limits, SiteStanding } from '../../shared/limits.ts';
 import { eventually, type Ground, prepareGround, silent } from '../queue/topologies.ts';
+import { advanceClock } from '../support/clock.ts';
 
 /** A store with two processes on it that watch the sites together, and a clock that tests move. */
 export interface SitesGround {
@@ -39,7 +40,7 @@ export async function prepareSites(topology: 'redis' | 'postgres'): Promise<Site
         },
         async advance(seconds) {
             clock.offsetMs += seconds * 1000;
-            await db.raw('update app_clock set time_offset = time_offset + make_interval(secs => ?)', [seconds]);
+            await advanceClock(db, seconds * 1000);
         },
         async remove() {
             await one.close();

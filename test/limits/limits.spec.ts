@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
 import type { Limits, LimitWindow } from '../../shared/limits.ts';
 import { eventually, type Ground, prepareGround, topologies } from '../queue/topologies.ts';
+import { replaceClock } from '../support/clock.ts';
 
 const MINUTE: LimitWindow = { name: 'minute', limit: 3, seconds: 60 };
 /** These tests ask what is counted, not how soon: other tests share the machine. When one is given up stands in test/faults/outages.spec.ts. */
@@ -34,7 +35,7 @@ for (const topology of topologies) {
         /** Moves the one clock that counts: that of the shared store. */
         async function moveTo(seconds: number): Promise<void> {
             clock.offsetMs = seconds * 1000;
-            await db.raw('update app_clock set time_offset = make_interval(secs => ?)', [seconds]);
+            await replaceClock(db, seconds * 1000);
         }
 
         function aLease(account: string, changes: { operation?: string; site?: string; share?: number; lifeMs?: number } = {}) {

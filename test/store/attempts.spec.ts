@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { Db } from '../../shared/db.ts';
 import { ATTEMPTS, type Attempt, forgetAttempts, takeAttempts } from '../../shared/store/attempts.ts';
 import { forgetExpired } from '../../shared/store/web-sessions.ts';
+import { advanceClock } from '../support/clock.ts';
 import { type OpenedDatabase, openDatabase } from './registry.ts';
 
 describe('attempts', () => {
@@ -46,7 +47,7 @@ describe('attempts', () => {
         for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('ada')]);
         await forgetAttempts(db, [hourly('ada')]);
         expect(await takeAttempts(db, [hourly('ada')])).to.equal(0);
-        await db.raw(`update app_clock set time_offset = time_offset + interval '25 hours'`);
+        await advanceClock(db, 25 * 3_600_000);
         expect(await takeAttempts(db, [hourly('crowd')])).to.equal(0);
         await forgetExpired(db);
         const { rows } = await db.raw('select name from attempts');

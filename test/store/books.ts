@@ -4,6 +4,7 @@ import { newId } from '../../shared/domain/ids.ts';
 import { grantBonus } from '../../shared/store/credits/bonuses.ts';
 import { type Credits, type HoldOrder, openAccount, openCredits } from '../../shared/store/credits.ts';
 import { checkLedger } from '../../shared/store/ledger.ts';
+import { advanceClock, setClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
 /** A database with accounts in it, and two processes' worth of credits over it. */
@@ -56,10 +57,10 @@ export async function openBooks(): Promise<Books> {
             return id;
         },
         async setTime(iso) {
-            await db.raw('update app_clock set time_offset = ?::timestamptz - now()', [iso]);
+            await setClock(db, iso);
         },
         async advance(seconds) {
-            await db.raw('update app_clock set time_offset = time_offset + make_interval(secs => ?)', [seconds]);
+            await advanceClock(db, seconds * 1000);
         },
         async story(accountId) {
             const { rows } = await db.raw<{ rows: { kind: string; available_delta: number; held_delta: number }[] }>(

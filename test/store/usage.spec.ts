@@ -3,6 +3,7 @@ import type { Db } from '../../shared/db.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import { openSessions } from '../../shared/store/sessions.ts';
 import * as usage from '../../shared/store/usage.ts';
+import { advanceClock } from '../support/clock.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
 
 describe('the request log', () => {
@@ -42,7 +43,7 @@ describe('the request log', () => {
         if (traffic === undefined) throw new Error('a site without an answer');
         return traffic;
     };
-    const advance = (days: number) => db.raw("update app_clock set time_offset = time_offset + ? * interval '1 day'", [days]);
+    const advance = (days: number) => advanceClock(db, days * 86_400_000);
 
     it('has every call within a second, written together', async () => {
         const log = usage.openUsage(db);

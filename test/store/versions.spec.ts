@@ -3,6 +3,7 @@ import type { Db } from '../../shared/db.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { setDomain } from '../../shared/store/sites.ts';
+import { advanceClock } from '../support/clock.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
 describe('versions of a site', () => {
@@ -22,7 +23,7 @@ describe('versions of a site', () => {
         for (const text of texts) published.push(accepted(await schemas.publish(db, orderOf(packageOf(site, text), publisher))));
         return published;
     };
-    const advance = (days: number) => db.raw("update app_clock set time_offset = time_offset + ? * interval '1 day'", [days]);
+    const advance = (days: number) => advanceClock(db, days * 86_400_000);
 
     it('are effective at once, and any of them is found by its number', async () => {
         const latest = schemas.openLatest(db);

@@ -9,6 +9,7 @@ import { openTracing } from '../../shared/tracing/open.ts';
 import type { EgressConnector } from '../../workers/egress.ts';
 import { startVerifier, type VerifierOptions } from '../../workers/verify.ts';
 import { type OpenWorker, openWorker } from '../../workers/worker.ts';
+import { advanceClock } from './clock.ts';
 import { createTestDatabase } from './postgres.ts';
 import { testRedisUrl, uniquePrefix } from './redis.ts';
 import { TEST_SECRET_KEYS } from './secrets.ts';
@@ -85,7 +86,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
             async advance({ days = 0, hours = 0, minutes = 0, seconds = 0 }) {
                 const ms = ((days * 24 + hours) * 60 + minutes) * 60_000 + seconds * 1000;
                 clock.offsetMs += ms;
-                await app.db.raw(`update app_clock set time_offset = time_offset + ? * interval '1 millisecond'`, [ms]);
+                await advanceClock(app.db, ms);
             },
         },
         openAnotherApi: openApi,
