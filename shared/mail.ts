@@ -2,6 +2,7 @@ import type { Transporter } from 'nodemailer';
 import type { Config } from './config.ts';
 import type { Db } from './db.ts';
 import type { Log } from './log.ts';
+import type { Secrets } from './secrets.ts';
 import * as mails from './store/mails.ts';
 
 export interface Postman {
@@ -14,6 +15,7 @@ export interface Postman {
 
 export interface PostmanOptions {
     db: Db;
+    secrets: Secrets;
     log: Log;
     mail: Config['mail'];
     publicUrl(): string;
@@ -28,24 +30,30 @@ const MAX_ATTEMPTS = 9;
  * Sends the mails that wait in the database, from any number of processes, each mail by one of them. Without SMTP_URL a mail
  * goes to the log instead, at a level that `npm start` shows.
  */
-export function openPostman({ db, log, mail, publicUrl }: PostmanOptions): Postman {
+export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOptions): Postman {
     const send = mail.smtpUrl === undefined ? undefined : openTransport(mail.smtpUrl, () => mail.from ?? defaultSender(publicUrl()));
     let running: Promise<void> | undefined;
     let isAgain = false;
     let isClosed = false;
 
     async function empty(): Promise<void> {
-        for (let waiting = await mails.takeMail(db); waiting !== undefined && !isClosed; waiting = await mails.takeMail(db)) {
-            const { id, attempts, ...letter } = waiting;
-            if (send === undefined)
-                log.warn({ mail_to: letter.to, mail_text: letter.text }, `no SMTP_URL, so not mailed: ${letter.subject}`);
-            const failure = await send?.(letter).then(
+        const take = () => mails.takeMail(db, secrets);
+        for (let waiting = await take(); waiting !== undefined && !isClosed; waiting = await take()) {
+            const failure = await deliver(waiting).then(
                 () => undefined,
                 (error: unknown) => error,
             );
+            const { attempts } = waiting;
             if (failure !== undefined) log.warn({ part: 'mail', attempts, err: failure }, 'a mail could not be sent');
-            if (failure === undefined || isFinal(failure) || attempts >= MAX_ATTEMPTS) await mails.dropMail(db, id);
+            if (failure === undefined || isFinal(failure) || attempts >= MAX_ATTEMPTS) await mails.dropMail(db, waiting);
         }
+    }
+
+    async function deliver({ to, content }: mails.WaitingMail): Promise<void> {
+        // Another process may have the key: it is tried again like any other.
+        if (content === undefined) throw new Error('no key of SECRET_KEYS opens it');
+        if (send === undefined) log.warn({ mail_to: to, mail_text: content.text }, `no SMTP_URL, so not mailed: ${content.subject}`);
+        await send?.({ to, ...content });
     }
 
     function hurry(): Promise<void> {

@@ -1,15 +1,19 @@
 import { expect } from 'chai';
 import type { Db } from '../shared/db.ts';
+import { newSecretKey } from '../shared/domain/key-ring.ts';
 import { openLog } from '../shared/log.ts';
 import { openPostman, type Postman } from '../shared/mail.ts';
+import { openSecrets, type Secrets } from '../shared/secrets.ts';
 import { queueMail } from '../shared/store/mails.ts';
 import { type MailServer, openMailServer } from './dashboard/support/mail-server.ts';
 import { type OpenedDatabase, openDatabase } from './store/registry.ts';
 import { advanceClock } from './support/clock.ts';
+import { testSecretKeys } from './support/secrets.ts';
 
 describe('mail', () => {
     let database: OpenedDatabase;
     let db: Db;
+    let secrets: Secrets;
     let server: MailServer;
     let logged: Record<string, unknown>[];
     let opened: Postman[];
@@ -17,6 +21,7 @@ describe('mail', () => {
     before(async () => {
         database = await openDatabase();
         ({ db } = database);
+        secrets = openSecrets({ db, keys: testSecretKeys(), log: openLog('silent') });
         server = await openMailServer();
     });
     beforeEach(() => {
@@ -25,7 +30,7 @@ describe('mail', () => {
     });
     afterEach(async () => {
         for (const postman of opened) await postman.close();
-        await db.raw('delete from mails');
+        await db.raw('delete from outgoing_mails');
     });
     after(async () => {
         await server.close();
@@ -34,16 +39,16 @@ describe('mail', () => {
 
     function postman(smtpUrl: string | undefined = server.url): Postman {
         const log = openLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
-        const made = openPostman({ db, log, mail: { smtpUrl, from: undefined }, publicUrl: () => 'https://routebook.example' });
+        const made = openPostman({ db, secrets, log, mail: { smtpUrl, from: undefined }, publicUrl: () => 'https://routebook.example' });
         opened.push(made);
         return made;
     }
 
     const letter = (to: string) => ({ to, subject: 'A subject', text: 'First line.\n\nhttps://routebook.example/verify?token=abc\n' });
-    const waiting = async () => (await db.raw('select count(*) from mails')).rows[0].count;
+    const waiting = async () => (await db.raw('select count(*) from outgoing_mails')).rows[0].count;
 
     it('goes out as plain text, from an address of this service, and is then forgotten', async () => {
-        await queueMail(db, letter('ada@people.example'));
+        await queueMail(db, secrets, letter('ada@people.example'));
         await postman().flush();
         const { from, subject, text } = await server.letterTo('ada@people.example');
         expect({ from, subject }).to.deep.equal({ from: 'Routebook <no-reply@routebook.example>', subject: 'A subject' });
@@ -52,15 +57,41 @@ describe('mail', () => {
     });
 
     it('goes out once, whoever looks into the box at the same time', async () => {
-        for (let count = 0; count < 30; count++) await queueMail(db, letter('grace@people.example'));
+        for (let count = 0; count < 30; count++) await queueMail(db, secrets, letter('grace@people.example'));
         await Promise.all([postman(), postman(), postman()].map((each) => each.flush()));
         expect(server.letters.filter(({ to }) => to === 'grace@people.example')).to.have.length(30);
+    });
+
+    it('waits encrypted: who reads the database reads no subject, no text and no link', async () => {
+        await queueMail(db, secrets, letter('ada@people.example'));
+        const { rows } = await db.raw('select to_jsonb(m) as row, sealed from outgoing_mails m');
+        expect(rows).to.have.length(1);
+        const dump = `${JSON.stringify(rows[0].row)} ${rows[0].sealed.toString('latin1')}`;
+        for (const text of ['A subject', 'First line', 'token=abc']) {
+            expect(dump).not.to.include(text).and.not.to.include(Buffer.from(text).toString('hex'));
+        }
+    });
+
+    it('waits for a process that has its key, and is not sent without its text', async () => {
+        const others = openSecrets({ db, keys: testSecretKeys(newSecretKey('other')), log: openLog('silent') });
+        await queueMail(db, others, letter('sealed@people.example'));
+        await postman().flush();
+        expect(server.letters.filter(({ to }) => to === 'sealed@people.example')).to.deep.equal([]);
+        expect(await waiting()).to.equal(1);
+        expect(JSON.stringify(logged)).to.include('no key of SECRET_KEYS opens it');
+    });
+
+    it('goes out too where a release before this one left it in clear', async () => {
+        await db.raw('insert into mails (recipient, subject, body) values (?, ?, ?)', ['old@people.example', 'An old subject', 'Text.']);
+        await postman().flush();
+        expect((await server.letterTo('old@people.example')).subject).to.equal('An old subject');
+        expect((await db.raw('select count(*) from mails')).rows[0].count).to.equal(0);
     });
 
     it('is not sent where what was the reason for it did not happen', async () => {
         await db
             .transaction(async (trx) => {
-                await queueMail(trx, letter('nobody@people.example'));
+                await queueMail(trx, secrets, letter('nobody@people.example'));
                 throw new Error('undone');
             })
             .catch(() => undefined);
@@ -70,7 +101,7 @@ describe('mail', () => {
 
     it('waits where the server says "later", and is given up where it says "never"', async () => {
         server.refuseWith(451);
-        await queueMail(db, letter('later@people.example'));
+        await queueMail(db, secrets, letter('later@people.example'));
         await postman().flush();
         expect(await waiting()).to.equal(1);
         server.refuseWith(0);
@@ -78,23 +109,29 @@ describe('mail', () => {
         await postman().flush();
         expect((await server.letterTo('later@people.example')).subject).to.equal('A subject');
         server.refuseWith(550);
-        await queueMail(db, letter('never@people.example'));
+        await queueMail(db, secrets, letter('never@people.example'));
         await postman().flush();
         expect(await waiting()).to.equal(0);
         server.refuseWith(0);
     });
 
     it('waits while there is no server to be reached', async () => {
-        await queueMail(db, letter('away@people.example'));
+        await queueMail(db, secrets, letter('away@people.example'));
         await postman('smtp://127.0.0.1:1').flush();
         expect(await waiting()).to.equal(1);
         expect(logged.map(({ message }) => message)).to.include('a mail could not be sent');
     });
 
     it('stands in the log where no server is set, so that its link can be opened', async () => {
-        await queueMail(db, letter('log@people.example'));
+        await queueMail(db, secrets, letter('log@people.example'));
         const log = openLog('warn', { write: (line: string) => void logged.push(JSON.parse(line)) });
-        const made = openPostman({ db, log, mail: { smtpUrl: undefined, from: undefined }, publicUrl: () => 'http://localhost:8080' });
+        const made = openPostman({
+            db,
+            secrets,
+            log,
+            mail: { smtpUrl: undefined, from: undefined },
+            publicUrl: () => 'http://localhost:8080',
+        });
         opened.push(made);
         await made.flush();
         expect(logged).to.have.length(1);

@@ -25,7 +25,7 @@ export async function watchSpending(app: App): Promise<void> {
     for (const streak of await recentStreaks(app.db, since)) await tellOfFailures(app, streak);
 }
 
-async function tellOfAllowance({ db, publicUrl }: App, { accountId, limit, left, period, resetsAt }: Spent): Promise<void> {
+async function tellOfAllowance({ db, secrets, publicUrl }: App, { accountId, limit, left, period, resetsAt }: Spent): Promise<void> {
     const isGone = left === 0;
     await db.transaction(async (trx) => {
         const isNew = await giveNotice(trx, {
@@ -36,12 +36,12 @@ async function tellOfAllowance({ db, publicUrl }: App, { accountId, limit, left,
         });
         if (!isNew) return;
         for (const to of await payersOf(trx, accountId)) {
-            await queueMail(trx, allowanceLetter(to, publicUrl(), isGone, { limit, left, resetsAt }));
+            await queueMail(trx, secrets, allowanceLetter(to, publicUrl(), isGone, { limit, left, resetsAt }));
         }
     });
 }
 
-async function tellOfFailures({ db, publicUrl }: App, streak: Streak): Promise<void> {
+async function tellOfFailures({ db, secrets, publicUrl }: App, streak: Streak): Promise<void> {
     const { accountId, workspaceId, userId, keyId, site, endpoint, lastSuccess, isFailing } = streak;
     const notice = { kind: 'failing', accountId, subject: `${keyId} ${site} ${endpoint}` } as const;
     if (lastSuccess !== null) await endNotice(db, { ...notice, since: lastSuccess });
@@ -52,6 +52,6 @@ async function tellOfFailures({ db, publicUrl }: App, streak: Streak): Promise<v
     const facts = { keyId, keyName: owner.name, site, endpoint, calls: FAILURES, code };
     await db.transaction(async (trx) => {
         const isNew = await giveNotice(trx, { ...notice, workspaceId, userId, facts });
-        if (isNew) await queueMail(trx, failingLetter(owner.email, publicUrl(), facts));
+        if (isNew) await queueMail(trx, secrets, failingLetter(owner.email, publicUrl(), facts));
     });
 }

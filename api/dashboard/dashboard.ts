@@ -10,7 +10,7 @@ import { servePage } from './serve-page.ts';
 
 /** The web pages: every row of the table of pages, and the files they load. */
 export function dashboard(server: Server, app: App): void {
-    const postman = openPostman({ db: app.db, log: app.log, mail: app.config.mail, publicUrl: app.publicUrl });
+    const postman = openPostman({ db: app.db, secrets: app.secrets, log: app.log, mail: app.config.mail, publicUrl: app.publicUrl });
     const running = new Set<Promise<void>>();
     server.ext('onPostStop', async () => {
         await Promise.all(running);

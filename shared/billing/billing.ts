@@ -7,7 +7,7 @@ import { Refusal } from '../refusals.ts';
 type StripeSettings = NonNullable<Config['stripe']>;
 
 /** Payment, where the operator set it up. */
-export interface Billing extends Pick<App, 'db' | 'log' | 'clock' | 'publicUrl'> {
+export interface Billing extends Pick<App, 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'> {
     settings: StripeSettings;
     /**
      * Asks Stripe something. Never inside a transaction: its answer takes as long as it likes.
@@ -22,12 +22,13 @@ const TIMEOUT_MS = 10_000;
 const clients = new WeakMap<StripeSettings, Promise<Stripe>>();
 
 /** Payment through Stripe; undefined where STRIPE_SECRET_KEY is not set. */
-export function billingOf(app: Pick<App, 'config' | 'db' | 'log' | 'clock' | 'publicUrl'>): Billing | undefined {
+export function billingOf(app: Pick<App, 'config' | 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'>): Billing | undefined {
     const settings = app.config.stripe;
     if (settings === undefined) return undefined;
-    const { db, log, clock, publicUrl } = app;
+    const { db, secrets, log, clock, publicUrl } = app;
     return {
         db,
+        secrets,
         log,
         clock,
         publicUrl,

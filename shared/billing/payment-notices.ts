@@ -1,20 +1,33 @@
+import type { App } from '../app.ts';
 import type { Db } from '../db.ts';
 import { queueMail } from '../store/mails.ts';
 import { endNotices, giveNotice, payersOf } from '../store/notices.ts';
 import type { Subscription } from '../store/subscriptions.ts';
 import { paymentFailedLetter, planEndedLetter } from './letters.ts';
 
+/** What a mail needs: where its links lead, and how it waits. */
+type Sender = Pick<App, 'publicUrl' | 'secrets'>;
+
 /** A payment did not go through: told once a billing date, by mail and on the dashboard. */
-export async function tellOfFailure(trx: Db, publicUrl: string, { workspaceId, subscriptionId, periodEnd }: Subscription): Promise<void> {
+export async function tellOfFailure(
+    trx: Db,
+    { publicUrl, secrets }: Sender,
+    { workspaceId, subscriptionId, periodEnd }: Subscription,
+): Promise<void> {
     const subject = `${subscriptionId} ${periodEnd.toISOString()}`;
     const isNew = await giveNotice(trx, { kind: 'payment_failed', accountId: workspaceId, workspaceId, subject, facts: {} });
     if (!isNew) return;
     const name = await nameOf(trx, workspaceId);
-    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, paymentFailedLetter(to, publicUrl, name));
+    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, paymentFailedLetter(to, publicUrl(), name));
 }
 
 /** The plan ended, and why. */
-export async function tellOfEnd(trx: Db, publicUrl: string, { workspaceId, subscriptionId }: Subscription, why: string): Promise<void> {
+export async function tellOfEnd(
+    trx: Db,
+    { publicUrl, secrets }: Sender,
+    { workspaceId, subscriptionId }: Subscription,
+    why: string,
+): Promise<void> {
     await endNotices(trx, workspaceId, 'payment_failed');
     const isNew = await giveNotice(trx, {
         kind: 'plan_ended',
@@ -26,7 +39,7 @@ export async function tellOfEnd(trx: Db, publicUrl: string, { workspaceId, subsc
     // Whoever deletes the account knows.
     if (!isNew || why === 'deletion') return;
     const name = await nameOf(trx, workspaceId);
-    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, planEndedLetter(to, publicUrl, name, why));
+    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, planEndedLetter(to, publicUrl(), name, why));
 }
 
 /** A new period begins: what was in the way is over. */

@@ -68,15 +68,15 @@ export async function endSubscription(billing: Billing, workspaceId: string, sub
 
 /** The part of it that needs no Stripe. */
 export async function endPlan(
-    { db, publicUrl }: Pick<Billing, 'db' | 'publicUrl'>,
+    billing: Pick<Billing, 'db' | 'secrets' | 'publicUrl'>,
     workspaceId: string,
     subscriptionId: string,
     reason: EndReason,
 ): Promise<void> {
-    await db.transaction(async (trx) => {
+    await billing.db.transaction(async (trx) => {
         await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
         await subscriptions.markEnded(trx, workspaceId, subscriptionId, reason);
-        await applyVerdict(trx, workspaceId, publicUrl());
+        await applyVerdict(trx, workspaceId, billing);
     });
 }
 
@@ -114,21 +114,21 @@ const WAITS = 10;
 const WAIT_MS = 30;
 
 async function writeDown(
-    { db, publicUrl }: Billing,
+    billing: Billing,
     workspaceId: string,
     number: number,
     facts: SubscriptionFacts,
 ): Promise<Awaited<ReturnType<typeof subscriptions.writeRead>>> {
-    return db.transaction(async (trx) => {
+    return billing.db.transaction(async (trx) => {
         await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
         const done = await subscriptions.writeRead(trx, workspaceId, number, facts);
-        if (done === 'written') await applyVerdict(trx, workspaceId, publicUrl());
+        if (done === 'written') await applyVerdict(trx, workspaceId, billing);
         return done;
     });
 }
 
 /** What the rows say becomes the plan, in the transaction that wrote them. */
-async function applyVerdict(trx: Db, workspaceId: string, publicUrl: string): Promise<void> {
+async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 'secrets' | 'publicUrl'>): Promise<void> {
     const subscription = await subscriptions.findSubscription(trx, workspaceId);
     if (subscription === undefined) return;
     const newest = await newestInvoice(trx, subscription.subscriptionId);
@@ -138,9 +138,9 @@ async function applyVerdict(trx: Db, workspaceId: string, publicUrl: string): Pr
         const why = subscription.endedBy ?? subscription.status;
         await changePlan(trx, workspaceId, { plan: 'free', planAllowance: PLANS.free.allowance });
         await audit(trx, workspaceId, { plan: 'free', why });
-        await tellOfEnd(trx, publicUrl, subscription, why);
+        await tellOfEnd(trx, sender, subscription, why);
     }
-    if (verdict === 'leave' && isStanding && isOwed(subscription.status)) await tellOfFailure(trx, publicUrl, subscription);
+    if (verdict === 'leave' && isStanding && isOwed(subscription.status)) await tellOfFailure(trx, sender, subscription);
     if (verdict !== 'begin period' || newest === undefined || !(await markGranted(trx, newest.invoiceId))) return;
     const { plan, from, until } = newest;
     const isDone = await renewWorkspace(trx, workspaceId, { plan, planAllowance: PLANS[plan].allowance, from, until });

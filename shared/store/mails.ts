@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import type { Secrets } from '../secrets.ts';
 
 /** A mail of plain text. */
 export interface Mail {
@@ -7,29 +8,49 @@ export interface Mail {
     text: string;
 }
 
-export interface WaitingMail extends Mail {
+export interface WaitingMail {
     id: number;
+    to: string;
     /** Times it was tried, this one included. */
     attempts: number;
+    /** Undefined where no key of the ring opens it. */
+    content: Omit<Mail, 'to'> | undefined;
+    /** Where it waits: `mails` is of releases that did not encrypt. */
+    table: 'outgoing_mails' | 'mails';
 }
 
-/** Puts a mail into the box that shared/mail.ts empties; call it in the transaction that is the reason for it. */
-export async function queueMail(db: Db, { to, subject, text }: Mail): Promise<void> {
-    await db.raw('insert into mails (recipient, subject, body) values (?, ?, ?)', [to, subject, text]);
+const PURPOSE = 'mail';
+
+/** Puts a mail, encrypted, into the outbox that shared/mail.ts empties; call it in the transaction that is the reason for it. */
+export async function queueMail(db: Db, secrets: Secrets, { to, subject, text }: Mail): Promise<void> {
+    const sealed = await secrets.seal(JSON.stringify({ subject, text }), PURPOSE);
+    await db.raw('insert into outgoing_mails (recipient, sealed) values (?, ?)', [to, sealed]);
 }
 
 /** The mail that is due longest, left to this process for two minutes and longer after each failure; undefined where none is due. */
-export async function takeMail(db: Db): Promise<WaitingMail | undefined> {
-    const { rows } = await db.raw<{ rows: { id: number; recipient: string; subject: string; body: string; attempts: number }[] }>(
-        `update mails set attempts = attempts + 1, due_at = app_now() + interval '2 minutes' * power(2, least(attempts, 8))
-         where id = (select id from mails where due_at <= app_now() order by due_at, id limit 1 for update skip locked)
-         returning id, recipient, subject, body, attempts`,
+export async function takeMail(db: Db, secrets: Secrets): Promise<WaitingMail | undefined> {
+    const sealed = await takeFrom<{ sealed: Buffer }>(db, 'outgoing_mails', 'sealed');
+    if (sealed !== undefined) {
+        const text = await secrets.open(sealed.sealed, PURPOSE);
+        const content = text && (JSON.parse(text.toString()) as Omit<Mail, 'to'>);
+        return { id: sealed.id, to: sealed.recipient, attempts: sealed.attempts, content, table: 'outgoing_mails' };
+    }
+    const clear = await takeFrom<{ subject: string; body: string }>(db, 'mails', 'subject, body');
+    if (clear === undefined) return undefined;
+    const { id, recipient, attempts, subject, body } = clear;
+    return { id, to: recipient, attempts, content: { subject, text: body }, table: 'mails' };
+}
+
+async function takeFrom<Content>(db: Db, table: WaitingMail['table'], columns: string) {
+    const { rows } = await db.raw<{ rows: (Content & { id: number; recipient: string; attempts: number })[] }>(
+        `update ${table} set attempts = attempts + 1, due_at = app_now() + interval '2 minutes' * power(2, least(attempts, 8))
+         where id = (select id from ${table} where due_at <= app_now() order by due_at, id limit 1 for update skip locked)
+         returning id, recipient, attempts, ${columns}`,
     );
-    const row = rows[0];
-    return row && { id: row.id, to: row.recipient, subject: row.subject, text: row.body, attempts: row.attempts };
+    return rows[0];
 }
 
 /** It was sent, or never will be. */
-export async function dropMail(db: Db, id: number): Promise<void> {
-    await db.raw('delete from mails where id = ?', [id]);
+export async function dropMail(db: Db, { table, id }: Pick<WaitingMail, 'table' | 'id'>): Promise<void> {
+    await db.raw(`delete from ${table} where id = ?`, [id]);
 }

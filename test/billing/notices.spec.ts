@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../shared/domain/ids.ts';
 import { listNotices } from '../../shared/store/notices.ts';
 import { watchSpending } from '../../workers/watch-spending.ts';
+import { holdMails, mailsTo, type WaitingLetter } from '../support/mails.ts';
 import type { Person } from '../support/people.ts';
 import { newcomer, openTill, type Till } from './till.ts';
 
@@ -11,21 +12,13 @@ describe('people are told', function () {
     before(async () => {
         till = await openTill();
         // Without a mail server mails go to the log; here they stay in the box, to be read.
-        await till.world.app.db.raw("alter table mails alter column due_at set default 'infinity'");
+        await holdMails(till.world.app);
     });
     after(() => till.close());
 
-    interface Letter {
-        recipient: string;
-        subject: string;
-        body: string;
-    }
-    const lettersTo = async ({ userId }: Person): Promise<Letter[]> => {
-        const { rows } = await till.world.app.db.raw<{ rows: Letter[] }>(
-            'select m.recipient, m.subject, m.body from mails m join users u on u.email = m.recipient where u.id = ? order by m.id',
-            [userId],
-        );
-        return rows;
+    const lettersTo = async ({ userId }: Person): Promise<WaitingLetter[]> => {
+        const { rows } = await till.world.app.db.raw<{ rows: { email: string }[] }>('select email from users where id = ?', [userId]);
+        return mailsTo(till.world.app, rows[0]?.email ?? '');
     };
     const noticesFor = async (person: Person, more: { seesKeys?: boolean; seesPlans?: boolean } = {}) => {
         const { rows } = await till.world.app.db.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [

@@ -44,7 +44,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     }
     await app.db.transaction(async (trx) => {
         const token = await makeLink(trx, { purpose: 'verify', userId: me.userId, address: me.email });
-        await queueMail(trx, verifyLetter(me.email, app.publicUrl(), token));
+        await queueMail(trx, app.secrets, verifyLetter(me.email, app.publicUrl(), token));
     });
     hurryMail();
     return { to: '/dashboard', notice: 'link-sent' };

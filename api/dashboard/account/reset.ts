@@ -35,7 +35,7 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         await app.db.transaction(async (trx) => {
             // To the address that is known: the typed one may differ in what normalising takes away.
             const token = await makeLink(trx, { purpose: 'reset', userId: known.userId, address: known.email });
-            await queueMail(trx, resetLetter(known.email, app.publicUrl(), token));
+            await queueMail(trx, app.secrets, resetLetter(known.email, app.publicUrl(), token));
         });
         visit.hurryMail();
     });
@@ -65,7 +65,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     const isDone = await app.db.transaction(async (trx) => {
         if ((await useLink(trx, token)) === undefined) return false;
         await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
-        await queueMail(trx, passwordLetter(link.address));
+        await queueMail(trx, app.secrets, passwordLetter(link.address));
         return true;
     });
     if (!isDone) return tooLate();

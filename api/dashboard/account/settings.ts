@@ -30,7 +30,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const hash = await visit.passwords.hash(read.values.new_password);
     await app.db.transaction(async (trx) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
-        await queueMail(trx, passwordLetter(me.email));
+        await queueMail(trx, app.secrets, passwordLetter(me.email));
     });
     visit.hurryMail();
     return { to: '/dashboard/settings', notice: 'password-changed' };
@@ -53,7 +53,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     if (wait > 0) return settings(visit, { address: { email: `We wrote to this address several times; try again in ${waitText(wait)}.` } });
     await app.db.transaction(async (trx) => {
         const token = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
-        await queueMail(trx, changeLetter(email.address, app.publicUrl(), token));
+        await queueMail(trx, app.secrets, changeLetter(email.address, app.publicUrl(), token));
     });
     visit.hurryMail();
     return { to: '/dashboard/settings', notice: 'address-pending' };

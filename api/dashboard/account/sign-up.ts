@@ -41,7 +41,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
         const userId = await signUp(trx, { email, passwordHash, invitedBy });
         if (userId === undefined) return undefined;
         const link = await makeLink(trx, { purpose: 'verify', userId, address: email.address });
-        await queueMail(trx, verifyLetter(email.address, app.publicUrl(), link));
+        await queueMail(trx, app.secrets, verifyLetter(email.address, app.publicUrl(), link));
         return beginSession(trx, { userId, browser: visit.browser });
     });
     if (token === undefined) return form(visit, KNOWN, 422);

@@ -65,7 +65,7 @@ async function consume(visit: Visit, { token }: OpenedLink): Promise<Notice | un
         const email = readEmail(link.address);
         const before = await credentialsOf(trx, link.userId);
         if (!email.ok || before === undefined || !(await changeAddress(trx, link.userId, email))) return undefined;
-        await queueMail(trx, changedLetter(before.email, email.address));
+        await queueMail(trx, visit.app.secrets, changedLetter(before.email, email.address));
         return 'address-changed';
     });
     if (done !== undefined) visit.hurryMail();

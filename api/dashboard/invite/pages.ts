@@ -88,7 +88,7 @@ async function mailFriend(visit: PersonalVisit): Promise<Answer> {
     const url = `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`;
     // Who has an account is not told; whoever has one gets no mail about signing up.
     if ((await findCredentials(app.db, email.normalised)) === undefined)
-        await queueMail(app.db, friendLetter(email.address, me.email, url));
+        await queueMail(app.db, app.secrets, friendLetter(email.address, me.email, url));
     visit.hurryMail();
     return { to: '/dashboard/invite', notice: 'invitation-sent' };
 }

@@ -23,7 +23,7 @@ export async function invite(visit: WorkspaceVisit): Promise<Answer> {
         const made = await inviteToWorkspace(trx, { workspaceId: workspace.workspaceId, role, email, by: me.userId });
         if (made === undefined || email === undefined) return made;
         const url = `${app.publicUrl()}/invite/${made}`;
-        await queueMail(trx, workspaceLetter(email.address, { workspace: workspace.name, role, by: me.email, url }));
+        await queueMail(trx, app.secrets, workspaceLetter(email.address, { workspace: workspace.name, role, by: me.email, url }));
         return made;
     });
     if (token === undefined) return showWorkspace(visit, { invite: { '': `At most ${MOST_INVITATIONS} invitations are open at a time.` } });
