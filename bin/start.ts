@@ -60,7 +60,8 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     cleanup.add('roll-ups', () => rollUps.stop());
 
     await loadStarterRegistry(app);
-    if (demo !== undefined) await publishDemo(app, demo.port);
+    const key = demo === undefined ? undefined : await demoKey(app);
+    if (demo !== undefined && key !== undefined) await publishDemo(app, demo.port, key.workspaceId);
     const worker = await openWorker(workerApp);
     cleanup.add('worker', () => worker.close(), { timeoutMs: config.shutdownGraceMs });
     const verifier = startVerifier(workerApp);
@@ -70,7 +71,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     workerApp.setPort(api.port);
 
     process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
-    if (demo !== undefined) printFirstSteps(await demoKey(app), baseUrl(settings.host, api.port));
+    if (key !== undefined) printFirstSteps(key.apiKey, baseUrl(settings.host, api.port));
 }
 
 async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise<string> {

@@ -44,6 +44,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
             version_hash: version.versionHash,
             verified: version.verifiedAt !== null,
             verified_at: version.verifiedAt?.toISOString() ?? null,
+            claim: latest.claim,
         },
     };
 }

@@ -33,6 +33,7 @@ async function change(call: Call<MaintainerParams, object, undefined>, apply: ty
     const { workspaceId: by } = call.caller as Caller;
     const refusal = await apply(app.db, { registrable, by, workspaceId: params.workspace_id });
     if (refusal === 'NOT_FOUND') throw new Refusal('NOT_FOUND', 'There is no such workspace.');
+    if (refusal === 'FORBIDDEN') throw new Refusal('FORBIDDEN', 'Only an operator adds or removes Routebook itself.');
     if (refusal !== undefined) throw new Refusal(refusal);
     return answerList({ ...call, query: {} }, registrable, app.db);
 }

@@ -3,7 +3,6 @@ import type { Db } from '../../shared/db.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import * as usage from '../../shared/store/usage.ts';
 import { presentHealth } from '../present-health.ts';
-import { NOBODY } from './present-version.ts';
 
 /** The cards of these sites, in their order, with what traffic says of them; sites without a version in use are left out. */
 export async function findCards(db: Db, sites: readonly string[]): Promise<Card[]> {
@@ -32,7 +31,9 @@ function presentCard(card: schemas.CardRow, traffic: usage.SiteTraffic | undefin
             hosted,
             credits: card.siteCredits,
         })),
-        maintainer: card.maintainer ?? NOBODY,
+        maintainer: card.maintainer,
+        maintainer_id: card.maintainerId,
+        claim: card.claim,
         fetches_7d: traffic?.fetches7d ?? 0,
         health: presentHealth(traffic?.health),
     };

@@ -80,6 +80,13 @@ function toRefusal(refusal: schemas.PublishRefusal): Refusal {
                 'VERSION_CONFLICT',
                 `The latest version is ${refusal.latestHash ?? 'none'}; look at it, then publish again.`,
             );
+        case 'NOT_MAINTAINER':
+            return refusal.isOperators
+                ? new Refusal(
+                      'NOT_MAINTAINER',
+                      'Routebook maintains this domain itself: ask for what is missing with POST /v1/schema-requests. An operator lets a workspace publish here with "maintainer add".',
+                  )
+                : new Refusal('NOT_MAINTAINER');
         case 'RATE_LIMITED': {
             const window = refusal.window === 'sites_per_day' ? '20 new sites a day' : '60 new versions an hour';
             return new Refusal('RATE_LIMITED', `This account has published ${window}, which is the limit.`, {

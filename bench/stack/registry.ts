@@ -54,6 +54,8 @@ const FILL = `
             is_verified boolean)
     ), domains as (
         insert into domains (registrable) select site from given
+    ), maintainers as (
+        insert into maintainers (registrable, workspace_id) select site, 'wsp_routebook' from given
     ), made as (
         insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at,
                            label, search, search_rules)
@@ -61,8 +63,10 @@ const FILL = `
                case when is_verified then app_now() - place * interval '30 seconds' end, label, array_to_tsvector(lexemes), :rules
         from given
     ), versions as (
-        insert into versions (id, site, version, version_hash, document, summary, change, changes, origin) overriding system value
-        select place + 1, site, 1, hash, document, summary, 'minor', '{"added": [], "removed": [], "changed": []}', 'starter' from given
+        insert into versions (id, site, version, version_hash, document, summary, change, changes, origin,
+                              published_by_workspace) overriding system value
+        select place + 1, site, 1, hash, document, summary, 'minor', '{"added": [], "removed": [], "changed": []}', 'starter',
+               'wsp_routebook' from given
     )
     insert into latest_spells (site, version_id) select site, place + 1 from given`;
 

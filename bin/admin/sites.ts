@@ -1,5 +1,6 @@
 import { Argument, type Command, Option } from 'commander';
 import type { Db } from '../../shared/db.ts';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import * as maintainers from '../../shared/store/maintainers.ts';
 import * as schemas from '../../shared/store/schemas.ts';
@@ -79,7 +80,7 @@ export function addSiteCommands(program: Command, run: Run): void {
         .argument('<site>')
         .argument('<workspace>', 'wsp_…', idOf('wsp'))
         .action((name: string, workspaceId: string) =>
-            run(changeMaintainers('maintainer add', name, workspaceId, maintainers.addMaintainer)),
+            run(changeMaintainers('maintainer add', name, workspaceId, maintainers.grantMaintainer)),
         );
     maintainer
         .command('remove')
@@ -162,7 +163,7 @@ function changeMaintainers(
     return async (operator) => {
         const { registrable } = readSite(text);
         const listed = await audited(operator, { command }, async (trx) => {
-            await workspaceOrFault(trx, workspaceId);
+            if (workspaceId !== ROUTEBOOK_WORKSPACE) await workspaceOrFault(trx, workspaceId);
             const before = await maintainers.listMaintainers(trx, registrable);
             await change(trx, registrable, workspaceId);
             const after = await maintainers.listMaintainers(trx, registrable);

@@ -10,15 +10,16 @@ const DEMO_EMAIL = 'demo@routebook.example';
  * The demo account's key: the one kept in DATA_DIR/demo-key (mode 0600) while it works, otherwise a new one. It is the
  * one key that is stored as text, since every start prints it.
  */
-export async function demoKey(app: App): Promise<string> {
+export async function demoKey(app: App): Promise<{ apiKey: string; workspaceId: string }> {
     const file = join(app.config.dataDir, 'demo-key');
     const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
-    if (isWellFormedKey(kept) && (await app.keys.find(keyHash(kept))) !== undefined) return kept;
-    const { apiKey } = await accounts.createAccount(app.db, { email: DEMO_EMAIL, plan: 'free' });
+    const caller = isWellFormedKey(kept) ? await app.keys.find(keyHash(kept)) : undefined;
+    if (caller !== undefined) return { apiKey: kept, workspaceId: caller.workspaceId };
+    const { apiKey, workspaceId } = await accounts.createAccount(app.db, { email: DEMO_EMAIL, plan: 'free' });
     // A draft that a crash left keeps the mode that it has: made anew, so that nobody else can read the key.
     rmSync(`${file}.new`, { force: true });
     // Renamed into place, so that a crash in between never leaves half a key.
     writeFileSync(`${file}.new`, `${apiKey}\n`, { mode: 0o600 });
     renameSync(`${file}.new`, file);
-    return apiKey;
+    return { apiKey, workspaceId };
 }

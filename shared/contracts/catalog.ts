@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { Claim } from '../domain/claim.ts';
 import type { Effect, Json, JsonSchema, Kind, Method, ParamSource } from '../domain/types.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -32,7 +33,7 @@ export interface CatalogAnswer {
     domain: string;
     session_id: string;
     endpoints: CatalogEndpoint[];
-    schema: { version: number; version_hash: string; verified: boolean; verified_at: string | null };
+    schema: { version: number; version_hash: string; verified: boolean; verified_at: string | null; claim: Claim };
 }
 
 const param = Joi.object<CatalogParam, true>({
@@ -85,6 +86,7 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
                 version_hash: v.versionHash().required(),
                 verified: Joi.boolean().required(),
                 verified_at: v.nullableTime().required(),
+                claim: v.claim().required(),
             }).required(),
         }),
     },

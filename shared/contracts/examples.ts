@@ -39,6 +39,8 @@ const CARD: JsonObject = {
         { name: 'get_product', kind: 'api_call', method: 'GET', description: 'One product by its number', hosted: true, credits: 1 },
     ],
     maintainer: 'Example Workspace',
+    maintainer_id: 'wsp_4fX2mQ9kLr7T',
+    claim: 'owner',
     fetches_7d: 120,
     health: HEALTH,
 };

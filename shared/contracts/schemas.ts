@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { Claim } from '../domain/claim.ts';
 import { LIMITS_IN_WORDS } from '../domain/package-rules/limits.ts';
 import type { ToolDefinition } from '../domain/tool-export.ts';
 import type { JsonObject, Kind, Method, PackageDocument } from '../domain/types.ts';
@@ -37,6 +38,8 @@ export interface Card {
     published_at: string;
     endpoints: { name: string; kind: Kind; method: Method; description: string; hosted: boolean; credits: number }[];
     maintainer: string;
+    maintainer_id: string;
+    claim: Claim;
     fetches_7d: number;
     health: v.Health;
 }
@@ -127,7 +130,9 @@ export const card = () =>
                 }),
             )
             .required(),
-        maintainer: Joi.string().required(),
+        maintainer: Joi.string().required().description('Name of the workspace that maintains the domain longest'),
+        maintainer_id: Joi.string().required(),
+        claim: v.claim().required(),
         fetches_7d: v.count().required(),
         health: v.health().required(),
     });

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { CLAIMS } from '../domain/claim.ts';
 import { findSecrets } from '../domain/secrets-scan.ts';
 import { isCategory } from '../domain/taxonomy.ts';
 import { KINDS, METHODS, SOURCES } from '../domain/types.ts';
@@ -16,6 +17,10 @@ export const nullableTime = () => time().allow(null);
 export const siteInput = () => Joi.string().min(1).max(1024).description('A domain name, such as shop.example.com');
 export const siteName = () => Joi.string().description('The normalised domain');
 
+export const claim = () =>
+    Joi.string()
+        .valid(...CLAIMS)
+        .description('owner: proved by the site; operator: by whoever runs this service; unproven: a contributor, not the site');
 export const kind = () => Joi.string().valid(...KINDS);
 export const method = () => Joi.string().valid(...METHODS);
 export const source = () => Joi.string().valid(...SOURCES);

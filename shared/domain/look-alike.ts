@@ -35,6 +35,18 @@ export function likeness(name: string, other: string, isOtherWellKnown: boolean)
     return editDistance(a.skeleton, b.skeleton, 1) === 1 ? 'one letter' : undefined;
 }
 
+/**
+ * Whether a name that people read, such as a workspace's, may be taken for this one: it holds it in letters that look alike, whatever
+ * stands around and between them, or is one letter away from it.
+ */
+export function resembles(name: string, known: string): boolean {
+    const [letters, sought] = [name, known].map((text) => skeleton(text.normalize('NFKC').replaceAll(NO_LETTER, ''))) as [string, string];
+    return letters.includes(sought) || editDistance(letters, sought, 1) <= 1;
+}
+
+/** Marks stay: they are dropped with the accents that they are. */
+const NO_LETTER = /[^\p{L}\p{N}\p{M}]/gu;
+
 /** What a registrable domain looks like, without its ending: equal for names that only differ in letters of one shape. */
 export function skeletonOf(registrable: string): string {
     return readName(registrable).skeleton;

@@ -1,5 +1,7 @@
 import type { Db } from '../db.ts';
+import type { Claim } from '../domain/claim.ts';
 import type { Kind, Method } from '../domain/types.ts';
+import { claimOf } from './claim.ts';
 import { run, type Statement } from './statement.ts';
 
 export interface EndpointSummary {
@@ -23,8 +25,10 @@ export interface CardRow {
     endpoints: EndpointSummary[];
     /** Credits of one unit. */
     siteCredits: number;
-    /** Name of the workspace that maintains the domain longest; null where nobody does (the starter registry). */
-    maintainer: string | null;
+    /** The workspace that maintains the domain longest. */
+    maintainer: string;
+    maintainerId: string;
+    claim: Claim;
 }
 
 /** What the card of a site's latest version shows; undefined without one. */
@@ -45,12 +49,13 @@ const CARDS: Statement = {
     name: 'cards',
     text: `select s.site, s.registrable, s.title, s.description, s.intent_category, s.published_at, s.verified_at,
                 v.version, v.version_hash, v.summary, d.credits,
-                (select w.name from maintainers m join workspaces w on w.id = m.workspace_id
-                 where m.registrable = s.registrable order by m.added_at, w.id limit 1) as maintainer
+                first.name as maintainer, first.id as maintainer_id, ${claimOf('s.registrable')} as claim
          from unnest((select $1::text[])) with ordinality as asked (site, place)
          join sites s on s.site = asked.site
          join versions v on v.id = s.latest_version_id
          join domains d on d.registrable = s.registrable
+         cross join lateral (select w.id, w.name from maintainers m join workspaces w on w.id = m.workspace_id
+                             where m.registrable = s.registrable order by m.added_at, w.id limit 1) as first
          order by place`,
 };
 
@@ -66,7 +71,9 @@ interface CardColumns {
     verified_at: Date | null;
     summary: EndpointSummary[];
     credits: number;
-    maintainer: string | null;
+    maintainer: string;
+    maintainer_id: string;
+    claim: Claim;
 }
 
 function toCard(row: CardColumns): CardRow {
@@ -83,5 +90,7 @@ function toCard(row: CardColumns): CardRow {
         endpoints: row.summary,
         siteCredits: row.credits,
         maintainer: row.maintainer,
+        maintainerId: row.maintainer_id,
+        claim: row.claim,
     };
 }

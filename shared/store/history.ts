@@ -2,8 +2,8 @@ import type { Db } from '../db.ts';
 import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
 
 export interface HistoryRow extends VersionRef {
-    /** Name of the workspace; null for the starter registry. */
-    publishedBy: string | null;
+    /** Name of the workspace. */
+    publishedBy: string;
     yankedAt: Date | null;
     isYankedByOperator: boolean;
     change: 'major' | 'minor' | 'patch';
@@ -35,14 +35,14 @@ export async function history(
 }
 
 const HISTORY = `select ${VERSION_COLUMNS}, v.yanked_at, v.yanked_by_operator, v.change, v.changes, w.name as published_by
-    from versions v left join workspaces w on w.id = v.published_by_workspace`;
+    from versions v join workspaces w on w.id = v.published_by_workspace`;
 
 interface HistoryColumns extends VersionColumns {
     yanked_at: Date | null;
     yanked_by_operator: boolean;
     change: HistoryRow['change'];
     changes: HistoryRow['changes'];
-    published_by: string | null;
+    published_by: string;
 }
 
 function toHistoryRow(row: HistoryColumns): HistoryRow {

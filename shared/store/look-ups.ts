@@ -1,7 +1,9 @@
 import type { Db } from '../db.ts';
+import type { Claim } from '../domain/claim.ts';
 import type { FindingVerdict } from '../domain/verification.ts';
 import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
+import { claimOf } from './claim.ts';
 import { run, type Statement } from './statement.ts';
 import { ENDPOINT_HEALTH, type EndpointHealth, type EndpointHealthColumns, toEndpointHealth, WEEK } from './traffic.ts';
 import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
@@ -21,7 +23,7 @@ export interface LookUp {
     /** Credits of one unit. */
     siteCredits: number;
     /** The latest version; undefined where there is none. `load` is for whoever is let in: it takes apart what was read, or reads it. */
-    latest: { ref: VersionRef; load(): Promise<LoadedVersion> } | undefined;
+    latest: { ref: VersionRef; claim: Claim; load(): Promise<LoadedVersion> } | undefined;
     health: EndpointHealth;
     /** By word and endpoint, how many callers were led there by an intent with this word. */
     outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
@@ -74,7 +76,7 @@ export function openLookUps(db: Db, versions: Versions): LookUps {
     }
 
     function latestOf(site: string, known: LoadedVersion | undefined, row: LookUpColumns): LookUp['latest'] {
-        const { version_id: id, document } = row;
+        const { version_id: id, document, claim } = row;
         if (id === null) return undefined;
         latestIds.set(site, id);
         const ref = toVersionRef({ ...row, version_id: id });
@@ -85,7 +87,7 @@ export function openLookUps(db: Db, versions: Versions): LookUps {
             if (version === undefined) throw new Error(`version ${id} is gone, and versions stay`);
             return version;
         };
-        return { ref, load: () => (loaded ??= read()) };
+        return { ref, claim, load: () => (loaded ??= read()) };
     }
 
     return { find: perTick(look) };
@@ -109,7 +111,8 @@ const TIMEOUT_MS = 5000;
 const LOOK_UPS: Statement = {
     name: 'look_ups',
     text: `with ${WEEK}
-        select coalesce(d.credits, 1) as credits, d.blocked_at is not null as is_blocked, ${VERSION_COLUMNS},
+        select coalesce(d.credits, 1) as credits, d.blocked_at is not null as is_blocked, ${claimOf('asked.registrable')} as claim,
+               ${VERSION_COLUMNS},
                case when v.id <> asked.known_id and pg_column_size(v.document) < ${READ_ALONG} then v.document::text end as document,
                case when asked.is_health_wanted then (select json_agg(h) from (${ENDPOINT_HEALTH}) as h) end as health,
                (select json_agg(json_build_array(o.word, o.endpoint, o.callers)) from intent_outcomes o
@@ -139,6 +142,7 @@ async function readLookUps(db: Db, asked: readonly Asked[]): Promise<LookUpColum
 interface LookUpColumns extends Omit<VersionColumns, 'version_id'> {
     credits: number;
     is_blocked: boolean;
+    claim: Claim;
     /** null where there is no latest version, and then all of its columns are. */
     version_id: number | null;
     /** null where it is known already, or large. */

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { ROUTEBOOK_WORKSPACE } from '../domain/routebook.ts';
 import { findWorkspace } from './accounts.ts';
 import { lockRegistrable } from './domain-lock.ts';
 
@@ -24,6 +25,15 @@ export async function addMaintainer(db: Db, registrable: string, workspaceId: st
     await db.raw('insert into maintainers (registrable, workspace_id) values (?, ?) on conflict do nothing', [registrable, workspaceId]);
 }
 
+/** The same by an operator: the workspace may publish on reserved names too. */
+export async function grantMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
+    await addMaintainer(db, registrable, workspaceId);
+    await db.raw("update maintainers set granted = coalesce(granted, 'added') where registrable = ? and workspace_id = ?", [
+        registrable,
+        workspaceId,
+    ]);
+}
+
 /** Takes that right away. `last`: nobody else has it, and nothing was changed; `absent`: it had none. */
 export async function removeMaintainer(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
     await lockRegistrable(db, registrable);
@@ -33,9 +43,29 @@ export async function removeMaintainer(db: Db, registrable: string, workspaceId:
     return 'removed';
 }
 
-/** Makes a workspace the only maintainer of a domain. */
+/**
+ * Gives a workspace a domain that nobody maintains but Routebook, or an earlier workspace of the same owner; any other domain
+ * stays as it is.
+ */
+export async function adoptDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
+    await db.transaction(async (trx) => {
+        await lockRegistrable(trx, registrable);
+        const { rows } = await trx.raw<{ rows: unknown[] }>(
+            `select from maintainers m where m.registrable = :registrable and m.workspace_id <> :routebook
+               and not exists (select from memberships old join memberships new on new.user_id = old.user_id and new.role = 'owner'
+                               where old.workspace_id = m.workspace_id and new.workspace_id = :workspaceId)`,
+            { registrable, workspaceId, routebook: ROUTEBOOK_WORKSPACE },
+        );
+        if (rows.length > 0) return;
+        await trx.raw('delete from maintainers where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
+        await addMaintainer(trx, registrable, workspaceId);
+    });
+}
+
+/** Makes a workspace the only maintainer of a domain, at an operator's word. */
 export async function transferDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
     await addMaintainer(db, registrable, workspaceId);
+    await db.raw("update maintainers set granted = 'transferred' where registrable = ? and workspace_id = ?", [registrable, workspaceId]);
     await db.raw('delete from maintainers where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
 }
 
@@ -85,8 +115,8 @@ export interface MaintainerOrder {
     workspaceId: string;
 }
 
-/** NOT_FOUND: there is no such workspace. */
-export type MaintainerRefusal = 'NOT_MAINTAINER' | 'NOT_FOUND' | 'LAST_MAINTAINER';
+/** NOT_FOUND: there is no such workspace. FORBIDDEN: it is Routebook, which operators alone add and remove. */
+export type MaintainerRefusal = 'NOT_MAINTAINER' | 'NOT_FOUND' | 'FORBIDDEN' | 'LAST_MAINTAINER';
 
 /** `addMaintainer` at the wish of a maintainer. Undefined where nothing was in the way. */
 export async function addAsMaintainer(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
@@ -110,6 +140,7 @@ export async function removeAsMaintainer(db: Db, order: MaintainerOrder): Promis
 async function judge(db: Db, { registrable, by, workspaceId }: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
     await lockRegistrable(db, registrable);
     if (!(await isMaintainer(db, registrable, by))) return 'NOT_MAINTAINER';
+    if (workspaceId === ROUTEBOOK_WORKSPACE) return 'FORBIDDEN';
     // A path may hold any text; the database takes no NUL.
     const found = /^wsp_[0-9A-Za-z_]{1,64}$/.test(workspaceId) ? await findWorkspace(db, workspaceId) : undefined;
     return found === undefined ? 'NOT_FOUND' : undefined;

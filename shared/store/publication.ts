@@ -1,5 +1,6 @@
 import type { Db } from '../db.ts';
 import { readEndpoint } from '../domain/endpoint.ts';
+import { ROUTEBOOK_WORKSPACE } from '../domain/routebook.ts';
 import { SEARCH_RULES, searchEntry } from '../domain/search-text.ts';
 import type { PackageDocument } from '../domain/types.ts';
 import type { EndpointSummary } from './cards.ts';
@@ -14,6 +15,8 @@ export interface Publication {
     isMaintained: boolean;
     /** Whether the publishing workspace is among the maintainers. */
     isMaintainer: boolean;
+    /** Whether Routebook itself is among them. */
+    isOperators: boolean;
     /** Nothing was ever published on this registrable domain. */
     isNewDomain: boolean;
     /** The site's highest number so far. */
@@ -27,6 +30,11 @@ export interface LatestPublication extends Pick<Outcome, 'version' | 'versionHas
     document: PackageDocument;
 }
 
+/** The workspace that a publish is made for. */
+export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: PublishOrder): string {
+    return publisher?.workspaceId ?? loadedFor;
+}
+
 /** Whoever publishes on a domain, or for an account, waits here for those before: first the account, then the domain. */
 export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
     if (accountId !== undefined) await db.raw("select pg_advisory_xact_lock(hashtextextended('publish ' || ?, 0))", [accountId]);
@@ -38,18 +46,20 @@ export async function lockDomain(db: Db, registrable: string, accountId: string 
 }
 
 /** Reads what a publish is judged by. */
-export async function readPublication(db: Db, { registrable, document, publisher }: PublishOrder): Promise<Publication> {
+export async function readPublication(db: Db, order: PublishOrder): Promise<Publication> {
+    const { registrable, document } = order;
     const { rows } = await db.raw<{ rows: [PublicationColumns] }>(
         `select exists (select from domains where registrable = :registrable and blocked_at is not null) as is_blocked,
                 exists (select from maintainers where registrable = :registrable) as is_maintained,
                 exists (select from maintainers where registrable = :registrable and workspace_id = :workspace) as is_maintainer,
+                exists (select from maintainers where registrable = :registrable and workspace_id = :routebook) as is_operators,
                 not exists (select from sites where registrable = :registrable and versions > 0) as is_new_domain,
                 coalesce(s.versions, 0) as versions,
                 v.id, v.version, v.version_hash, v.change, v.changes, v.published_at, v.verified_at, v.document
          from (select) as one
          left join sites s on s.site = :site
          left join versions v on v.id = s.latest_version_id`,
-        { registrable, site: document.site, workspace: publisher?.workspaceId ?? null },
+        { registrable, site: document.site, workspace: workspaceOf(order), routebook: ROUTEBOOK_WORKSPACE },
     );
     return toPublication(rows[0]);
 }
@@ -60,9 +70,10 @@ export async function readPublication(db: Db, { registrable, document, publisher
  */
 export async function addVersion(
     db: Db,
-    { document, versionHash, registrable, publisher }: PublishOrder,
+    order: PublishOrder,
     { version, change, changes }: Pick<Outcome, 'version' | 'change' | 'changes'>,
 ): Promise<{ versionId: number; publishedAt: Date }> {
+    const { document, versionHash, registrable, publisher } = order;
     const { label, lexemes } = searchEntry(document.site, document.title);
     const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(
         `with made as (
@@ -101,7 +112,7 @@ export async function addVersion(
             change,
             changes: JSON.stringify(changes),
             origin: publisher === undefined ? 'starter' : 'published',
-            workspace: publisher?.workspaceId ?? null,
+            workspace: workspaceOf(order),
             user: publisher?.userId ?? null,
             account: publisher?.accountId ?? null,
             label,
@@ -127,6 +138,7 @@ interface PublicationColumns {
     is_blocked: boolean;
     is_maintained: boolean;
     is_maintainer: boolean;
+    is_operators: boolean;
     is_new_domain: boolean;
     versions: number;
     id: number | null;
@@ -144,6 +156,7 @@ function toPublication(row: PublicationColumns): Publication {
         isBlocked: row.is_blocked,
         isMaintained: row.is_maintained,
         isMaintainer: row.is_maintainer,
+        isOperators: row.is_operators,
         isNewDomain: row.is_new_domain,
         versions: row.versions,
         latest:

@@ -3,7 +3,7 @@ import { comparePackages } from '../domain/package-diff.ts';
 import type { PackageDocument } from '../domain/types.ts';
 import { earnContribution } from './credits.ts';
 import { findLookAlikes, type LookAlike, rememberName } from './look-alikes.ts';
-import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication } from './publication.ts';
+import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication, workspaceOf } from './publication.ts';
 import { guardPublishing } from './publishing-guard.ts';
 import { fulfil } from './schema-requests.ts';
 import { scheduleRun } from './verification.ts';
@@ -25,8 +25,10 @@ export interface PublishOrder {
     document: PackageDocument;
     versionHash: string;
     registrable: string;
-    /** Undefined for the starter registry, which maintains nothing and earns nothing. */
+    /** Undefined for a package that the installation loads: no guard counts it and it earns nothing. */
     publisher: Publisher | undefined;
+    /** For a package that the installation loads: the workspace that it belongs to. Routebook's by default. */
+    loadedFor?: string | undefined;
     /** The hash in If-Match, or `*` for any version. */
     ifMatch?: string | undefined;
     /** Judges everything but the guard, and stores nothing. */
@@ -35,7 +37,8 @@ export interface PublishOrder {
 
 export type PublishRefusal =
     | { ok: false; code: 'SITE_BLOCKED' }
-    | { ok: false; code: 'NOT_MAINTAINER' }
+    /** `isOperators`: Routebook itself is among the maintainers. */
+    | { ok: false; code: 'NOT_MAINTAINER'; isOperators: boolean }
     /** `latestHash` null: there is no version. */
     | { ok: false; code: 'VERSION_CONFLICT'; latestHash: string | null }
     /** `retryAfter` in whole seconds. */
@@ -80,7 +83,7 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
 
         const { change, changes } = comparePackages(before.latest?.document, order.document);
         const version = before.versions + 1;
-        const lookAlikes = before.isNewDomain ? await findLookAlikes(trx, order.registrable, order.publisher?.workspaceId) : [];
+        const lookAlikes = before.isNewDomain ? await findLookAlikes(trx, order.registrable, workspaceOf(order)) : [];
         const next = { ok: true, version, versionHash: order.versionHash, change, changes, verifiedAt: null, lookAlikes } as const;
         if (order.isDryRun === true) return { ...next, isCreated: false, publishedAt: null, creditsEarned: 0, isBonusUsedUp: false };
 
@@ -100,9 +103,9 @@ function unchanged({ document: _document, ...latest }: LatestPublication): Publi
     return { ok: true, isCreated: false, ...latest, creditsEarned: 0, isBonusUsedUp: false, lookAlikes: [] };
 }
 
-function judgeRight({ isBlocked, isMaintained, isMaintainer }: Publication): PublishRefusal | undefined {
+function judgeRight({ isBlocked, isMaintained, isMaintainer, isOperators }: Publication): PublishRefusal | undefined {
     if (isBlocked) return { ok: false, code: 'SITE_BLOCKED' };
-    if (isMaintained && !isMaintainer) return { ok: false, code: 'NOT_MAINTAINER' };
+    if (isMaintained && !isMaintainer) return { ok: false, code: 'NOT_MAINTAINER', isOperators };
     return undefined;
 }
 

@@ -2,17 +2,19 @@ import type { Db } from '../db.ts';
 import { normaliseSite } from '../domain/site-name.ts';
 import type { PackageDocument } from '../domain/types.ts';
 import { versionHash } from '../domain/version-hash.ts';
+import { isProven } from './claim.ts';
 import { type Published, publish } from './publish.ts';
 
 /**
  * Publishes a package of the starter registry. Left alone, and answered with undefined: content that was published before
- * (also where it was yanked since), and a site that a contributor maintains or an operator blocked.
+ * (also where it was yanked since), and a site that the workspace does not maintain, that an owner has proved or an operator blocked.
  * @param options.mayReturn whether content may become the latest again after other content; then only the newest version is compared
+ * @param options.loadedFor the workspace that it belongs to; Routebook's by default
  */
 export async function publishStarter(
     db: Db,
     document: PackageDocument,
-    { mayReturn = false }: { mayReturn?: boolean } = {},
+    { mayReturn = false, loadedFor }: { mayReturn?: boolean; loadedFor?: string } = {},
 ): Promise<Published | undefined> {
     const name = normaliseSite(document.site);
     if (!name.ok) throw new TypeError(name.message);
@@ -24,7 +26,7 @@ export async function publishStarter(
          limit 1`,
         { site: name.site, hash, mayReturn },
     );
-    if (rows.length > 0) return undefined;
-    const published = await publish(db, { document, versionHash: hash, registrable: name.registrable, publisher: undefined });
+    if (rows.length > 0 || (await isProven(db, name.registrable))) return undefined;
+    const published = await publish(db, { document, versionHash: hash, registrable: name.registrable, publisher: undefined, loadedFor });
     return published.ok ? published : undefined;
 }

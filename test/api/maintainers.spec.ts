@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
 import { newId } from '../../shared/domain/ids.ts';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -43,9 +44,9 @@ for (const topology of TOPOLOGIES) {
             expect(JSON.stringify(answer.body)).not.to.include('@');
         });
 
-        it('are nobody for a site of the starter registry, which nobody may change either', async () => {
+        it('are Routebook for a site of the starter registry, which no contributor may change', async () => {
             await schemas.publishStarter(world.app.db, aPackage('starter.test'));
-            expect(await idsAt('starter.test')).to.deep.equal([]);
+            expect(await idsAt('starter.test')).to.deep.equal([ROUTEBOOK_WORKSPACE]);
             expect(codeOf(await change('PUT', ada, 'starter.test', ada))).to.equal('NOT_MAINTAINER');
         });
 

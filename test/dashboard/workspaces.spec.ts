@@ -46,6 +46,17 @@ describe('workspaces on the dashboard', function () {
         return { owner, member, workspaceId, memberId: (await me(member)).userId };
     }
 
+    it('cannot be named so that cards seem to say Routebook', async () => {
+        const owner = await confirmed();
+        for (const path of ['/dashboard/workspace/rename', '/dashboard/workspaces']) {
+            for (const name of ['Routebook', 'R0utebооk official']) {
+                const { status, html } = await owner.send(path, { name });
+                expect([status, wordsOf(html).includes('may be taken for Routebook')], `${path} ${name}`).to.deep.equal([422, true]);
+            }
+        }
+        expect((await me(owner)).workspaces.map(({ name }) => name).join()).to.match(/^workspace-/);
+    });
+
     it('let in whoever holds the link of an invitation, once', async () => {
         const owner = await confirmed();
         await owner.send('/dashboard/workspace/rename', { name: 'The Harbour' });

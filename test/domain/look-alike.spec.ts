@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { expect } from 'chai';
-import { likeness, skeletonOf } from '../../shared/domain/look-alike.ts';
+import { likeness, resembles, skeletonOf } from '../../shared/domain/look-alike.ts';
 
 const ascii = (name: string) => domainToASCII(name);
 const like = (name: string, other: string, isWellKnown = false) => likeness(ascii(name), ascii(other), isWellKnown);
@@ -64,6 +64,25 @@ describe('a name that may be taken for another', () => {
         expect(like('docs.github.io', 'docs.com')).to.equal(undefined);
         expect(like('paypal.github.io', 'paypal.com', true)).to.equal('another ending');
         expect(like('раураl.github.io', 'paypal.com')).to.equal('letters that look alike');
+    });
+
+    it('covers names that people read: Routebook in any letters, between any others, is taken for Routebook', () => {
+        for (const name of [
+            'Routebook',
+            'routebook inc',
+            'R0utebook',
+            'Route-book',
+            'Rоutebооk',
+            'Ｒoutebook',
+            '𝐑𝐨𝐮𝐭𝐞𝐛𝐨𝐨𝐤',
+            'Routeb\u200book',
+            'Róutebook',
+            'The R.o.u.t.e.b.o.o.k team',
+            'Routebok',
+        ])
+            expect(resembles(name, 'Routebook'), name).to.equal(true);
+        for (const name of ['Route', 'Notebook', 'Guidebook', 'workspace-a1b2c3', 'Ada', 'Route Planner', 'x'])
+            expect(resembles(name, 'Routebook'), name).to.equal(false);
     });
 
     it('has the same skeleton for every spelling of the same letters, and never none', () => {

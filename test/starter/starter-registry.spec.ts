@@ -3,6 +3,7 @@ import { DEMO_SITE, openDemoSite } from '../../bin/demo/site.ts';
 import { loadStarterRegistry, publishDemo } from '../../bin/demo/starter-registry.ts';
 import { readEndpoint } from '../../shared/domain/endpoint.ts';
 import { checkPackage } from '../../shared/domain/package-rules.ts';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
 import { normaliseSite } from '../../shared/domain/site-name.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { listMaintainers } from '../../shared/store/maintainers.ts';
@@ -65,7 +66,7 @@ describe('the starter registry, published and fetched', () => {
         await internet.close();
     });
 
-    it('is there to browse, every package as its file says, unverified and maintained by nobody', async () => {
+    it('is there to browse, every package as its file says, unverified and maintained by Routebook', async () => {
         const visitor = stranger(world);
         for (const { document } of STARTERS) {
             const card = dataOf(await visitor.call('GET', `/v1/schemas/${document.site}`));
@@ -73,7 +74,9 @@ describe('the starter registry, published and fetched', () => {
             const published = dataOf(await visitor.call('GET', `/v1/schemas/${document.site}/package`));
             expect(published, document.site).to.deep.include({ ...document });
             const name = normaliseSite(document.site);
-            expect(name.ok && (await listMaintainers(world.app.db, name.registrable)), document.site).to.deep.equal([]);
+            expect(name.ok && (await listMaintainers(world.app.db, name.registrable)), document.site).to.deep.equal([
+                { workspaceId: ROUTEBOOK_WORKSPACE, name: 'Routebook' },
+            ]);
         }
     });
 
@@ -116,7 +119,7 @@ describe('the demo shop', () => {
         try {
             for (const port of [one, one + 1, one]) {
                 const shop = await openDemoSite(port);
-                await publishDemo(world.app, shop.port);
+                await publishDemo(world.app, shop.port, ada.workspaceId);
                 const answer = await ada.fetch(DEMO_SITE, 'search_products', { q: 'shoes' });
                 await shop.close();
                 const titles = dataOf<{ items: { title: string }[] }>(answer).items.map(({ title }) => title);

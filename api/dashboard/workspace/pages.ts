@@ -1,12 +1,19 @@
+import { resembles } from '../../../shared/domain/look-alike.ts';
 import { withdrawInvitation } from '../../../shared/store/invitations.ts';
 import { lookAtWorkspace } from '../../../shared/store/web-sessions.ts';
 import { addWorkspace, changeRole, MOST_WORKSPACES, ROLES, removeMember, renameWorkspace } from '../../../shared/store/workspaces.ts';
-import { line, oneOf, readFields } from '../fields.ts';
+import { line, oneOf, type Reader, readFields } from '../fields.ts';
 import { absent, MANAGERS, MEMBERS, personalPage, workspacePage } from '../page.ts';
 import { invite } from './invite.ts';
 import { faultText, showWorkspace } from './show.ts';
 
-const workspaceName = line({ least: 2, most: 60 });
+/** Cards show it, so that it must not pass for Routebook's own workspace. */
+const workspaceName: Reader<string> = (text) => {
+    const read = line({ least: 2, most: 60 })(text);
+    return read.ok && resembles(read.value, 'Routebook')
+        ? { ok: false, problem: 'Choose another name: this one may be taken for Routebook itself.' }
+        : read;
+};
 
 /** Who works where, and who may do what there. */
 export const workspacePages = [

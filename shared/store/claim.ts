@@ -1,0 +1,18 @@
+import type { Db } from '../db.ts';
+import { ROUTEBOOK_WORKSPACE } from '../domain/routebook.ts';
+
+/** The claim (shared/domain/claim.ts) of the domain that the SQL expression `registrable` names, as an expression. */
+export function claimOf(registrable: string): string {
+    return `case when exists (select from maintainers m where m.registrable = ${registrable} and m.proven_at is not null) then 'owner'
+                 when exists (select from maintainers m where m.registrable = ${registrable}
+                              and (m.workspace_id = '${ROUTEBOOK_WORKSPACE}' or m.granted = 'transferred')) then 'operator'
+                 else 'unproven' end`;
+}
+
+/** Whether some workspace has proved that the domain is its own. */
+export async function isProven(db: Db, registrable: string): Promise<boolean> {
+    const { rows } = await db.raw<{ rows: unknown[] }>('select from maintainers where registrable = ? and proven_at is not null limit 1', [
+        registrable,
+    ]);
+    return rows.length > 0;
+}

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
+import { addMaintainer, grantMaintainer, removeMaintainer, transferDomain } from '../../shared/store/maintainers.ts';
+import * as schemas from '../../shared/store/schemas.ts';
+import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf, INTENT } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+for (const topology of TOPOLOGIES) {
+    describe(`sites that Routebook publishes itself, over ${topology}`, () => {
+        let world: World;
+        let ada: Person;
+
+        before(async () => {
+            world = await openWorld({ topology, workers: 0 });
+            ada = await join(world);
+            await schemas.publishStarter(world.app.db, aPackage('library.test'));
+        });
+        after(() => world.close());
+
+        const cardOf = async (site: string) => dataOf(await stranger(world).call('GET', `/v1/schemas/${site}`));
+        const messageOf = ({ body }: Answer) => (body['error'] as { message: string }).message;
+
+        it('cannot be taken by publishing a sub-site or the site itself, dry runs included', async () => {
+            for (const site of ['covers.library.test', 'library.test']) {
+                for (const query of ['', '?dry_run=true']) {
+                    const refused = await ada.publish(aPackage(site, { title: 'Mine now' }), query);
+                    expect([refused.status, codeOf(refused)], `${site}${query}`).to.deep.equal([403, 'NOT_MAINTAINER']);
+                    expect(messageOf(refused)).to.include('POST /v1/schema-requests').and.to.include('maintainer add');
+                }
+            }
+            expect((await stranger(world).call('GET', '/v1/schemas/covers.library.test')).status).to.equal(404);
+            expect((await cardOf('library.test'))['version']).to.equal(1);
+        });
+
+        it('name Routebook as their maintainer', async () => {
+            const maintainers = await stranger(world).call('GET', '/v1/schemas/library.test/maintainers');
+            expect(dataOf(maintainers)).to.deep.equal([{ workspace_id: ROUTEBOOK_WORKSPACE, name: 'Routebook' }]);
+            const said = { maintainer: 'Routebook', maintainer_id: ROUTEBOOK_WORKSPACE, claim: 'operator' };
+            expect(await cardOf('library.test')).to.include(said);
+        });
+
+        it('stay Routebook’s whatever other maintainers ask for: only operators add and remove it', async () => {
+            await schemas.publishStarter(world.app.db, aPackage('shared.test'));
+            await grantMaintainer(world.app.db, 'shared.test', ada.workspaceId);
+            const path = `/v1/schemas/shared.test/maintainers/${ROUTEBOOK_WORKSPACE}`;
+            for (const method of ['PUT', 'DELETE']) {
+                const refused = await ada.call(method, path);
+                expect([refused.status, codeOf(refused)], method).to.deep.equal([403, 'FORBIDDEN']);
+            }
+            expect((await ada.publish(aPackage('shared.test', { title: 'With Ada' }))).status).to.equal(201);
+            expect(await cardOf('shared.test')).to.include({ maintainer_id: ROUTEBOOK_WORKSPACE, claim: 'operator' });
+        });
+
+        it('are left alone by the next start once an owner has proved the domain, or an operator gave it away', async () => {
+            for (const site of ['proved.test', 'given.test']) await schemas.publishStarter(world.app.db, aPackage(site));
+            await addMaintainer(world.app.db, 'proved.test', ada.workspaceId);
+            await world.app.db.raw('update maintainers set proven_at = app_now() where registrable = ? and workspace_id = ?', [
+                'proved.test',
+                ada.workspaceId,
+            ]);
+            await transferDomain(world.app.db, 'given.test', ada.workspaceId);
+            for (const site of ['proved.test', 'given.test']) {
+                expect(await schemas.publishStarter(world.app.db, aPackage(site, { title: 'Newer' })), site).to.equal(undefined);
+                expect((await cardOf(site))['version'], site).to.equal(1);
+            }
+            expect((await cardOf('proved.test'))['claim']).to.equal('owner');
+            expect(await cardOf('given.test')).to.include({ maintainer_id: ada.workspaceId, claim: 'operator' });
+        });
+    });
+
+    describe(`who speaks for a site, over ${topology}`, () => {
+        let world: World;
+        let ada: Person;
+
+        before(async () => {
+            world = await openWorld({ topology, workers: 0 });
+            ada = await join(world);
+            dataOf(await ada.publish(aPackage('first.test')));
+        });
+        after(() => world.close());
+
+        it('is marked unproven on card, list, catalog and page where a contributor came first', async () => {
+            const visitor = stranger(world);
+            const card = dataOf(await visitor.call('GET', '/v1/schemas/first.test'));
+            expect(card).to.include({ claim: 'unproven', maintainer_id: ada.workspaceId });
+            const [listed] = dataOf<Record<string, unknown>[]>(await visitor.call('GET', '/v1/schemas?q=first'));
+            expect(listed).to.deep.equal(card);
+            const { body } = await visitor.call('GET', `/v1/catalog/first.test?intent=${encodeURIComponent(INTENT)}`);
+            expect(body['schema']).to.include({ claim: 'unproven' });
+            const page = await (await fetch(`${world.base}/registry/first.test`)).text();
+            expect(page).to.include('maintained by a contributor, not by the site');
+        });
+
+        it('is not marked so while the workspace maintains it that an operator transferred it to', async () => {
+            const bob = await join(world);
+            const claim = async () => dataOf(await stranger(world).call('GET', '/v1/schemas/first.test'))['claim'];
+            await transferDomain(world.app.db, 'first.test', bob.workspaceId);
+            expect(await claim()).to.equal('operator');
+            await addMaintainer(world.app.db, 'first.test', ada.workspaceId);
+            await removeMaintainer(world.app.db, 'first.test', bob.workspaceId);
+            expect(await claim()).to.equal('unproven');
+        });
+    });
+}
