@@ -93,7 +93,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
                 health: HEALTH,
             },
         ],
-        schema: { version: 3, version_hash: HASH, verified: true, verified_at: AT },
+        schema: { version: 3, version_hash: HASH, verified: true, verified_at: AT, claim: 'owner' },
     },
     postFetch: {
         success: true,

@@ -236,6 +236,7 @@ describe('a catalog look-up', () => {
                 version_hash: card['version_hash'],
                 verified: false,
                 verified_at: null,
+                claim: 'unproven',
             });
             expect(catalog.endpoints.find(({ name }) => name === 'search_products')).to.include({ credits: 5, credits_max: 250 });
             await sites.setDomain(world.app.db, SITE, { credits: 1 });
