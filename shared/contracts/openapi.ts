@@ -21,7 +21,7 @@ export function openApiDocument(serverUrl: string): JsonObject {
             title: 'Routebook',
             version: 'dev',
             description: 'A registry of the routes behind websites, and the workers that call them for you.',
-            license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+            license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         servers: [{ url: serverUrl }],
         tags: [...new Set(CONTRACTS.map((contract) => contract.tag))].map((name) => ({ name, description: TAGS[name] ?? name })),
