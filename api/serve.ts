@@ -7,6 +7,7 @@ import type { KeyedCall } from '../shared/store/idempotency.ts';
 import type { Caller } from '../shared/store/keys.ts';
 import type { Span } from '../shared/tracing.ts';
 import { answerOnce, type OnceRules } from './plugins/idempotency.ts';
+import { judgeTarget } from './plugins/key-scopes.ts';
 import { sendTagged, type Tagged } from './tagged.ts';
 import { type Input, prepareSchemas, readInput } from './validate.ts';
 
@@ -101,14 +102,15 @@ function route<Params, Query, Body, Answer>(
     answer: (call: Call<Params, Query, Body>, request: Request, h: ResponseToolkit) => Promise<ResponseObject>,
 ): ServedRoute {
     const schemas = prepareSchemas(contract);
+    const erased = contract as unknown as AnyContract;
     return {
-        contract: contract as unknown as AnyContract,
+        contract: erased,
         toHapi: (app) => ({
             method: contract.method,
             path: contract.path,
             options: {
                 id: contract.name,
-                app: { contract: contract as unknown as AnyContract },
+                app: { contract: erased },
                 ...(contract.method === 'GET'
                     ? {}
                     : {
@@ -120,7 +122,13 @@ function route<Params, Query, Body, Answer>(
                               maxBytes: contract.body?.maxBytes ?? BODY_BYTES,
                           },
                       }),
-                handler: async (request, h) => answer(toCall(app, request, await readInput(contract, schemas, request)), request, h),
+                handler: async (request, h) => {
+                    const input = await readInput(contract, schemas, request);
+                    const { caller } = request.app;
+                    // Before the body of a remembered answer is looked for.
+                    if (caller !== undefined) judgeTarget(erased, caller, input);
+                    return answer(toCall(app, request, input), request, h);
+                },
             },
         }),
     };

@@ -127,6 +127,7 @@ export const DETAIL_CODES = [
     'TEMPLATE_MISMATCH',
     'DUPLICATE_NAME',
     'TOO_COMPLEX',
+    'SCOPE_MISSING',
 ] as const;
 export type DetailCode = (typeof DETAIL_CODES)[number];
 

@@ -37,6 +37,7 @@ export const accountRoutes = [
                     name: caller.keyName,
                     prefix: caller.keyPrefix,
                     expires_at: caller.keyExpiresAt?.toISOString() ?? null,
+                    scopes: caller.scopes.listed,
                 },
             },
         };

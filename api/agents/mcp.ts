@@ -2,7 +2,7 @@ import type { Request, Server } from '@hapi/hapi';
 import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
-import { Refusal } from '../../shared/refusals.ts';
+import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { readJsonBody } from '../plugins/input-guard.ts';
 import { sameRequest } from '../plugins/observe.ts';
 import { readAnswer } from '../read-answer.ts';
@@ -64,10 +64,11 @@ function messagesIn(body: unknown): unknown {
 /** A wrong key is told at once, and not only by the first tool. */
 async function requireGoodKey(server: Server, request: Request): Promise<void> {
     if (request.raw.req.headers.authorization === undefined) return;
-    const { result, statusCode } = await inject(server, request, { method: 'GET', url: '/v1/account' });
-    const code = (result as { error?: { code?: string } } | undefined)?.error?.code;
+    const { payload, statusCode } = await inject(server, request, { method: 'GET', url: '/v1/account' });
     if (statusCode === 401) throw new Refusal('INVALID_API_KEY');
-    if (statusCode === 403 && code === 'FORBIDDEN') throw new Refusal('FORBIDDEN');
+    if (statusCode !== 403) return;
+    const { error } = JSON.parse(payload) as { error: { code: RefusalCode; message: string } };
+    if (error.code === 'FORBIDDEN') throw new Refusal('FORBIDDEN', error.message);
 }
 
 function webRequest(app: App, { raw }: Request): globalThis.Request {

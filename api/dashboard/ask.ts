@@ -1,5 +1,6 @@
 import type { Request, RequestApplicationState } from '@hapi/hapi';
 import { figuresFor } from '../../shared/domain/plans.ts';
+import { EVERY_SCOPE, openScopes } from '../../shared/domain/scopes.ts';
 import type { Detail } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import { sameRequest } from '../plugins/observe.ts';
@@ -63,6 +64,9 @@ export function askFor(request: Request): Ask {
     };
 }
 
+/** A page acts with all that the role of its visitor allows. */
+const MEMBER_SCOPES = openScopes(EVERY_SCOPE);
+
 /** Whoever is signed in, as a caller without a key: for what is done on pages and costs nothing. */
 export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
     return {
@@ -80,6 +84,7 @@ export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
         suspended: me.isSuspended,
         emailVerified: me.isVerified,
         isCapped: false,
+        scopes: MEMBER_SCOPES,
     };
 }
 

@@ -1,10 +1,12 @@
-import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { bindParams } from '../../shared/domain/bind-params.ts';
 import { openParamJudge } from '../../shared/domain/judge-params.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
 import type { Values } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/keys.ts';
+import { judgeEffect } from '../plugins/key-scopes.ts';
+import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint, type Kept } from './find-endpoint.ts';
 
 /** A call that its package takes: what is called, with what, and for how much. */
@@ -17,31 +19,35 @@ export interface Admitted {
 /**
  * What a call asks for, or what its package says no to. What was found a moment ago serves where nothing is refused by it and the
  * hold looks at it again: everything else is found anew.
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, INVALID_PARAMS, VALIDATION_ERROR: these end the call uncounted.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR: these end the call uncounted.
  */
-export async function admit(app: App, order: FetchRequest): Promise<Admitted | { found: Kept }> {
+export async function admit(call: FetchCall): Promise<Admitted | { found: Kept }> {
+    const { body: order } = call;
     const isJudgedAgain = order.dry_run !== true && (order.max_age ?? 0) === 0;
-    const admitted = isJudgedAgain ? await fromMemory(app, order) : undefined;
-    return admitted ?? admitAnew(app, order);
+    const admitted = isJudgedAgain ? await fromMemory(call) : undefined;
+    return admitted ?? admitAnew(call);
 }
 
 /** The same by what stands in the database now. */
-export async function admitAnew(app: App, order: FetchRequest): Promise<Admitted | { found: Kept }> {
+export async function admitAnew(call: FetchCall): Promise<Admitted | { found: Kept }> {
+    const { app, body: order } = call;
     const found = await findEndpoint(app, order, (question) => app.latest.find(question));
-    return found.ok ? suit(found, order) : { found };
+    return found.ok ? suit(found, call) : { found };
 }
 
-async function fromMemory(app: App, order: FetchRequest): Promise<Admitted | undefined> {
+async function fromMemory(call: FetchCall): Promise<Admitted | undefined> {
+    const { app, body: order } = call;
     try {
         const found = await findEndpoint(app, order, app.latest.recall);
-        return found?.ok === true ? suit(found, order) : undefined;
+        return found?.ok === true ? suit(found, call) : undefined;
     } catch (error) {
         if (error instanceof Refusal) return undefined;
         throw error;
     }
 }
 
-function suit(found: Found, order: FetchRequest): Admitted {
+function suit(found: Found, { caller, body: order }: FetchCall): Admitted {
+    judgeEffect(caller as Caller, found.endpoint, found.isTrusted);
     return { found, values: bindValues(found, order), price: priceOf(found, order) };
 }
 

@@ -13,6 +13,8 @@ export interface Found {
     versionId: number;
     version: number;
     endpoint: Endpoint;
+    /** The version is verified: what its author says of effects is believed. */
+    isTrusted: boolean;
     /** Credits of one unit. */
     siteCredits: number;
     /** Units that may be billed at most, since a call that names no version pays no more than it did within the last 24 h. */
@@ -70,6 +72,7 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
         versionId: version.versionId,
         version: version.version,
         endpoint,
+        isTrusted: version.verifiedAt !== null,
         siteCredits,
         siteConcurrency,
         siteRate,

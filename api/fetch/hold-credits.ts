@@ -20,7 +20,7 @@ export async function holdCredits(
     admitted: Admitted,
     { deadlineAt, ahead }: { deadlineAt: number; ahead: HoldAhead | undefined },
 ): Promise<{ admitted: Admitted; hold: HoldVerdict & { ok: true } }> {
-    const { app, body } = call;
+    const { app } = call;
     const early = await ahead?.take();
     if (early !== undefined) return { admitted, hold: early };
     for (let look = 1; ; look++) {
@@ -28,7 +28,7 @@ export async function holdCredits(
         if (hold.ok) return { admitted, hold };
         if (hold.reached !== undefined) throw spendingLimit(hold.reached, admitted.price.unit);
         if (hold.isStale !== true) throw insufficientCredits(app, call.caller as Caller, admitted.price.unit, hold.available);
-        const anew = await admitAnew(app, body);
+        const anew = await admitAnew(call);
         if (!('values' in anew)) throw anew.found.refusal;
         admitted = anew;
     }

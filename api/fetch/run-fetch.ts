@@ -32,7 +32,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     const arrivedAt = admittedAt - Math.round(began - call.startedAt);
     const deadlineAt = arrivedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs);
 
-    const asked = await admit(app, body);
+    const asked = await admit(call);
     if (deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
     if ('values' in asked) refuseInVain(call, deadlineAt);
 
@@ -64,7 +64,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
             recordKept(call, { found: asked.found, results: kept.results, durationMs: performance.now() - began });
             return await presentKept(call, asked.found, kept, began);
         }
-        const now = standing.quarantineMs > 0 ? await admitAnew(app, body) : asked;
+        const now = standing.quarantineMs > 0 ? await admitAnew(call) : asked;
         if (!('values' in now)) throw now.found.refusal;
         // A quarantine is of the version that was counted: another one has a clean slate.
         const isLifted = now.found.versionId !== asked.found.versionId;

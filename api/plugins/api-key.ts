@@ -6,6 +6,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import { bearerKey } from './bearer-key.ts';
 import { headerCopies } from './header-copies.ts';
+import { judgeRoute } from './key-scopes.ts';
 import type { Guesses } from './refuse-guesses.ts';
 
 /**
@@ -19,7 +20,9 @@ export function apiKey(server: Server, app: App, guesses: Guesses): void {
             // Only a request that one of our pages makes brings its caller along (api/dashboard/ask.ts).
             if (request.app.caller === undefined) await takeKey(app, request, guesses);
             if (request.app.caller === undefined && contract.auth === 'required') throw new Refusal('API_KEY_REQUIRED');
-            requireVerified(app, contract, request.app.caller);
+            const { caller } = request.app;
+            if (caller !== undefined) judgeRoute(contract, caller, request.app.clientAddress);
+            requireVerified(app, contract, caller);
         }
         return h.continue;
     });

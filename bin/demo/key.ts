@@ -2,6 +2,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import type { App } from '../../shared/app.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
+import { EARLIER_SCOPES } from '../../shared/domain/scopes.ts';
 import * as accounts from '../../shared/store/accounts.ts';
 
 const DEMO_EMAIL = 'demo@routebook.example';
@@ -15,7 +16,7 @@ export async function demoKey(app: App): Promise<{ apiKey: string; workspaceId: 
     const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
     const caller = isWellFormedKey(kept) ? await app.keys.find(keyHash(kept)) : undefined;
     if (caller !== undefined) return { apiKey: kept, workspaceId: caller.workspaceId };
-    const { apiKey, workspaceId } = await accounts.createAccount(app.db, { email: DEMO_EMAIL, plan: 'free' });
+    const { apiKey, workspaceId } = await accounts.createAccount(app.db, { email: DEMO_EMAIL, plan: 'free', scopes: EARLIER_SCOPES });
     // A draft that a crash left keeps the mode that it has: made anew, so that nobody else can read the key.
     rmSync(`${file}.new`, { force: true });
     // Renamed into place, so that a crash in between never leaves half a key.

@@ -1,5 +1,7 @@
 import Joi from 'joi';
+import type { Scopes } from '../domain/scopes.ts';
 import { contract } from './contract.ts';
+import { scopes } from './scopes.ts';
 import * as v from './vocabulary.ts';
 
 export interface AccountAnswer {
@@ -15,7 +17,7 @@ export interface AccountAnswer {
     };
     limits: { window: 'minute' | 'hour' | 'day'; limit: number; remaining: number; resets_in: number }[];
     concurrency: { limit: number; in_flight: number };
-    key: { id: string; name: string; prefix: string; expires_at: string | null };
+    key: { id: string; name: string; prefix: string; expires_at: string | null; scopes: Scopes };
 }
 
 /** GET /v1/account: what the key's account has left. */
@@ -26,6 +28,7 @@ export const getAccount = contract<object, object, undefined, AccountAnswer>({
     tag: 'Account',
     summary: 'Read plan, credits and limits of the account',
     auth: 'required',
+    scope: 'none',
     counted: false,
     answer: {
         shape: 'data',
@@ -57,6 +60,7 @@ export const getAccount = contract<object, object, undefined, AccountAnswer>({
                 name: Joi.string().allow('').required(),
                 prefix: Joi.string().required(),
                 expires_at: v.nullableTime().required(),
+                scopes: scopes().required(),
             }).required(),
         }),
     },

@@ -69,6 +69,7 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
     summary: 'Look up every endpoint of a site',
     description: 'Needs an intent of at least 20 characters and 5 distinct words, by query or by header; the query wins.',
     auth: 'optional',
+    scope: 'catalog',
     counted: true,
     params: Joi.object<{ domain: string }, true>({ domain: v.siteInput().required() }),
     query: Joi.object<{ intent?: string }, true>({ intent: Joi.string().allow('').description('What you want to do on the site') }),

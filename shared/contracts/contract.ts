@@ -1,4 +1,5 @@
 import type { ObjectSchema, Schema } from 'joi';
+import type { RouteScope } from '../domain/scopes.ts';
 import type { RefusalCode } from '../refusals.ts';
 
 /**
@@ -19,6 +20,10 @@ export interface Contract<Params, Query, Body, Answer> {
     summary: string;
     description?: string;
     auth: 'ignored' | 'optional' | 'required';
+    /** What a key needs to use the route; `none`: every key may. */
+    scope: RouteScope | 'none';
+    /** The site in the path stands for its whole registrable domain: a key limited to sites has to name the domain itself. */
+    actsOnDomain?: true;
     /** Stands in the plan's windows: rate-limit headers on every counted answer. */
     counted: boolean;
     /** Honours `Idempotency-Key` (CONTRACT section 4): the same key gets the same answer for 24 h. Ignored without an API key. */

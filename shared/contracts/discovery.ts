@@ -17,6 +17,7 @@ export const getCategories = contract<object, object, undefined, Category[]>({
     tag: 'Discovery',
     summary: 'Read the intent taxonomy',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     answer: {
         shape: 'data',
@@ -51,6 +52,7 @@ export const getErrors = contract<object, object, undefined, ErrorEntry[]>({
     tag: 'Discovery',
     summary: 'List every error code',
     auth: 'ignored',
+    scope: 'none',
     counted: false,
     answer: {
         shape: 'data',
@@ -89,6 +91,7 @@ export const getHealth = contract<object, object, undefined, HealthAnswer>({
     description:
         '`ok`: fetches are served by every worker. `degraded`: some workers report and take no calls, and the others serve all of them. Where no fetch can be served it is 503 with `unavailable`; browsing goes on as long as it can.',
     auth: 'ignored',
+    scope: 'none',
     counted: false,
     answer: {
         shape: 'data',
@@ -110,6 +113,7 @@ export const getOpenApi = contract<object, object, undefined, object>({
     tag: 'Discovery',
     summary: 'Read this OpenAPI document',
     auth: 'ignored',
+    scope: 'none',
     counted: false,
     answer: { shape: 'whole', status: 200, schema: v.jsonObject() },
     cacheSeconds: 300,

@@ -173,7 +173,20 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
             credits: { balance: 1049, allowance: { limit: 1000, remaining: 999 }, bonus: 50, held: 0, resets_at: AT },
             limits: [{ window: 'minute', limit: 20, remaining: 19, resets_in: 31 }],
             concurrency: { limit: 5, in_flight: 0 },
-            key: { id: 'key_9zX8cV7bNm6L', name: 'first', prefix: 'rb_live_3fQ7', expires_at: null },
+            key: {
+                id: 'key_9zX8cV7bNm6L',
+                name: 'first',
+                prefix: 'rb_live_3fQ7',
+                expires_at: null,
+                scopes: {
+                    effects: ['read', 'write'],
+                    sites: null,
+                    endpoints: null,
+                    connections: [],
+                    routes: ['fetch', 'catalog', 'jobs', 'account'],
+                    ip_allow: null,
+                },
+            },
         },
     },
     getAudit: {

@@ -79,6 +79,7 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     summary: 'Run an endpoint through Routebook',
     description: 'Holds the greatest possible cost, runs the call, then charges the exact cost, or releases the hold where it failed.',
     auth: 'required',
+    scope: 'fetch',
     counted: true,
     idempotent: true,
     body: { schema: request, maxBytes: BODY_BYTES, guard: true },

@@ -20,6 +20,7 @@ export const getSchemas = contract<object, SchemasQuery, undefined, Card[]>({
     description:
         'Cards of the latest versions. Words are found by how they begin, in the name of a site and in its title; one that begins none is taken for those that it resembles. Without `sort` the best matches of `q` come first, and without `q` what is used most. The total of a search with more than 5,000 matches may be some seconds old.',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     query: Joi.object<SchemasQuery, true>({
         q: Joi.string().allow('').max(256).description('Words of a name or title, or the beginning of one'),

@@ -31,6 +31,7 @@ export const getMaintainers = contract<SiteParams, v.PageQuery, undefined, Maint
     summary: 'List the workspaces that maintain a site',
     description: 'They maintain every site of the registrable domain. The one of longest standing stands first.',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     query: v.pageQuery(),
@@ -49,6 +50,8 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     description:
         'Takes no body; a workspace that maintains the domain already stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
     auth: 'required',
+    scope: 'maintain',
+    actsOnDomain: true,
     counted: false,
     params: maintainerParams(),
     answer: list(),
@@ -65,6 +68,8 @@ export const deleteMaintainer = contract<MaintainerParams, object, undefined, Ma
     description:
         'A workspace may remove itself, but the last one cannot be removed: LAST_MAINTAINER. One that does not maintain the domain stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
     auth: 'required',
+    scope: 'maintain',
+    actsOnDomain: true,
     counted: false,
     params: maintainerParams(),
     answer: list(),

@@ -49,8 +49,8 @@ function operation(contract: AnyContract): JsonObject {
         operationId: contract.name,
         tags: [contract.tag],
         summary: contract.summary,
-        ...(contract.description === undefined ? {} : { description: contract.description }),
-        security: { required: [{ apiKey: [] }], optional: [{}, { apiKey: [] }], ignored: [] }[contract.auth],
+        ...descriptionOf(contract),
+        security: securityOf(contract),
         parameters: [
             ...parametersOf(contract.params, 'path'),
             ...parametersOf(contract.query, 'query'),
@@ -76,6 +76,18 @@ function operation(contract: AnyContract): JsonObject {
               }),
         responses: responses(contract),
     };
+}
+
+function descriptionOf({ description, scope }: AnyContract): JsonObject {
+    const texts = [description, scope === 'none' ? undefined : `A key needs the scope \`${scope}\`.`];
+    const said = texts.filter((text) => text !== undefined).join(' ');
+    return said === '' ? {} : { description: said };
+}
+
+/** OpenAPI 3.1 lets a requirement of any scheme name the roles that it takes. */
+function securityOf({ auth, scope }: AnyContract): Json {
+    const key = { apiKey: scope === 'none' ? [] : [scope] };
+    return { required: [key], optional: [{}, key], ignored: [] }[auth];
 }
 
 const CONDITION: NonNullable<AnyContract['headers']> = {

@@ -63,6 +63,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
     description:
         'Say which workflow is brittle today. Publishing a schema for the domain fulfils the request. Without an API key 5 an hour are taken from one address. Never put cookies, keys or tokens in it: everybody who has the id can read it, apart from the contact.',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     idempotent: true,
     body: {
@@ -121,6 +122,7 @@ export const getSchemaRequest = contract<{ request_id: string }, object, undefin
     tag: 'Requests',
     summary: 'Read how a request for a schema stands',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     params: Joi.object<{ request_id: string }, true>({ request_id: requestId().required() }),
     answer: {

@@ -68,6 +68,7 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
     summary: 'Publish a schema package',
     description: `The body is a package of the format routebook/1. ${LIMITS_IN_WORDS} The same content as the latest version answers 200 with created false. An account may publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, dry runs and refused ones among them (enterprise accounts: without these bounds).`,
     auth: 'required',
+    scope: 'publish',
     counted: false,
     query: Joi.object<{ dry_run?: boolean }, true>({ dry_run: Joi.boolean().description('Report everything, store nothing') }),
     body: { schema: Joi.object<JsonObject>().unknown(true).required(), maxBytes: PACKAGE_BYTES, guard: false },
@@ -145,6 +146,7 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
     tag: 'Registry',
     summary: "Read the card of a site's latest schema",
     auth: 'optional',
+    scope: 'none',
     counted: false,
     params: siteParams(),
     answer: {
@@ -182,6 +184,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     description:
         'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), or as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`).',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     params: siteParams(),
     query: Joi.object<PackageQuery, true>({

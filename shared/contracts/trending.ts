@@ -31,6 +31,7 @@ export const getTrending = contract<object, { window?: Window }, undefined, Tren
     description:
         'Rolled up once an hour. The calls of one caller on one day count ever less, a fetch four times as much as a look-up, and those of a maintainer of the domain not at all.',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     query: Joi.object<{ window?: Window }, true>({ window: windows().default('7d') }),
     answer: {

@@ -54,6 +54,7 @@ export const getVersions = contract<SiteParams, v.PageQuery, undefined, VersionE
     summary: "List the versions of a site's schema",
     description: 'Newest first. Versions that were taken out of use are listed too.',
     auth: 'optional',
+    scope: 'none',
     counted: false,
     params: Joi.object<SiteParams, true>({ site: v.siteInput().required() }),
     query: v.pageQuery(),
@@ -72,6 +73,7 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
     description:
         'The highest version that is left becomes the latest, at once. A `broken` version still runs when a call names it; one yanked for `security` or `legal` reasons never does, and the package of a `legal` one is gone. A second time changes the reason alone.',
     auth: 'required',
+    scope: 'maintain',
     counted: false,
     params: versionParams(),
     body: {
@@ -104,6 +106,7 @@ export const deleteYank = contract<VersionParams, object, undefined, VersionEntr
     description:
         'Does nothing to a version that is in use. What an operator took out of use for `security` or `legal` reasons only an operator puts back: FORBIDDEN.',
     auth: 'required',
+    scope: 'maintain',
     counted: false,
     params: versionParams(),
     answer: { shape: 'data', status: 200, schema: entry() },

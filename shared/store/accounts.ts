@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts';
 import { readEmail } from '../domain/email.ts';
 import { PLANS, type Plan } from '../domain/plans.ts';
+import { EVERY_SCOPE, type Scopes } from '../domain/scopes.ts';
 import * as credits from './credits.ts';
 import { createKey, type NewKey } from './keys.ts';
 import { ensureUser } from './users.ts';
@@ -15,6 +16,8 @@ export interface NewAccount {
     /** The inviting user, who must exist; counts for a new address only. */
     invitedBy?: string | undefined;
     overrides?: credits.Overrides | undefined;
+    /** Of the key; every scope where nothing is said. */
+    scopes?: Scopes | undefined;
 }
 
 export interface MadeAccount extends NewKey {
@@ -35,7 +38,7 @@ export async function createAccount(db: Db, order: NewAccount): Promise<MadeAcco
         const workspaceId = await createWorkspace(trx, userId);
         const payer = await openFor(trx, { ...order, userId, workspaceId, isNewUser });
         if (order.bonus !== undefined && order.bonus > 0) await credits.grantBonus(trx, payer, order.bonus, 'account create');
-        const key = await createKey(trx, { workspaceId, userId, name: 'default' });
+        const key = await createKey(trx, { workspaceId, userId, name: 'default', scopes: order.scopes ?? EVERY_SCOPE });
         return { userId, workspaceId, isNewUser, ...key };
     });
 }

@@ -2,6 +2,7 @@ import type { Db } from '../db.ts';
 import { keyHash, keyPrefix, newApiKey } from '../domain/api-key.ts';
 import { newId } from '../domain/ids.ts';
 import { type AccountFigures, figuresFor, type Plan } from '../domain/plans.ts';
+import { EARLIER_SCOPES, type KeyScopes, openScopes, type Scopes } from '../domain/scopes.ts';
 import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
 import { WaitedTooLong } from './batch.ts';
@@ -29,6 +30,8 @@ export interface Caller {
     emailVerified: boolean;
     /** The account, or this key, has a cap on what it spends a day. */
     isCapped: boolean;
+    /** What the key may do; never more than the role. */
+    scopes: KeyScopes;
 }
 
 export interface NewKey {
@@ -47,19 +50,29 @@ export interface KeyRow {
     expiresAt: Date | null;
     revokedAt: Date | null;
     lastUsedAt: Date | null;
+    scopes: Scopes;
 }
 
 /** Makes a key of a workspace for one of its members. @param order.expiresIn seconds */
 export async function createKey(
     db: Db,
-    order: { workspaceId: string; userId: string; name: string; expiresIn?: number | undefined },
+    order: { workspaceId: string; userId: string; name: string; expiresIn?: number | undefined; scopes?: Scopes | undefined },
 ): Promise<NewKey> {
     const apiKey = newApiKey();
     const keyId = newId('key');
     await db.raw(
-        `insert into api_keys (id, workspace_id, user_id, name, hash, prefix, expires_at)
-         values (?, ?, ?, ?, ?, ?, app_now() + ?::bigint * interval '1 second')`,
-        [keyId, order.workspaceId, order.userId, order.name, keyHash(apiKey), keyPrefix(apiKey), order.expiresIn ?? null],
+        `insert into api_keys (id, workspace_id, user_id, name, hash, prefix, expires_at, scopes)
+         values (?, ?, ?, ?, ?, ?, app_now() + ?::bigint * interval '1 second', ?::jsonb)`,
+        [
+            keyId,
+            order.workspaceId,
+            order.userId,
+            order.name,
+            keyHash(apiKey),
+            keyPrefix(apiKey),
+            order.expiresIn ?? null,
+            JSON.stringify(order.scopes ?? EARLIER_SCOPES),
+        ],
     );
     return { keyId, apiKey };
 }
@@ -190,7 +203,7 @@ const CALLERS: Statement = {
                   u.id as user_id, u.suspended_at is not null as suspended, u.verified_at is not null as email_verified,
                   w.id as workspace_id, w.name as workspace_name, w.plan, m.role,
                   c.per_minute, c.per_hour, c.per_day, c.allowance_override, c.concurrency,
-                  k.day_cap is not null or c.day_cap is not null as is_capped
+                  k.day_cap is not null or c.day_cap is not null as is_capped, k.scopes
            from unnest((select $1::bytea[])) with ordinality as wanted (hash, place)
            join api_keys k on k.hash = wanted.hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > app_now())
            join memberships m on m.workspace_id = k.workspace_id and m.user_id = k.user_id
@@ -218,7 +231,7 @@ async function writeUses(db: Db, keyIds: string[]): Promise<void> {
     );
 }
 
-const KEY_COLUMNS = 'id, workspace_id, user_id, name, prefix, created_at, expires_at, revoked_at, last_used_at';
+const KEY_COLUMNS = 'id, workspace_id, user_id, name, prefix, created_at, expires_at, revoked_at, last_used_at, scopes';
 
 interface KeyColumns {
     id: string;
@@ -230,6 +243,7 @@ interface KeyColumns {
     expires_at: Date | null;
     revoked_at: Date | null;
     last_used_at: Date | null;
+    scopes: Scopes;
 }
 
 function toKeyRow(row: KeyColumns): KeyRow {
@@ -243,6 +257,7 @@ function toKeyRow(row: KeyColumns): KeyRow {
         expiresAt: row.expires_at,
         revokedAt: row.revoked_at,
         lastUsedAt: row.last_used_at,
+        scopes: row.scopes,
     };
 }
 
@@ -266,6 +281,7 @@ interface CallerColumns {
     allowance_override: number | null;
     concurrency: number | null;
     is_capped: boolean;
+    scopes: Scopes;
 }
 
 function toFound(row: CallerColumns): Found {
@@ -292,6 +308,7 @@ function toFound(row: CallerColumns): Found {
             suspended: row.suspended,
             emailVerified: row.email_verified,
             isCapped: row.is_capped,
+            scopes: openScopes(row.scopes),
         },
     };
 }
