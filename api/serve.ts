@@ -147,7 +147,7 @@ function toCall<P, Q, B>(app: App, request: Request, input: Input<P, Q, B>): Cal
         operation,
         clientAddress: request.app.clientAddress,
         header: (name) => request.raw.req.headers[name.toLowerCase()]?.toString(),
-        gone: goneSignal(request),
+        gone: request.app.gone ?? goneSignal(request),
         setHeaders: (headers) => {
             Object.assign(request.app.headers, headers);
         },
@@ -164,7 +164,7 @@ function toCall<P, Q, B>(app: App, request: Request, input: Input<P, Q, B>): Cal
 }
 
 /** Aborted when the connection closes before the answer was written; made only for routes that ask. */
-function goneSignal(request: Request): AbortSignal {
+export function goneSignal(request: Request): AbortSignal {
     const controller = new AbortController();
     const { res } = request.raw;
     res.once('close', () => {

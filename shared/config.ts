@@ -282,7 +282,8 @@ class SettingsReader {
                 this.#fault(name, 'must be name=address pairs with commas between', 'shop.example=127.0.0.1');
                 continue;
             }
-            hosts.set(host, [...(hosts.get(host) ?? []), bare]);
+            const bareHost = host.replace(/\.$/, '');
+            hosts.set(bareHost, [...(hosts.get(bareHost) ?? []), bare]);
         }
         return hosts;
     }

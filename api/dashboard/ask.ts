@@ -40,8 +40,8 @@ export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
 /** A call of our own API within this process: its rules, limits, bill and log are those of every other call. */
 export type Ask = (call: ApiCall) => Promise<ApiAnswer>;
 
-/** Calls for the visitor behind a request of a page: from the same address, under the same request id. */
-export function askFor(request: Request): Ask {
+/** Calls for the visitor behind a request of a page: from the same address, under the same request id, until the visitor is gone. */
+export function askFor(request: Request, gone: AbortSignal): Ask {
     return async ({ method, path, body, headers = {}, as }) => {
         const forwarded = request.raw.req.headers['x-forwarded-for'];
         const { payload, headers: answered } = await request.server.inject({
@@ -56,7 +56,7 @@ export function askFor(request: Request): Ask {
             },
             ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
             // observe.ts adds the rest; nobody but us can make a request that has a caller from its beginning.
-            app: { caller: as } as RequestApplicationState,
+            app: { caller: as, gone } as RequestApplicationState,
         });
         const { body: told, isCut } = readAnswer(payload);
         const { error } = told as { error?: Told };

@@ -31,6 +31,8 @@ export interface Page {
     needsRecentSignIn?: true;
     /** Bytes of its form at the most, for whoever is signed in; a few thousand letters otherwise. */
     formBytes?: number;
+    /** Its form is not queued here: it calls the API, or runs its own queue. */
+    queuesElsewhere?: true;
     respond(visit: Visit): Promise<Answer>;
 }
 
@@ -131,6 +133,7 @@ export function workspacePage(page: {
     isPart?: true;
     needsRecentSignIn?: true;
     formBytes?: number;
+    queuesElsewhere?: true;
     respond(visit: WorkspaceVisit): Promise<Answer>;
 }): Page {
     return {

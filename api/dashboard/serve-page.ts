@@ -4,9 +4,11 @@ import { textProblem } from '../../shared/domain/text-rule.ts';
 import type { Passwords } from '../../shared/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { SignedIn } from '../../shared/store/web-sessions.ts';
+import { createKeyedQueue, type KeyedQueue } from '../keyed-queue.ts';
 import { limitIdentity } from '../plugins/client-address.ts';
 import { readBytes } from '../plugins/input-guard.ts';
 import { requireOwnForm, signIn, signOut } from '../plugins/session.ts';
+import { goneSignal } from '../serve.ts';
 import { askFor } from './ask.ts';
 import { askToConfirm } from './ask-to-confirm.ts';
 import { sendFile } from './download.ts';
@@ -14,7 +16,7 @@ import { type Fields, FORM_BYTES, parseFields } from './fields.ts';
 import { letIn } from './let-in.ts';
 import { isOpenedByPerson } from './opened-by-person.ts';
 import { isOperator } from './operators.ts';
-import { absent, type Page, type Sent, type Visit } from './page.ts';
+import { type Answer, absent, type Page, type Sent, type Visit } from './page.ts';
 import { noticeCookie, show } from './render.ts';
 
 /** What all pages of a server share. */
@@ -48,13 +50,14 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                 const fields = page.method === 'GET' ? NO_FIELDS : await readForm(request, page);
                 const me = inWorkspace(request.app.signedIn, fields.get('_workspace'));
                 request.app.signedIn = me;
-                const visit = visitOf(parts, request, { fields, me });
+                const gone = goneSignal(request);
+                const visit = visitOf(parts, request, { fields, me, ask: askFor(request, gone) });
                 const elsewhere = letIn(page, visit);
                 if (elsewhere !== undefined) return go(app, h, elsewhere);
                 if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
                 const unconfirmed = askToConfirm(app, page, visit, request);
                 if (unconfirmed !== undefined) return go(app, h, unconfirmed);
-                const answer = await page.respond(visit);
+                const answer = await inTurn(page, visit, gone, () => page.respond(visit));
                 if ('lines' in answer) return await sendFile(h, answer);
                 return 'view' in answer ? show(app, request, h, answer, page.isPart) : go(app, h, answer);
             },
@@ -63,6 +66,12 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
 }
 
 const NO_FIELDS: Fields = new Map();
+
+/** Forms of one person that wait for the running one, and of everybody in one process. */
+const FORMS_WAITING = 4;
+const FORMS_WAITING_IN_ALL = 256;
+
+const forms = new WeakMap<App, KeyedQueue>();
 
 /** Strangers may not make us keep much in memory. */
 async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Promise<Fields> {
@@ -85,7 +94,7 @@ function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined):
     return { ...me, current };
 }
 
-function visitOf(parts: PageParts, request: Request, { fields, me }: Pick<Visit, 'fields' | 'me'>): Visit {
+function visitOf(parts: PageParts, request: Request, { fields, me, ask }: Pick<Visit, 'fields' | 'me' | 'ask'>): Visit {
     const params = request.params as Record<string, string>;
     // No row has such an id, and the database must not be asked for it.
     if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw absent();
@@ -102,9 +111,26 @@ function visitOf(parts: PageParts, request: Request, { fields, me }: Pick<Visit,
         client: limitIdentity(request.app.clientAddress),
         browser: (request.raw.req.headers['user-agent'] ?? '').replaceAll(/[^\x20-\x7e]/g, ''),
         me,
-        ask: askFor(request),
+        ask,
         isOperator: isOperator(parts.app, me),
     };
+}
+
+/** Forms of one person, or of one client without a session, are served one after another: what they change is locked meanwhile. */
+function inTurn(page: Page, { app, me, client }: Visit, gone: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
+    if (page.method === 'GET' || page.queuesElsewhere === true) return work();
+    return formsOf(app).run({ keys: [me?.userId ?? client], gone, full: formsFull }, work);
+}
+
+function formsOf(app: App): KeyedQueue {
+    const known = forms.get(app) ?? createKeyedQueue({ waitingPerKey: FORMS_WAITING, room: { places: FORMS_WAITING_IN_ALL, taken: 0 } });
+    forms.set(app, known);
+    return known;
+}
+
+function formsFull(where: 'key' | 'room'): Refusal {
+    if (where === 'room') return new Refusal('OVERLOADED', 'Too many forms wait for their turn.', { retryAfter: 1 });
+    return new Refusal('RATE_LIMITED', 'Too many forms of yours are on their way; try again in a moment.', { retryAfter: 1 });
 }
 
 function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {

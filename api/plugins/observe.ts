@@ -16,6 +16,8 @@ declare module '@hapi/hapi' {
         /** The whole of the request; its parts hang on it. */
         span: Span;
         caller: Caller | undefined;
+        /** Of a call within this process: its caller's own. */
+        gone: AbortSignal | undefined;
         /** Stand on the answer, refusals included. */
         headers: Record<string, string>;
         creditsRemaining: number | undefined;

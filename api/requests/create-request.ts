@@ -1,6 +1,6 @@
 import type { RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
 import { newId } from '../../shared/domain/ids.ts';
-import { ANONYMOUS_REQUESTS } from '../../shared/domain/plans.ts';
+import { ACCOUNT_REQUESTS, ANONYMOUS_REQUESTS } from '../../shared/domain/plans.ts';
 import type { NewRequest } from '../../shared/domain/schema-request.ts';
 import { normaliseNewlines } from '../../shared/domain/text-rule.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -9,17 +9,23 @@ import * as schemaRequests from '../../shared/store/schema-requests.ts';
 import { limitIdentity } from '../plugins/client-address.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite } from '../site.ts';
+import { inAccountTurn, inDomainTurn } from '../write-queue.ts';
 
 type RequestCall = Call<object, object, RequestOrder>;
 
 /**
- * POST /v1/schema-requests: the domain, then the window of those without a key, then one transaction, in which a keyed call keeps its
- * answer too: a repeat never asks twice.
+ * POST /v1/schema-requests: the domain, then the window, then one transaction, in which a keyed call keeps its answer too: a repeat
+ * never asks twice.
  */
 export async function createRequest(call: RequestCall): Promise<Reply<RequestCreated>> {
-    const { app, caller, keyed } = call;
     const request = readOrder(call.body);
-    if (caller === undefined) await countStranger(call);
+    return inAccountTurn(call, async () => {
+        await countRequest(call);
+        return inDomainTurn(call, undefined, () => store(call, request));
+    });
+}
+
+function store({ app, caller, keyed }: RequestCall, request: NewRequest): Promise<Reply<RequestCreated>> {
     const id = newId('srq');
     const headers = { location: `/v1/schema-requests/${id}` };
     return app.db.transaction(async (trx) => {
@@ -64,12 +70,21 @@ function tidyOrNull(text: string | undefined): string | null {
     return text === undefined ? null : tidy(text);
 }
 
-/** @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE */
-async function countStranger({ app, clientAddress }: RequestCall): Promise<void> {
-    const identity = `schema-requests:ip:${limitIdentity(clientAddress)}`;
-    const verdict = await app.limits.take({ identity, windows: [ANONYMOUS_REQUESTS] });
+/**
+ * Strangers have a window by address, accounts one of their own; enterprise accounts have none.
+ * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
+ */
+async function countRequest({ app, caller, clientAddress }: RequestCall): Promise<void> {
+    if (caller?.plan === 'enterprise') return;
+    const of = caller === undefined ? `ip:${limitIdentity(clientAddress)}` : `account:${caller.accountId}`;
+    const window = caller === undefined ? ANONYMOUS_REQUESTS : ACCOUNT_REQUESTS;
+    const verdict = await app.limits.take({ identity: `schema-requests:${of}`, windows: [window] });
     if (verdict.ok) return;
-    app.metrics.rateLimited.inc({ plan: 'anonymous', window: 'schema_requests' });
-    const message = `The limit of ${ANONYMOUS_REQUESTS.limit} schema requests per hour from one address is used up; with an API key there is none.`;
+    app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: 'schema_requests' });
+    const whose =
+        caller === undefined
+            ? `from one address is used up; with an API key it is ${ACCOUNT_REQUESTS.limit}`
+            : 'of this account is used up';
+    const message = `The limit of ${window.limit} schema requests per hour ${whose}.`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
 }

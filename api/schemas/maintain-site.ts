@@ -9,6 +9,7 @@ import * as maintainers from '../../shared/store/maintainers.ts';
 import { readPage } from '../page.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';
+import { writeInTurn } from '../write-queue.ts';
 
 type MaintainerList = Promise<Reply<MaintainerEntry[]>>;
 
@@ -31,7 +32,8 @@ async function change(call: Call<MaintainerParams, object, undefined>, apply: ty
     const { app, params } = call;
     const registrable = await findDomain(call);
     const { workspaceId: by } = call.caller as Caller;
-    const refusal = await apply(app.db, { registrable, by, workspaceId: params.workspace_id });
+    const order = { registrable, by, workspaceId: params.workspace_id };
+    const refusal = await writeInTurn(call, registrable, () => apply(app.db, order));
     if (refusal === 'NOT_FOUND') throw new Refusal('NOT_FOUND', 'There is no such workspace.');
     if (refusal === 'FORBIDDEN') throw new Refusal('FORBIDDEN', 'Only an operator adds or removes Routebook itself.');
     if (refusal !== undefined) throw new Refusal(refusal);

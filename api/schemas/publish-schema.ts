@@ -10,11 +10,18 @@ import type { LookAlike } from '../../shared/store/look-alikes.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { byCall } from '../by-call.ts';
 import type { Call, Reply } from '../serve.ts';
+import { inAccountTurn, inDomainTurn } from '../write-queue.ts';
 import { guardJudging, judgeInTurn } from './guard-judging.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 
-/** POST /v1/schemas: the rules, then one transaction (CONTRACT section 3.2). */
-export async function publishSchema(call: Call<object, { dry_run?: boolean }, JsonObject>): Promise<Reply<PublishAnswer>> {
+type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;
+
+/** POST /v1/schemas: the rules, then one transaction (CONTRACT section 3.2), one package of an account after another. */
+export function publishSchema(call: PublishCall): Promise<Reply<PublishAnswer>> {
+    return inAccountTurn(call, () => publish(call));
+}
+
+async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const { app, body, bodyFaults, query } = call;
     const caller = call.caller as Caller;
     const ifMatch = readIfMatch(call.header('if-match'));
@@ -27,7 +34,7 @@ export async function publishSchema(call: Call<object, { dry_run?: boolean }, Js
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
-    const published = await schemas.publish(app.db, {
+    const order: schemas.PublishOrder = {
         document,
         versionHash: hash,
         registrable,
@@ -40,7 +47,8 @@ export async function publishSchema(call: Call<object, { dry_run?: boolean }, Js
         },
         ifMatch,
         isDryRun: query.dry_run ?? false,
-    });
+    };
+    const published = await inDomainTurn(call, query.dry_run === true ? undefined : registrable, () => schemas.publish(app.db, order));
     if (!published.ok) {
         if (published.code === 'RATE_LIMITED') app.metrics.rateLimited.inc({ plan: caller.plan, window: published.window });
         throw toRefusal(published);

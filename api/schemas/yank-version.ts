@@ -5,6 +5,7 @@ import * as schemas from '../../shared/store/schemas.ts';
 import { byCall } from '../by-call.ts';
 import type { Call } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';
+import { writeInTurn } from '../write-queue.ts';
 import { presentVersion } from './present-version.ts';
 
 /** POST …/yank and DELETE …/yank: by a maintainer of the domain, effective with the next call in every process. */
@@ -21,7 +22,7 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
         by: byCall(call),
         ...(body === undefined ? {} : { reason: body.reason }),
     };
-    const yanked = await schemas.yankAsMaintainer(app.db, order);
+    const yanked = await writeInTurn(call, registrable, () => schemas.yankAsMaintainer(app.db, order));
     if (yanked.ok) return presentVersion(yanked.version);
     if (yanked.code === 'FORBIDDEN')
         throw new Refusal('FORBIDDEN', 'An operator took this version out of use, and only an operator puts it back.');

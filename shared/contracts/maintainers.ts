@@ -55,7 +55,17 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     counted: false,
     params: maintainerParams(),
     answer: list(),
-    refusals: ['INVALID_DOMAIN', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'NOT_MAINTAINER', 'FORBIDDEN', 'SITE_NOT_FOUND', 'NOT_FOUND'],
+    refusals: [
+        'INVALID_DOMAIN',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'NOT_MAINTAINER',
+        'FORBIDDEN',
+        'SITE_NOT_FOUND',
+        'NOT_FOUND',
+        'RATE_LIMITED',
+        'OVERLOADED',
+    ],
 });
 
 /** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: takes that right away. */
@@ -82,5 +92,7 @@ export const deleteMaintainer = contract<MaintainerParams, object, undefined, Ma
         'SITE_NOT_FOUND',
         'NOT_FOUND',
         'LAST_MAINTAINER',
+        'RATE_LIMITED',
+        'OVERLOADED',
     ],
 });

@@ -61,7 +61,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
     tag: 'Requests',
     summary: 'Ask for a schema',
     description:
-        'Say which workflow is brittle today. Publishing a schema for the domain fulfils the request. Without an API key 5 an hour are taken from one address. Never put cookies, keys or tokens in it: everybody who has the id can read it, apart from the contact.',
+        'Say which workflow is brittle today. Publishing a schema for the domain fulfils the request. Without an API key 5 an hour are taken from one address, with one 30 an hour of one account. Never put cookies, keys or tokens in it: everybody who has the id can read it, apart from the contact.',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -77,7 +77,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
             output_shape: v.publicText(1, 4000, { lines: true }).description('What should come out'),
             failure_mode: v.publicText(1, 4000, { lines: true }).description('How it fails today'),
             intent_category: v.category(),
-            source_url: v.publicText(1, 2048).description('A page on which the workflow begins'),
+            source_url: v.webAddress().description('A page on which the workflow begins: an http or https URL'),
             frequency: Joi.string().valid(...FREQUENCIES),
             requester_contact: v.publicText(1, 320).description('Where to ask back; only the operator sees it'),
         }),
@@ -111,6 +111,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
         'PAYLOAD_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',
         'RATE_LIMITED',
+        'OVERLOADED',
     ],
 });
 

@@ -66,7 +66,7 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
     path: '/v1/schemas',
     tag: 'Registry',
     summary: 'Publish a schema package',
-    description: `The body is a package of the format routebook/1. ${LIMITS_IN_WORDS} The same content as the latest version answers 200 with created false. An account may publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, dry runs and refused ones among them (enterprise accounts: without these bounds).`,
+    description: `The body is a package of the format routebook/1. ${LIMITS_IN_WORDS} The same content as the latest version answers 200 with created false. An account may publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, dry runs and refused ones among them (enterprise accounts: without these bounds). One write of an account runs at a time and four wait for it; one more is refused with 429, window publishing, Retry-After 1.`,
     auth: 'required',
     scope: 'publish',
     counted: false,
@@ -105,6 +105,7 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
         'UNSUPPORTED_MEDIA_TYPE',
         'SCHEMA_INVALID',
         'RATE_LIMITED',
+        'OVERLOADED',
     ],
 });
 

@@ -93,6 +93,8 @@ export const postYank = contract<VersionParams, object, YankOrder, VersionEntry>
         'VERSION_NOT_FOUND',
         'PAYLOAD_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',
+        'RATE_LIMITED',
+        'OVERLOADED',
     ],
 });
 
@@ -118,5 +120,7 @@ export const deleteYank = contract<VersionParams, object, undefined, VersionEntr
         'FORBIDDEN',
         'SITE_NOT_FOUND',
         'VERSION_NOT_FOUND',
+        'RATE_LIMITED',
+        'OVERLOADED',
     ],
 });

@@ -1,4 +1,4 @@
-import Joi from 'joi';
+import Joi, { type CustomHelpers, type ErrorReport } from 'joi';
 import { CLAIMS } from '../domain/claim.ts';
 import { findSecrets } from '../domain/secrets-scan.ts';
 import { isCategory } from '../domain/taxonomy.ts';
@@ -74,17 +74,34 @@ export function publicText(least: number, most: number, { lines = false }: { lin
     const pattern = least === 1 ? `\\S(${any}{0,${most - 2}}\\S)?` : `\\S${any}{${least - 2},${most - 2}}\\S`;
     return Joi.string()
         .pattern(new RegExp(`^\\s*${pattern}\\s*$`, 'u'))
-        .custom((text: string, { error }) => {
-            const secret = findSecrets(text);
-            return secret === undefined ? text : error('text.secret', { kind: secret.kind });
-        })
+        .custom(refuseSecrets)
         .messages({
             'string.empty': '{{#label}} is empty',
             'string.pattern.base': `{{#label}} takes ${least} to ${most} characters${lines ? '' : ', in one line'}`,
-            'text.secret': '{{#label}} looks like {{#kind}}: leave it out, and revoke it if it was real',
+            'text.secret': SECRET_WORDS,
         });
 }
 
 /** Any JSON value; the input guard has bounded it before. */
 export const anyJson = () => Joi.any();
 export const jsonObject = () => Joi.object().unknown(true);
+
+/** A page of the web. Other schemes, such as `javascript:`, would run where somebody opens the link. */
+export function webAddress() {
+    return Joi.string()
+        .pattern(/^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\]\S{0,2039}\s*$/u)
+        .custom((text: string, { error }) => (URL.canParse(text.trim()) ? text : error('string.pattern.base')))
+        .custom(refuseSecrets)
+        .messages({
+            'string.empty': '{{#label}} is empty',
+            'string.pattern.base': '{{#label}} takes a URL of at most 2048 characters that begins with http:// or https://',
+            'text.secret': SECRET_WORDS,
+        });
+}
+
+const SECRET_WORDS = '{{#label}} looks like {{#kind}}: leave it out, and revoke it if it was real';
+
+function refuseSecrets(text: string, { error }: CustomHelpers): string | ErrorReport {
+    const secret = findSecrets(text);
+    return secret === undefined ? text : error('text.secret', { kind: secret.kind });
+}

@@ -42,6 +42,9 @@ export const ANONYMOUS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds
 /** Without an API key: requests for schemas by client address, in a window of their own. */
 export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
 
+/** With a key: requests for schemas by account. */
+export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
+
 /** The plan to offer in a 402: the next one up, and on enterprise enterprise itself (its limits are a matter of talking). */
 export function planAbove(plan: Plan): Plan {
     return PLAN_NAMES[PLAN_NAMES.indexOf(plan) + 1] ?? 'enterprise';

@@ -63,7 +63,7 @@ async function dialChecked(target: Target, rules: EgressRules, lookup: Lookup, l
 
 async function resolve(host: string, rules: EgressRules, lookup: Lookup): Promise<readonly string[]> {
     if (isIP(host) !== 0) return [host];
-    return rules.hosts.get(host.toLowerCase()) ?? lookup(host);
+    return rules.hosts.get(host.toLowerCase().replace(/\.$/, '')) ?? lookup(host);
 }
 
 /** One address after the other, each with an even share of the time, so that one that swallows packets leaves time for the next. */

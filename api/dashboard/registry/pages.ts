@@ -10,5 +10,5 @@ export const registryPages = [
     openPage({ method: 'GET', path: '/registry/{site}', respond: showSite }),
     openPage({ method: 'GET', path: '/registry/{site}/versions', respond: showVersions }),
     workspacePage({ method: 'GET', path: '/registry/{site}/try/{endpoint}', audience: USERS, respond: showTry }),
-    workspacePage({ method: 'POST', path: '/registry/{site}/try/{endpoint}', audience: USERS, respond: tryIt }),
+    workspacePage({ method: 'POST', path: '/registry/{site}/try/{endpoint}', audience: USERS, queuesElsewhere: true, respond: tryIt }),
 ];

@@ -1,0 +1,70 @@
+import type { App } from '../shared/app.ts';
+import { Refusal } from '../shared/refusals.ts';
+import type { Caller } from '../shared/store/keys.ts';
+import { createKeyedQueue, type KeyedQueue } from './keyed-queue.ts';
+import { limitIdentity } from './plugins/client-address.ts';
+import type { Call } from './serve.ts';
+
+/** Writes of one account that wait for its running one. */
+const WAITING_PER_ACCOUNT = 4;
+/** Writes that wait in one process. */
+const WAITING_PER_PROCESS = 256;
+/** Writes of one process that use a database connection at the same time, of its 16. */
+const AT_ONCE = 4;
+
+interface WriteQueues {
+    accounts: KeyedQueue;
+    domains: KeyedQueue;
+}
+
+const queues = new WeakMap<App, WriteQueues>();
+
+/** Whose write it is. */
+export type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
+
+/**
+ * Writes of one account run one after another, and so do those of one domain. They queue in the process: a write that waits for a lock of
+ * the database holds one of the connections that everybody needs.
+ * @param registrable the domain that is locked, if any
+ * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
+ */
+export function writeInTurn<Result>(writer: Writer, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    return inAccountTurn(writer, () => inDomainTurn(writer, registrable, work));
+}
+
+/** The first half, for what needs no connection yet, such as judging a package. */
+export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
+    const { app, caller, clientAddress, gone } = writer;
+    const account = caller?.accountId ?? limitIdentity(clientAddress);
+    const full = (where: 'key' | 'room') => (where === 'key' ? accountFull(app, caller) : processFull());
+    return queuesOf(app).accounts.run({ keys: [account], gone, full }, work);
+}
+
+/** The second half, within the first: a place among the few writes that use a connection. */
+export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    return queuesOf(app).domains.run({ keys: registrable === undefined ? [] : [registrable], gone, full: processFull }, work);
+}
+
+function queuesOf(app: App): WriteQueues {
+    const known = queues.get(app) ?? createQueues();
+    queues.set(app, known);
+    return known;
+}
+
+function createQueues(): WriteQueues {
+    const room = { places: WAITING_PER_PROCESS, taken: 0 };
+    return {
+        accounts: createKeyedQueue({ waitingPerKey: WAITING_PER_ACCOUNT, room }),
+        domains: createKeyedQueue({ atOnce: AT_ONCE, room }),
+    };
+}
+
+function accountFull(app: App, caller: Caller | undefined): Refusal {
+    app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: 'publishing' });
+    const message = `The window publishing is full: one write of this account runs and ${WAITING_PER_ACCOUNT} wait for it.`;
+    return new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
+}
+
+function processFull(): Refusal {
+    return new Refusal('OVERLOADED', 'Too many writes wait for their turn.', { retryAfter: 1 });
+}

@@ -1,0 +1,187 @@
+import { expect } from 'chai';
+import type { Knex } from 'knex';
+import { openDb } from '../../shared/db.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { codeOf, dataOf, INTENT } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const CROWD = 250;
+/** One that runs and four that wait. */
+const INSIDE = 5;
+
+describe('a crowd of writes', function () {
+    this.timeout(60_000);
+    let world: World;
+    let other: Knex;
+    let crowd: Person;
+    let good: Person;
+    let number = 0;
+
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        other = openDb({ url: world.databaseUrl, poolSize: 2, name: 'another' });
+        [crowd, good] = await Promise.all([
+            join(world, { plan: 'enterprise' }),
+            join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } }),
+        ]);
+        dataOf(await good.publish(aPackage('good.test')));
+    });
+    after(async () => {
+        await other.destroy();
+        await world.close();
+    });
+
+    async function newSite(person: Person): Promise<string> {
+        const site = `crowd${++number}.test`;
+        dataOf(await person.publish(aPackage(site)));
+        return site;
+    }
+    const yank = (site: string, person = crowd) =>
+        person.call('POST', `/v1/schemas/${site}/versions/1/yank`, { body: { reason: 'broken' } });
+    const look = async () => codeOf(await good.call('GET', `/v1/catalog/good.test?intent=${encodeURIComponent(INTENT)}`)) ?? 'success';
+
+    /** Keeps the row of a domain locked until `release` is called. */
+    async function hold(registrable: string): Promise<{ release(): Promise<unknown> }> {
+        const trx = await other.transaction();
+        await trx.raw('select from domains where registrable = ? for update', [registrable]);
+        return { release: () => trx.rollback() };
+    }
+
+    /** Connections of the API that wait for a lock. */
+    async function waitingConnections(): Promise<number> {
+        const { rows } = await other.raw<{ rows: [{ count: number }] }>(
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return rows[0].count;
+    }
+
+    /** Sends them all, waits until all but the ones that are let in were refused, and lets these end. */
+    async function sendWhileHeld(
+        registrable: string,
+        send: (turn: number) => Promise<Answer>,
+    ): Promise<{ refused: Answer[]; done: Answer[] }> {
+        const held = await hold(registrable);
+        const refused: Answer[] = [];
+        const all = Array.from({ length: CROWD }, async (_, turn) => {
+            const answer = await send(turn);
+            if (answer.status === 429) refused.push(answer);
+            return answer;
+        });
+        try {
+            await eventually(
+                async () => refused.length,
+                (count) => count === CROWD - INSIDE,
+                10_000,
+            );
+            expect(await waitingConnections()).to.be.at.most(1);
+            expect(await Promise.all([look(), look(), look(), look(), look()])).to.deep.equal(Array(5).fill('success'));
+        } finally {
+            await held.release();
+        }
+        const answers = await Promise.all(all);
+        return { refused, done: answers.filter(({ status }) => status !== 429) };
+    }
+
+    it('of yanks by one account holds one database connection, and others are served meanwhile', async () => {
+        const site = await newSite(crowd);
+        const { refused, done } = await sendWhileHeld(site, () => yank(site));
+        expect(done.map(({ status }) => status)).to.deep.equal(Array(INSIDE).fill(200));
+        for (const answer of refused) {
+            expect(codeOf(answer)).to.equal('RATE_LIMITED');
+            expect(answer.headers.get('retry-after')).to.equal('1');
+            expect(answer.body).to.have.nested.property('error.retry_after', 1);
+            expect(answer.body).to.have.nested.property('error.message').that.includes('window publishing');
+        }
+    });
+
+    it('of publishes by one account holds one database connection, and others are served meanwhile', async () => {
+        const site = await newSite(crowd);
+        const { done } = await sendWhileHeld(site, (turn) => crowd.publish(aPackage(site, { title: `Title ${turn}` })));
+        expect(done.map(({ status }) => status)).to.deep.equal(Array(INSIDE).fill(201));
+        expect(done.map((answer) => dataOf<{ version: number }>(answer).version).toSorted()).to.deep.equal([2, 3, 4, 5, 6]);
+    });
+
+    it('of changes of maintainers by one account holds one database connection, and others are served meanwhile', async () => {
+        const site = await newSite(crowd);
+        const put = () => crowd.call('PUT', `/v1/schemas/${site}/maintainers/${good.workspaceId}`);
+        const { done } = await sendWhileHeld(site, put);
+        expect(done.map(({ status }) => status)).to.deep.equal(Array(INSIDE).fill(200));
+    });
+
+    it('of many accounts on one domain holds one database connection; past 256 that wait it is told OVERLOADED', async () => {
+        const site = await newSite(crowd);
+        const people = await Promise.all(Array.from({ length: 60 }, () => join(world)));
+        for (const { workspaceId } of people) dataOf(await crowd.call('PUT', `/v1/schemas/${site}/maintainers/${workspaceId}`));
+        const held = await hold(site);
+        const refused: Answer[] = [];
+        const all = people.flatMap((person) =>
+            Array.from({ length: INSIDE }, async () => {
+                const answer = await yank(site, person);
+                if (answer.status !== 200) refused.push(answer);
+            }),
+        );
+        try {
+            await eventually(
+                async () => refused.length,
+                (count) => count === people.length * INSIDE - 256 - 1,
+                10_000,
+            );
+            expect(await waitingConnections()).to.equal(1);
+            expect(await look()).to.equal('success');
+            expect(new Set(refused.map(codeOf))).to.deep.equal(new Set(['OVERLOADED']));
+        } finally {
+            await held.release();
+        }
+        await Promise.all(all);
+    });
+
+    it('leaves four connections to writes of other domains, and others get the next turn', async () => {
+        const people = await Promise.all(Array.from({ length: 6 }, () => join(world)));
+        const sites = await Promise.all(people.map((person) => newSite(person)));
+        const held = await Promise.all(sites.slice(0, 1).map(hold));
+        const stuck = yank(sites[0] as string, people[0]);
+        await eventually(waitingConnections, (count) => count === 1);
+        const rest = await Promise.all(sites.slice(1).map((site, turn) => yank(site, people[turn + 1])));
+        expect(rest.map(({ status }) => status)).to.deep.equal(Array(5).fill(200));
+        await Promise.all(held.map(({ release }) => release()));
+        expect((await stuck).status).to.equal(200);
+    });
+
+    it('forgets a write whose caller hung up before its turn', async () => {
+        const site = await newSite(crowd);
+        const held = await hold(site);
+        const first = yank(site);
+        await eventually(waitingConnections, (count) => count === 1);
+        const hangUp = new AbortController();
+        let refused = 0;
+        const waiting = Array.from({ length: INSIDE }, () =>
+            fetch(`${world.base}/v1/schemas/${site}/versions/1/yank`, {
+                method: 'POST',
+                headers: { authorization: `Bearer ${crowd.apiKey}`, 'content-type': 'application/json' },
+                body: '{"reason":"broken"}',
+                signal: hangUp.signal,
+            }).then(
+                ({ status }) => {
+                    if (status === 429) refused += 1;
+                },
+                () => undefined,
+            ),
+        );
+        // Of five, four wait.
+        await eventually(
+            async () => refused,
+            (count) => count === 1,
+        );
+        hangUp.abort();
+        await Promise.all(waiting);
+        const restore = () => crowd.call('DELETE', `/v1/schemas/${site}/versions/1/yank`);
+        const after = Array.from({ length: INSIDE }, () => restore().then(({ status }) => status));
+        // Again four wait: those who hung up took no place.
+        expect(await Promise.race(after)).to.equal(429);
+        await held.release();
+        expect((await first).status).to.equal(200);
+        expect((await Promise.all(after)).toSorted()).to.deep.equal([...Array(INSIDE - 1).fill(200), 429]);
+    });
+});
