@@ -77,7 +77,7 @@ function check<T>(schema: Schema | undefined, value: unknown, place: Place, prob
     }
     const result = schema.validate(value);
     const items = result.error?.details ?? [];
-    for (const item of items) if (!isToldByChoice(item, items)) problems.push(toDetail(item));
+    for (const item of items) if (!isToldByAnother(item, items)) problems.push(toDetail(item));
     return result.value as T;
 }
 
@@ -91,11 +91,12 @@ function checkBody<B>(schema: Schema | undefined, { value, faults }: JsonBody, p
     return body;
 }
 
-/** A value of another type, where one of several words is taken: that it is none of them has been said, and which there are. */
-function isToldByChoice(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
-    if (item.type !== 'string.base') return false;
+/** Problems that another one of the same value tells already: which words are taken, or that it is a secret. */
+const TOLD_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
+
+function isToldByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
     const place = item.path.join('/');
-    return items.some(({ type, path }) => type === 'any.only' && path.join('/') === place);
+    return items.some(({ type, path }) => type === TOLD_BY[item.type] && path.join('/') === place);
 }
 
 /** Joi's own words repeat the value, which may be a secret in the wrong place, and show the pattern. */

@@ -2,7 +2,6 @@ import type { App } from '../shared/app.ts';
 import { Refusal } from '../shared/refusals.ts';
 import type { Caller } from '../shared/store/keys.ts';
 import { createKeyedQueue, type KeyedQueue } from './keyed-queue.ts';
-import { limitIdentity } from './plugins/client-address.ts';
 import type { Call } from './serve.ts';
 
 /** Writes of one account that wait for its running one. */
@@ -20,7 +19,7 @@ interface WriteQueues {
 const queues = new WeakMap<App, WriteQueues>();
 
 /** Whose write it is. */
-export type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
+export type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
 
 /**
  * Writes of one account run one after another, and so do those of one domain. They queue in the process: a write that waits for a lock of
@@ -34,10 +33,10 @@ export function writeInTurn<Result>(writer: Writer, registrable: string | undefi
 
 /** The first half, for what needs no connection yet, such as judging a package. */
 export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
-    const { app, caller, clientAddress, gone } = writer;
-    const account = caller?.accountId ?? limitIdentity(clientAddress);
+    const { app, gone } = writer;
+    const caller = writer.caller as Caller;
     const full = (where: 'key' | 'room') => (where === 'key' ? accountFull(app, caller) : processFull());
-    return queuesOf(app).accounts.run({ keys: [account], gone, full }, work);
+    return queuesOf(app).accounts.run({ keys: [caller.accountId], gone, full }, work);
 }
 
 /** The second half, within the first: a place among the few writes that use a connection. */
@@ -59,8 +58,8 @@ function createQueues(): WriteQueues {
     };
 }
 
-function accountFull(app: App, caller: Caller | undefined): Refusal {
-    app.metrics.rateLimited.inc({ plan: caller?.plan ?? 'anonymous', window: 'publishing' });
+function accountFull(app: App, { plan }: Caller): Refusal {
+    app.metrics.rateLimited.inc({ plan, window: 'publishing' });
     const message = `The window publishing is full: one write of this account runs and ${WAITING_PER_ACCOUNT} wait for it.`;
     return new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
 }

@@ -63,6 +63,7 @@ const RIGHT: readonly (readonly [name: string, value: string, read: (config: Con
     ['MAIL_FROM', 'routebook@localhost', ({ mail }) => mail.from],
     ['MAIL_FROM', '"Routebook" <hello@routebook.example>', ({ mail }) => mail.from],
     ['EGRESS_PROXY_URL', 'http://user:password@proxy:3128', ({ egressProxyUrl }) => egressProxyUrl],
+    ['EGRESS_HOSTS', 'Shop.Example.=127.0.0.1', ({ egressHosts }) => [...egressHosts].join(), 'shop.example,127.0.0.1'],
     ['EGRESS_HOSTS', 'shop.example=[::1]', ({ egressHosts }) => [...egressHosts].join(), 'shop.example,::1'],
 ];
 

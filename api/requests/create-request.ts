@@ -19,10 +19,11 @@ type RequestCall = Call<object, object, RequestOrder>;
  */
 export async function createRequest(call: RequestCall): Promise<Reply<RequestCreated>> {
     const request = readOrder(call.body);
-    return inAccountTurn(call, async () => {
+    const write = async () => {
         await countRequest(call);
         return inDomainTurn(call, undefined, () => store(call, request));
-    });
+    };
+    return call.caller === undefined ? write() : inAccountTurn(call, write);
 }
 
 function store({ app, caller, keyed }: RequestCall, request: NewRequest): Promise<Reply<RequestCreated>> {

@@ -86,11 +86,13 @@ export function publicText(least: number, most: number, { lines = false }: { lin
 export const anyJson = () => Joi.any();
 export const jsonObject = () => Joi.object().unknown(true);
 
+const WEB_ADDRESS = /^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\]\S{0,2039}\s*$/u;
+
 /** A page of the web. Other schemes, such as `javascript:`, would run where somebody opens the link. */
 export function webAddress() {
     return Joi.string()
-        .pattern(/^\s*[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s/?#\\]\S{0,2039}\s*$/u)
-        .custom((text: string, { error }) => (URL.canParse(text.trim()) ? text : error('string.pattern.base')))
+        .pattern(WEB_ADDRESS)
+        .custom((text: string, { error }) => (WEB_ADDRESS.test(text) && !URL.canParse(text.trim()) ? error('string.pattern.base') : text))
         .custom(refuseSecrets)
         .messages({
             'string.empty': '{{#label}} is empty',

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
 import { createKey } from '../../shared/store/keys.ts';
+import { inTurn } from '../support/in-turn.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -39,7 +40,7 @@ for (const topology of TOPOLOGIES) {
         const newSite = () => `race${++number}.test`;
         const baseOf = (turn: number) => bases[turn % bases.length] as string;
         const publish = (person: Person, document: object, turn: number) =>
-            person.call('POST', '/v1/schemas', { body: document, base: baseOf(turn) });
+            inTurn(() => person.call('POST', '/v1/schemas', { body: document, base: baseOf(turn) }));
         const published = (answer: Answer) => dataOf(answer) as unknown as PublishAnswer;
 
         it('with 16 keys of one workspace gives 16 packages the versions 1 to 16, each compared with the one before', async () => {
@@ -86,11 +87,13 @@ for (const topology of TOPOLOGIES) {
             const { version_hash: hash } = published(await publish(maker, aPackage(site), 0));
             const answers = await Promise.all(
                 Array.from({ length: 12 }, (_, turn) =>
-                    maker.call('POST', '/v1/schemas', {
-                        body: aPackage(site, { title: `Title ${turn}` }),
-                        headers: { 'if-match': `"${hash}"` },
-                        base: baseOf(turn),
-                    }),
+                    inTurn(() =>
+                        maker.call('POST', '/v1/schemas', {
+                            body: aPackage(site, { title: `Title ${turn}` }),
+                            headers: { 'if-match': `"${hash}"` },
+                            base: baseOf(turn),
+                        }),
+                    ),
                 ),
             );
             expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, ...Array(11).fill(409)]);
@@ -119,10 +122,12 @@ for (const topology of TOPOLOGIES) {
             await Promise.all([
                 ...Array.from({ length: 10 }, (_, turn) => publish(maker, aPackage(site, { title: `Title ${turn}` }), turn)),
                 ...Array.from({ length: 20 }, (_, turn) =>
-                    maker.call(turn % 3 === 2 ? 'DELETE' : 'POST', `/v1/schemas/${site}/versions/${(turn % 10) + 1}/yank`, {
-                        ...(turn % 3 === 2 ? {} : { body: { reason: 'broken' } }),
-                        base: baseOf(turn),
-                    }),
+                    inTurn(() =>
+                        maker.call(turn % 3 === 2 ? 'DELETE' : 'POST', `/v1/schemas/${site}/versions/${(turn % 10) + 1}/yank`, {
+                            ...(turn % 3 === 2 ? {} : { body: { reason: 'broken' } }),
+                            base: baseOf(turn),
+                        }),
+                    ),
                 ),
             ]);
             const history = dataOf<VersionEntry[]>(await stranger(world).call('GET', `/v1/schemas/${site}/versions`));

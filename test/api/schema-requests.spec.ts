@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { runAdmin } from '../../bin/admin/run-admin.ts';
 import type { RequestAnswer, RequestCreated } from '../../shared/contracts/requests.ts';
 import { newId } from '../../shared/domain/ids.ts';
-import { type Answer, join, type Person, stranger } from '../support/people.ts';
+import { createKey } from '../../shared/store/keys.ts';
+import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -158,6 +159,49 @@ for (const topology of TOPOLOGIES) {
                 }
             }
             expect(JSON.stringify(world.logged)).not.to.include('hunter2hunter2');
+        });
+
+        it('takes 30 an hour of one account, over all its keys and processes, and says so', async () => {
+            const asker = await join(world);
+            const order = () => ({ domain: newSite(), task: TASK });
+            const more = await createKey(world.app.db, { workspaceId: asker.workspaceId, userId: asker.userId, name: 'more' });
+            const persons = [asker, withKey(world, more.apiKey)];
+            for (let turn = 0; turn < 30; turn++) {
+                const base = turn % 3 === 0 ? other : world.base;
+                const answer = await persons[turn % 2]?.call('POST', '/v1/schema-requests', { body: order(), base });
+                expect(answer?.status, `${turn}`).to.equal(201);
+            }
+            for (const person of persons) {
+                const refused = await ask(person, order());
+                expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
+                expect((refused.body['error'] as { message: string }).message).to.include('30 schema requests per hour');
+                expect(Number(refused.headers.get('retry-after'))).to.be.within(3500, 3600);
+            }
+            expect((await ask(stranger(world), order(), passerBy())).status, 'strangers have a window of their own').to.equal(201);
+            expect((await ask(await join(world), order())).status, 'and so do others').to.equal(201);
+        });
+
+        it('takes pages of the web alone: no link that would run where somebody opens it', async () => {
+            const bad = [
+                'javascript:alert(1)',
+                'JavaScript:alert(1)//http://a.test',
+                'data:text/html,x',
+                'file:///etc/passwd',
+                'ftp://shop.test/',
+                '//shop.test',
+                'shop.test/a',
+                'http://',
+                'https:///path',
+                'http://[',
+                '',
+            ];
+            for (const url of bad) {
+                const refused = await ask(ada, { domain: newSite(), task: TASK, source_url: url });
+                expect([refused.status, codeOf(refused)], url).to.deep.equal([400, 'VALIDATION_ERROR']);
+                expect(detailsOf(refused), url).to.deep.equal(['/source_url INVALID_VALUE']);
+            }
+            for (const url of ['http://shop.test', ' HTTPS://shop.test/a?b=c#d ', `https://shop.test/${'x'.repeat(2000)}`])
+                expect((await ask(ada, { domain: newSite(), task: TASK, source_url: url })).status, url).to.equal(201);
         });
 
         it('takes five an hour from one address without a key, whatever it asks for elsewhere, and names the window', async () => {

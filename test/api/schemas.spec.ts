@@ -5,6 +5,7 @@ import { versionHash } from '../../shared/domain/version-hash.ts';
 import { createKey } from '../../shared/store/keys.ts';
 import * as maintainers from '../../shared/store/maintainers.ts';
 import * as sites from '../../shared/store/sites.ts';
+import { inTurn } from '../support/in-turn.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -252,7 +253,7 @@ describe('publishing a schema', () => {
                 ),
             );
             const answers = await Promise.all(
-                keys.map(({ apiKey }, index) => withKey(world, apiKey).publish(aPackage(site, { title: `Title ${index}` }))),
+                keys.map(({ apiKey }, index) => inTurn(() => withKey(world, apiKey).publish(aPackage(site, { title: `Title ${index}` })))),
             );
             expect(answers.map(({ status }) => status)).to.deep.equal(Array(16).fill(201));
             const versions = answers.map((answer) => published(answer).version);
@@ -276,7 +277,7 @@ describe('publishing a schema', () => {
 
         it('with the same new package stores it once', async () => {
             const site = newSite();
-            const answers = await Promise.all(Array.from({ length: 8 }, () => maker.publish(aPackage(site))));
+            const answers = await Promise.all(Array.from({ length: 8 }, () => inTurn(() => maker.publish(aPackage(site)))));
             expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([...Array(7).fill(200), 201]);
             expect(answers.map((answer) => published(answer).version)).to.deep.equal(Array(8).fill(1));
         });
@@ -286,10 +287,12 @@ describe('publishing a schema', () => {
             const { version_hash: hash } = published(await maker.publish(aPackage(site)));
             const answers = await Promise.all(
                 Array.from({ length: 8 }, (_, index) =>
-                    maker.call('POST', '/v1/schemas', {
-                        body: aPackage(site, { title: `Title ${index}` }),
-                        headers: { 'if-match': `"${hash}"` },
-                    }),
+                    inTurn(() =>
+                        maker.call('POST', '/v1/schemas', {
+                            body: aPackage(site, { title: `Title ${index}` }),
+                            headers: { 'if-match': `"${hash}"` },
+                        }),
+                    ),
                 ),
             );
             expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, ...Array(7).fill(409)]);

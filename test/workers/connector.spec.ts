@@ -91,3 +91,21 @@ describe('looking up names', () => {
         expect(await lookup('shop.test')).to.deep.equal(['127.0.0.3']);
     });
 });
+
+describe('a name of EGRESS_HOSTS', () => {
+    it('is found however it is written: with a trailing dot, in capitals', async () => {
+        const server = createServer((socket) => socket.end()).listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        const connector = createConnector(loopbackRules('127.0.0.0/8'), { lookup: async () => [] });
+        try {
+            for (const host of ['shop.test', 'shop.test.', 'SHOP.test.']) {
+                const socket = await connector.connect({ host, port, scheme: 'http' });
+                expect(socket.remoteAddress, host).to.equal('127.0.0.1');
+                socket.destroy();
+            }
+        } finally {
+            server.close();
+        }
+    });
+});

@@ -24,8 +24,8 @@ interface Tally {
     outcomes: Set<string>;
 }
 
-/** How many requests are on their way at once. */
-const AT_ONCE = 12;
+/** How many requests are on their way at once; of one account five writes may be. */
+const AT_ONCE = 5;
 /** Everything after it would only be more of the same. */
 const MAX_FAULTS = 40;
 const LEAST = 50;
