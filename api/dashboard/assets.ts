@@ -16,6 +16,7 @@ const FILES = {
     'docs.js': { file: own('docs.js'), type: 'text/javascript; charset=utf-8' },
     'registry.css': { file: own('registry.css'), type: 'text/css; charset=utf-8' },
     'package-file.js': { file: own('package-file.js'), type: 'text/javascript; charset=utf-8' },
+    'passkey.js': { file: own('passkey.js'), type: 'text/javascript; charset=utf-8' },
     'icon.svg': { file: own('icon.svg'), type: 'image/svg+xml' },
     'htmx.js': { file: require.resolve('htmx.org/dist/htmx.min.js'), type: 'text/javascript; charset=utf-8' },
 } as const;

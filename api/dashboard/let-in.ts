@@ -5,7 +5,8 @@ import { absent, type Page, type Sent, type Visit } from './page.ts';
  * Whether a page is for this visitor: undefined, or where the visitor has to go first.
  * @throws Refusal NOT_FOUND where the page does not exist for this visitor, FORBIDDEN where the role does not allow it.
  */
-export function letIn({ audience, method }: Page, visit: Visit): Sent | undefined {
+export function letIn({ audience, method, worksWithoutFactor }: Page, visit: Visit): Sent | undefined {
+    if (worksWithoutFactor !== true && isFactorMissing(visit)) return { to: '/dashboard/settings/factors' };
     if (audience === 'anyone') return undefined;
     const { me } = visit;
     // What only operators have is not told to anybody else.
@@ -18,6 +19,11 @@ export function letIn({ audience, method }: Page, visit: Visit): Sent | undefine
         throw new Refusal('FORBIDDEN', `Your role in ${me.current.name} is ${me.current.role}; ask an owner of the workspace.`);
     }
     return undefined;
+}
+
+/** Whether a second factor is demanded of this visitor, as an operator or by the workspace, who has none yet. */
+export function isFactorMissing({ me, isOperator }: Visit): boolean {
+    return me !== undefined && !me.hasFactor && (isOperator || me.current?.demandsFactor === true);
 }
 
 /** A place of our own to go on to; anything else than a plain path of this site is nobody's wish but an attacker's. */

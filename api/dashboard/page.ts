@@ -29,6 +29,8 @@ export interface Page {
     isPart?: true;
     /** Demands that the visitor signed in, or confirmed it, within the last 15 minutes. */
     needsRecentSignIn?: true;
+    /** Somebody sees it who has yet to set up a second factor that is demanded. */
+    worksWithoutFactor?: true;
     /** Bytes of its form at the most, for whoever is signed in; a few thousand letters otherwise. */
     formBytes?: number;
     /** Its form is not queued here: it calls the API, or runs its own queue. */
@@ -112,6 +114,7 @@ interface PersonalRow {
     method: Page['method'];
     path: Page['path'];
     needsRecentSignIn?: true;
+    worksWithoutFactor?: true;
     respond(visit: PersonalVisit): Promise<Answer>;
 }
 

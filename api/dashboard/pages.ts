@@ -1,6 +1,7 @@
 import { accountPages } from './account/pages.ts';
 import { billingPages } from './billing/pages.ts';
 import { docsPages } from './docs/pages.ts';
+import { factorPages } from './factors/pages.ts';
 import { invitePages } from './invite/pages.ts';
 import { keyPages } from './keys/pages.ts';
 import { operationsPages } from './operations/pages.ts';
@@ -20,6 +21,7 @@ export const PAGES: readonly Page[] = [
     ...registryPages,
     ...requestPages,
     ...accountPages,
+    ...factorPages,
     ...invitePages,
     ...overviewPages,
     ...keyPages,

@@ -2,6 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readEmail } from '../../shared/domain/email.ts';
 import { PLAN_NAMES, type Plan } from '../../shared/domain/plans.ts';
 import * as accounts from '../../shared/store/accounts.ts';
+import { dropFactors, factorsOf } from '../../shared/store/factors.ts';
+import { type Mail, queueMail } from '../../shared/store/mails.ts';
 import { findUser, setSuspended } from '../../shared/store/users.ts';
 import { fields, idOf, type Run, type Work, wholeNumber } from './command.ts';
 import { type LimitOptions, presentLimits, readLimits, withLimits } from './limits.ts';
@@ -36,6 +38,11 @@ export function addAccountCommands(program: Command, run: Run): void {
         .description('let a suspended user back in')
         .argument('<user>', 'usr_…', idOf('usr'))
         .action((userId: string) => run(suspend(userId, false)));
+    account
+        .command('reset-factor')
+        .description('take every second factor of a user away who lost them, and mail the user')
+        .argument('<user>', 'usr_…', idOf('usr'))
+        .action((userId: string) => run(resetFactor(userId)));
 }
 
 function create(options: CreateOptions): Work {
@@ -85,6 +92,34 @@ function suspend(userId: string, isSuspended: boolean): Work {
         });
         const result = { user_id: userId, suspended: isSuspended };
         return { result, lines: fields(result) };
+    };
+}
+
+function resetFactor(userId: string): Work {
+    return async (operator) => {
+        const lost = await audited(operator, { command: 'account reset-factor' }, async (trx) => {
+            const user = await findUser(trx, userId);
+            if (user === undefined) throw noUser(userId);
+            const { hasTotp, passkeys } = await factorsOf(trx, userId);
+            const before = { authenticator_app: hasTotp, passkeys };
+            await dropFactors(trx, userId);
+            await queueMail(trx, operator.secrets, resetFactorLetter(user.email));
+            return { target: userId, before, after: { authenticator_app: false, passkeys: 0 }, result: before };
+        });
+        const result = { user_id: userId, removed: lost };
+        return { result, lines: fields({ user_id: userId, removed_app: lost.authenticator_app, removed_passkeys: lost.passkeys }) };
+    };
+}
+
+function resetFactorLetter(to: string): Mail {
+    return {
+        to,
+        subject: 'Your second factor was removed',
+        text: `The operator of Routebook removed the second factors of your account: your authenticator app, passkeys and recovery codes.
+
+You sign in with your password alone now. Set a second factor up again in your settings. If you did not ask for this, write to the
+operator at once.
+`,
     };
 }
 

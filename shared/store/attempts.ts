@@ -22,6 +22,8 @@ export const ATTEMPTS = {
     'sign-up by client, day': { most: 20, seconds: DAY },
     'link by client': { most: 10, seconds: HOUR },
     'link by address': { most: 4, seconds: HOUR },
+    'factor by account': { most: 5, seconds: 15 * MINUTE },
+    'passkey by client': { most: 60, seconds: 15 * MINUTE },
     'code by session': { most: 5, seconds: 15 * MINUTE },
     'code mailed to user': { most: 4, seconds: HOUR },
     'invitation by user': { most: 20, seconds: DAY },

@@ -1,5 +1,6 @@
 import type { Db } from '../db.ts';
 import type { Email } from '../domain/email.ts';
+import { dropFactors } from './factors.ts';
 import { rememberAddress } from './sign-up.ts';
 import { endSessions } from './web-sessions.ts';
 
@@ -34,7 +35,7 @@ export async function changePassword(db: Db, userId: string, passwordHash: strin
 
 /**
  * The password of somebody who proved to read `address`, from a mailed link: sessions and other links end, and keys where that is wanted.
- * Where nobody confirmed the address before, somebody else may have signed up with it: all keys end.
+ * Where nobody confirmed the address before, somebody else may have signed up with it: all keys end, and second factors.
  */
 export async function resetPassword(
     db: Db,
@@ -43,6 +44,7 @@ export async function resetPassword(
     { passwordHash, revokeKeys }: { passwordHash: string; revokeKeys: boolean },
 ): Promise<void> {
     await db.transaction(async (trx) => {
+        if ((await credentialsOf(trx, userId))?.isVerified === false) await dropFactors(trx, userId);
         await trx.raw(
             `update api_keys k set revoked_at = app_now() from users u
              where u.id = k.user_id and u.id = ? and (u.verified_at is null or ?) and k.revoked_at is null`,

@@ -16,6 +16,8 @@ export interface SignedIn {
     isSuspended: boolean;
     /** Signed in, or gave the password again, within the last 15 minutes. */
     isRecent: boolean;
+    /** Has an authenticator app or a passkey. */
+    hasFactor: boolean;
     /** Made a charged fetch before. */
     hasFetched: boolean;
     /** In the order in which they were made. */
@@ -32,6 +34,8 @@ export interface Seat {
     role: Role;
     /** Who pays for this member's calls here. */
     accountId: string;
+    /** Its members need a second factor to see it. */
+    demandsFactor: boolean;
 }
 
 export interface SessionRow {
@@ -71,8 +75,11 @@ export async function findSignedIn(db: Db, token: string): Promise<SignedIn | un
         `select s.id, s.user_id, s.workspace_id, s.seen_at < app_now() - interval '1 hour' as is_stale, u.email, u.email_normalised,
                 u.verified_at is not null as is_verified, u.suspended_at is not null as is_suspended,
                 s.confirmed_at > app_now() - ? * interval '1 minute' as is_recent,
+                exists (select from totp_secrets t where t.user_id = u.id and t.confirmed_at is not null)
+                or exists (select from passkeys p where p.user_id = u.id) as has_factor,
                 u.first_charged_at is not null as has_fetched,
-                (select coalesce(json_agg(json_build_object('id', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role)
+                (select coalesce(json_agg(json_build_object('id', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role,
+                                                                   'demands_factor', w.demands_factor)
                                           order by w.created_at, w.id), '[]')
                  from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats
          from web_sessions s join users u on u.id = s.user_id
@@ -116,7 +123,7 @@ export async function lookAtWorkspace(db: Db, sessionId: string, workspaceId: st
 
 /** Forgets sessions, links, invitations and counted attempts that are over. */
 export async function forgetExpired(db: Db): Promise<void> {
-    for (const table of ['web_sessions', 'mail_links', 'workspace_invitations']) {
+    for (const table of ['web_sessions', 'mail_links', 'workspace_invitations', 'passkey_challenges', 'sign_in_tickets']) {
         await db.raw('delete from ?? where expires_at < app_now()', [table]);
     }
     await db.raw('delete from attempts where ends_at < app_now()');
@@ -132,17 +139,19 @@ interface SignedInColumns {
     is_verified: boolean;
     is_suspended: boolean;
     is_recent: boolean;
+    has_factor: boolean;
     has_fetched: boolean;
-    seats: { id: string; name: string; plan: Plan; role: Role }[];
+    seats: { id: string; name: string; plan: Plan; role: Role; demands_factor: boolean }[];
 }
 
 function toSignedIn(row: SignedInColumns): SignedIn {
-    const workspaces = row.seats.map(({ id, name, plan, role }) => ({
+    const workspaces = row.seats.map(({ id, name, plan, role, demands_factor }) => ({
         workspaceId: id,
         name,
         plan,
         role,
         accountId: payerOf(plan, id, row.user_id),
+        demandsFactor: demands_factor,
     }));
     return {
         sessionId: row.id,
@@ -152,6 +161,7 @@ function toSignedIn(row: SignedInColumns): SignedIn {
         isVerified: row.is_verified,
         isSuspended: row.is_suspended,
         isRecent: row.is_recent,
+        hasFactor: row.has_factor,
         hasFetched: row.has_fetched,
         workspaces,
         current: workspaces.find(({ workspaceId }) => workspaceId === row.workspace_id) ?? workspaces[0],

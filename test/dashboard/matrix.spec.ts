@@ -35,6 +35,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     srq: /what: 'schema_request'/,
     op: /operation: newId\('op'\)/,
     inv: /invitation_id: newId\('inv'\)/,
+    pky: /passkey_id: newId\('pky'\)/,
     ntc: /notice: newId\('ntc'\)/,
     // Never leaves the database: Stripe's session stands for it.
     chk: /checkout: `cs_/,

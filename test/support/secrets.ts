@@ -1,4 +1,4 @@
-import { parseSecretKeys, type SecretKey } from '../../shared/domain/key-ring.ts';
+import { createKeyRing, type KeyRing, newSecretKey, parseSecretKeys, type SecretKey } from '../../shared/domain/key-ring.ts';
 
 /** SECRET_KEYS of tests: one ring, so that processes of one test open what others sealed. */
 export const TEST_SECRET_KEYS = `test:${Buffer.alloc(32, 'a key of tests and of nobody else').toString('base64')}`;
@@ -8,4 +8,11 @@ export function testSecretKeys(text = TEST_SECRET_KEYS): readonly SecretKey[] {
     const parsed = parseSecretKeys(text);
     if (!parsed.ok) throw new Error(parsed.problem);
     return parsed.keys;
+}
+
+/** A ring that has no key in common with the others. */
+export function newTestSecretKeys(): KeyRing {
+    const [key] = testSecretKeys(newSecretKey('another'));
+    if (key === undefined) throw new Error('a new key is one key');
+    return createKeyRing([key]);
 }

@@ -1,8 +1,10 @@
 import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
 import { credentialsOf } from '../../../shared/store/credentials.ts';
+import { factorsOf } from '../../../shared/store/factors.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
 import { makeSessionCode, useSessionCode } from '../../../shared/store/session-codes.ts';
 import { confirmSession } from '../../../shared/store/web-sessions.ts';
+import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import { line, type Problems, readFields, secret } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, PersonalVisit, Shown } from '../page.ts';
@@ -15,19 +17,23 @@ export async function showConfirm(visit: PersonalVisit): Promise<Answer> {
     return form(visit, {});
 }
 
-/** Takes the password, or the mailed code where there is none, and leads back to `next`. */
+/** Takes a passkey, the password, or the mailed code where there is neither, and leads back to `next`. */
 export async function confirmByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
-    const problems = (await hasPassword(visit)) ? await passwordProblems(visit) : await codeProblems(visit);
+    const problems = fields.has('credential')
+        ? await passkeyProblems(visit)
+        : (await hasPassword(visit))
+          ? await passwordProblems(visit)
+          : await codeProblems(visit);
     if (problems !== undefined) return form(visit, problems, 422);
     await confirmSession(app.db, me.sessionId);
     return { to: ownPath(fields.get('next'), '/dashboard') };
 }
 
-/** Mails a code to somebody who has no password. */
+/** Mails a code to somebody who has neither password nor passkey. */
 export async function mailCode(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
-    if (await hasPassword(visit)) return form(visit, {});
+    if ((await hasPassword(visit)) || (await hasPasskey(visit))) return form(visit, {});
     const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
     if (wait > 0) return { ...(await form(visit, tooOften(wait), 429)), retryAfter: wait };
     await app.db.transaction(async (trx) => {
@@ -40,6 +46,11 @@ export async function mailCode(visit: PersonalVisit): Promise<Answer> {
 async function passwordProblems(visit: PersonalVisit): Promise<Problems | undefined> {
     const read = readFields(visit.fields, { password: secret });
     return read.ok ? passwordFault(visit, visit.me, read.values.password) : read.problems;
+}
+
+async function passkeyProblems({ app, me, fields }: PersonalVisit): Promise<Problems | undefined> {
+    const userId = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '', me.userId) : undefined;
+    return userId === me.userId ? undefined : { '': 'This passkey was not accepted.' };
 }
 
 async function codeProblems({ app, me, fields }: PersonalVisit): Promise<Problems | undefined> {
@@ -56,6 +67,10 @@ async function hasPassword({ app, me }: PersonalVisit): Promise<boolean> {
     return ((await credentialsOf(app.db, me.userId))?.passwordHash ?? null) !== null;
 }
 
+async function hasPasskey({ app, me }: PersonalVisit): Promise<boolean> {
+    return takesPasskeys(app) && (await factorsOf(app.db, me.userId)).passkeys > 0;
+}
+
 function tooOften(wait: number): Problems {
     return { '': `Too many attempts; try again in ${waitText(wait)}.` };
 }
@@ -67,6 +82,13 @@ async function form(visit: PersonalVisit, problems: Problems, status = 200): Pro
         view: 'account/confirm',
         title: 'Confirm that it is you',
         status,
-        model: { problems, next, hasPassword: await hasPassword(visit) },
+        model: {
+            problems,
+            next,
+            hasPassword: await hasPassword(visit),
+            passkey: (await hasPasskey(visit))
+                ? JSON.stringify(await requestOptions(visit.app, { owner: visit.me.userId, signedIn: visit.me.userId }))
+                : undefined,
+        },
     };
 }

@@ -1,17 +1,10 @@
-import { beginSession, endSession } from '../../../shared/store/web-sessions.ts';
-import type { Notice } from '../notices.ts';
+import { factorsOf, hasFactor } from '../../../shared/store/factors.ts';
 import type { Answer, Visit } from '../page.ts';
+import { begin, type Entrance } from './begin.ts';
+import { askForFactor } from './second-step.ts';
 
-export interface Entrance {
-    userId: string;
-    /** A path of ours. */
-    next: string;
-    notice?: Notice;
-}
-
-/** Signs somebody in who gave the right password, and signs out who was signed in in this browser before. */
-export async function enter({ app, me, browser }: Visit, { userId, next, notice }: Entrance): Promise<Answer> {
-    if (me !== undefined) await endSession(app.db, me.sessionId);
-    const token = await beginSession(app.db, { userId, browser });
-    return { to: next, signIn: token, ...(notice && { notice }) };
+/** Signs somebody in who gave the right password, or asks for the second factor where there is one. */
+export async function enter(visit: Visit, entrance: Entrance): Promise<Answer> {
+    const factors = await factorsOf(visit.app.db, entrance.userId);
+    return hasFactor(factors) ? askForFactor(visit, entrance) : begin(visit, entrance, 'password');
 }

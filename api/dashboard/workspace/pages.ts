@@ -36,6 +36,7 @@ export const workspacePages = [
     personalPage({
         method: 'POST',
         path: '/dashboard/switch',
+        worksWithoutFactor: true,
         respond: async ({ app, me, fields }) => {
             const seat = me.workspaces.find(({ workspaceId }) => workspaceId === fields.get('workspace'));
             if (seat === undefined) throw absent();

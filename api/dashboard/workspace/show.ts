@@ -17,6 +17,7 @@ export interface WorkspaceProblems {
     rename?: Problems;
     leave?: Problems;
     create?: Problems;
+    factor?: Problems;
 }
 
 /** The page of the workspace that the visitor looks at, or of none. `link` is an invitation just made, shown this once. */

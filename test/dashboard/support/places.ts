@@ -6,6 +6,7 @@ import { newWebToken } from '../../../shared/domain/web-token.ts';
 /** What a placeholder of a path, or a field of a form, may stand for. */
 export interface Values {
     key_id: string;
+    passkey_id: string;
     user_id: string;
     invitation_id: string;
     token: string;
@@ -23,6 +24,7 @@ export function absentValues(): Values {
     const schema = { site, endpoint: 'no_such_endpoint', version: '999999999', request_id: newId('srq') };
     return {
         key_id: newId('key'),
+        passkey_id: newId('pky'),
         user_id: newId('usr'),
         invitation_id: newId('inv'),
         token: newWebToken(),

@@ -11,6 +11,7 @@ import { findSignedIn } from '../../../shared/store/web-sessions.ts';
 import { addWorkspace, join, renameWorkspace } from '../../../shared/store/workspaces.ts';
 import { anEndpoint, aPackage } from '../../support/schemas.ts';
 import type { World } from '../../support/world.ts';
+import { givePasskey } from './factor.ts';
 import type { Values } from './places.ts';
 import { freshAddress, signUp, type Visitor } from './visitor.ts';
 
@@ -95,6 +96,7 @@ export async function settle(world: World): Promise<Settled> {
         apiKey: laptop.apiKey,
         values: {
             key_id: laptop.keyId,
+            passkey_id: await givePasskey(world, userId),
             user_id: colleague,
             invitation_id: invitation?.invitationId ?? '',
             token,

@@ -1,0 +1,33 @@
+import { takeAttempts } from '../../../shared/store/attempts.ts';
+import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
+import type { Problems } from '../fields.ts';
+import { ownPath } from '../let-in.ts';
+import type { Answer, Visit } from '../page.ts';
+import { begin } from './begin.ts';
+import { waitText } from './fields.ts';
+
+/** The page on which a browser uses a passkey. */
+export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
+    if (visit.me !== undefined) return { to: ownPath(visit.query('next'), '/dashboard') };
+    return form(visit, {});
+}
+
+/** Signs in by a passkey that verified its user: it stands for password and code. */
+export async function signInByPasskey(visit: Visit): Promise<Answer> {
+    const { app, fields } = visit;
+    const userId = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;
+    if (userId === undefined) return form(visit, { '': 'This passkey was not accepted. Try again, or sign in with your password.' }, 422);
+    return begin(visit, { userId, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
+}
+
+async function form({ app, client, fields, query }: Visit, problems: Problems, status = 200): Promise<Answer> {
+    const next = ownPath(fields.get('next') ?? query('next'), '');
+    const shown = { view: 'account/passkey', title: 'Sign in with a passkey' };
+    if (!takesPasskeys(app)) return { ...shown, status, model: { problems, next, passkey: undefined } };
+    const wait = await takeAttempts(app.db, [['passkey by client', client]]);
+    if (wait > 0) {
+        const tooMany = { '': `Too many attempts; try again in ${waitText(wait)}.` };
+        return { ...shown, status: 429, retryAfter: wait, model: { problems: tooMany, next, passkey: undefined } };
+    }
+    return { ...shown, status, model: { problems, next, passkey: JSON.stringify(await requestOptions(app, {})) } };
+}

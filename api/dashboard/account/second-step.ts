@@ -1,0 +1,70 @@
+import { isWebToken } from '../../../shared/domain/web-token.ts';
+import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
+import { credentialsOf } from '../../../shared/store/credentials.ts';
+import { useRecoveryCode } from '../../../shared/store/factors/recovery-codes.ts';
+import { useTotp } from '../../../shared/store/factors/totp.ts';
+import { factorsOf } from '../../../shared/store/factors.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import { findTicket, makeTicket, useTicket } from '../../../shared/store/sign-in-tickets.ts';
+import { recoveryLetter } from '../factors/letters.ts';
+import { totpParts } from '../factors/totp.ts';
+import { requestOptions, takesPasskeys } from '../factors/webauthn.ts';
+import { line, type Problems, readFields } from '../fields.ts';
+import { ownPath } from '../let-in.ts';
+import type { Answer, Shown, Visit } from '../page.ts';
+import { begin, type Entrance } from './begin.ts';
+import { waitText } from './fields.ts';
+
+/** Asks for the second factor of somebody whose password was right. */
+export async function askForFactor(visit: Visit, { userId, next }: Entrance): Promise<Answer> {
+    return form(visit, { userId, next, ticket: await makeTicket(visit.app.db, userId) }, {});
+}
+
+/** Takes a code of the authenticator app, or a recovery code: five attempts, then a wait. */
+export async function giveFactor(visit: Visit): Promise<Answer> {
+    const { app, fields } = visit;
+    const ticket = fields.get('ticket');
+    const userId = isWebToken(ticket) ? await findTicket(app.db, ticket) : undefined;
+    if (ticket === undefined || userId === undefined) return { to: '/login', notice: 'sign-in-again' };
+    const step = { userId, ticket, next: ownPath(fields.get('next'), '/dashboard') };
+    const read = readFields(fields, { code: line({ most: 40 }) });
+    if (!read.ok) return form(visit, step, read.problems, 422);
+    const wait = await takeAttempts(app.db, [['factor by account', userId]]);
+    if (wait > 0)
+        return { ...(await form(visit, step, { '': `Too many attempts; try again in ${waitText(wait)}.` }, 429)), retryAfter: wait };
+    const { code } = read.values;
+    const isApp = /^[\d\s]{6,7}$/.test(code);
+    const problem = isApp ? await appProblem(visit, userId, code) : await recoveryProblem(visit, userId, code);
+    if (problem !== undefined) return form(visit, step, { code: problem }, 422);
+    await forgetAttempts(app.db, [['factor by account', userId]]);
+    if (!(await useTicket(app.db, ticket))) return { to: '/login', notice: 'sign-in-again' };
+    return begin(visit, step, isApp ? 'password and code' : 'password and recovery code');
+}
+
+async function appProblem(visit: Visit, userId: string, code: string): Promise<string | undefined> {
+    const verdict = await useTotp(totpParts(visit), userId, code);
+    if (verdict === 'right') return undefined;
+    return verdict === 'unreadable'
+        ? 'This service cannot check your authenticator app any more. Enter a recovery code, and set the app up again.'
+        : 'This code is wrong, was used before, or its half minute is over.';
+}
+
+async function recoveryProblem(visit: Visit, userId: string, code: string): Promise<string | undefined> {
+    const { db } = visit.app;
+    if (!(await useRecoveryCode(db, userId, code))) return 'This is neither a code of your app nor a recovery code that is left.';
+    const [{ recoveryCodes }, credentials] = [await factorsOf(db, userId), await credentialsOf(db, userId)];
+    if (credentials !== undefined) await queueMail(db, recoveryLetter(credentials.email, recoveryCodes));
+    visit.hurryMail();
+    return undefined;
+}
+
+async function form(
+    { app }: Visit,
+    { userId, ticket, next }: { userId: string; ticket: string; next: string },
+    problems: Problems,
+    status = 200,
+): Promise<Shown> {
+    const { hasTotp, passkeys } = await factorsOf(app.db, userId);
+    const passkey = passkeys > 0 && takesPasskeys(app) ? JSON.stringify(await requestOptions(app, { owner: userId })) : undefined;
+    return { view: 'account/second-step', title: 'Second factor', status, model: { ticket, next, hasTotp, passkey, problems } };
+}

@@ -1,0 +1,33 @@
+import { makeRecoveryCodes } from '../../../shared/store/factors/recovery-codes.ts';
+import { factorsOf, hasFactor } from '../../../shared/store/factors.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import type { Answer, PersonalVisit } from '../page.ts';
+import { factorLetter } from './letters.ts';
+
+/** After a factor was added: with the first one come recovery codes, which this one page shows. */
+export async function addedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
+    await tell(visit, `${what} was added to`);
+    const { recoveryCodes } = await factorsOf(visit.app.db, visit.me.userId);
+    return recoveryCodes > 0 ? { to: '/dashboard/settings/factors', notice: 'factor-added' } : showNewCodes(visit);
+}
+
+/** After a factor was removed: without any, recovery codes are of no use. */
+export async function removedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
+    const { app, me } = visit;
+    await tell(visit, `${what} was removed from`);
+    if (!hasFactor(await factorsOf(app.db, me.userId))) {
+        await app.db.raw('delete from recovery_codes where user_id = ?', [me.userId]);
+    }
+    return { to: '/dashboard/settings/factors', notice: 'factor-removed' };
+}
+
+/** Makes ten new recovery codes; they are in this one answer and nowhere else. */
+export async function showNewCodes({ app, me }: PersonalVisit): Promise<Answer> {
+    const codes = await makeRecoveryCodes(app.db, me.userId);
+    return { view: 'factors/codes', title: 'Your recovery codes', model: { text: codes.join('\n') } };
+}
+
+async function tell({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
+    await queueMail(app.db, factorLetter(me.email, what));
+    hurryMail();
+}

@@ -1,0 +1,34 @@
+import { addPasskey, removePasskey } from '../../../shared/store/factors/passkeys.ts';
+import { line, type Problems, readFields, typed } from '../fields.ts';
+import { type Answer, absent, type PersonalVisit } from '../page.ts';
+import { addedFactor, removedFactor } from './changed.ts';
+import { creationOptions, readNewPasskey, takesPasskeys } from './webauthn.ts';
+
+/** The page on which a browser makes a passkey. */
+export async function showNewPasskey(visit: PersonalVisit): Promise<Answer> {
+    return form(visit, {});
+}
+
+/** Keeps the passkey that the browser made. */
+export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    const read = readFields(fields, { name: line({ most: 60 }) });
+    if (!read.ok) return form(visit, read.problems, 422);
+    const made = takesPasskeys(app) ? await readNewPasskey(app, me.userId, fields.get('credential') ?? '') : undefined;
+    const isKept = made !== undefined && (await addPasskey(app.db, { ...made, userId: me.userId, name: read.values.name }));
+    if (!isKept) return form(visit, { '': 'Your browser made no passkey that we can use. Try again.' }, 422);
+    return addedFactor(visit, `the passkey ${read.values.name}`);
+}
+
+/** Takes a passkey away. */
+export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer> {
+    const name = await removePasskey(visit.app.db, visit.me.userId, visit.params['passkey_id'] ?? '');
+    if (name === undefined) throw absent();
+    return removedFactor(visit, `the passkey ${name}`);
+}
+
+async function form(visit: PersonalVisit, problems: Problems, status = 200): Promise<Answer> {
+    const { app, me, fields } = visit;
+    const passkey = takesPasskeys(app) ? JSON.stringify(await creationOptions(app, me)) : undefined;
+    return { view: 'factors/passkey', title: 'New passkey', status, model: { problems, typed: typed(fields), passkey } };
+}

@@ -1,0 +1,57 @@
+import { encode } from 'uqr';
+import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
+import { confirmTotp, pendingTotp, removeTotp, type TotpParts } from '../../../shared/store/factors/totp.ts';
+import { factorsOf } from '../../../shared/store/factors.ts';
+import { waitText } from '../account/fields.ts';
+import { line, type Problems, readFields } from '../fields.ts';
+import type { Answer, PersonalVisit, Visit } from '../page.ts';
+import { addedFactor, removedFactor } from './changed.ts';
+
+/** Shows the secret for an authenticator app, as text and as a QR code. */
+export async function showTotp(visit: PersonalVisit): Promise<Answer> {
+    return form(visit, {});
+}
+
+/** Turns the app on with its first code. */
+export async function addTotp(visit: PersonalVisit): Promise<Answer> {
+    const { app, me, fields } = visit;
+    const read = readFields(fields, { code: line({ most: 20 }) });
+    if (!read.ok) return form(visit, read.problems, 422);
+    const wait = await takeAttempts(app.db, [['factor by account', me.userId]]);
+    if (wait > 0) return { ...(await form(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` }, 429)), retryAfter: wait };
+    const verdict = await confirmTotp(totpParts(visit), me.userId, read.values.code);
+    if (verdict !== 'right') return form(visit, { code: 'This code is wrong, or its half minute is over. Enter the next one.' }, 422);
+    await forgetAttempts(app.db, [['factor by account', me.userId]]);
+    return addedFactor(visit, 'an authenticator app');
+}
+
+/** Turns the app off. */
+export async function removeTotpByForm(visit: PersonalVisit): Promise<Answer> {
+    await removeTotp(visit.app.db, visit.me.userId);
+    return removedFactor(visit, 'your authenticator app');
+}
+
+/** What judging a code takes. */
+export function totpParts({ app }: Visit): TotpParts {
+    return { db: app.db, secrets: app.secrets, now: app.clock.now() };
+}
+
+async function form(visit: PersonalVisit, problems: Problems, status = 200): Promise<Answer & { view: string }> {
+    const { app, me } = visit;
+    const { hasTotp } = await factorsOf(app.db, me.userId);
+    const shown = { view: 'factors/totp', title: 'Authenticator app', status };
+    if (hasTotp) return { ...shown, model: { hasTotp, problems } };
+    const { generateURI } = await import('otplib');
+    const secret = await pendingTotp(totpParts(visit), me.userId);
+    const uri = generateURI({ issuer: `Routebook (${new URL(app.publicUrl()).hostname})`, label: me.email, secret });
+    const { data, size } = encode(uri, { border: 2 });
+    return {
+        ...shown,
+        model: { hasTotp, problems, secret: secret.replaceAll(/(.{4})(?=.)/g, '$1 '), uri, size, squares: squaresOf(data) },
+    };
+}
+
+/** The dark squares as the path of an SVG. */
+function squaresOf(rows: readonly (readonly boolean[])[]): string {
+    return rows.flatMap((row, y) => row.flatMap((isDark, x) => (isDark ? [`M${x} ${y}h1v1h-1z`] : []))).join('');
+}

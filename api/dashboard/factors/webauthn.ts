@@ -1,0 +1,102 @@
+import { isIP } from 'node:net';
+import type {
+    AuthenticationResponseJSON,
+    PublicKeyCredentialCreationOptionsJSON,
+    PublicKeyCredentialRequestOptionsJSON,
+    RegistrationResponseJSON,
+} from '@simplewebauthn/server';
+import type { App } from '../../../shared/app.ts';
+import * as passkeys from '../../../shared/store/factors/passkeys.ts';
+
+/** Browsers use passkeys with https, or on localhost, and never for a bare address. */
+export function takesPasskeys(app: App): boolean {
+    const { protocol, hostname } = new URL(app.publicUrl());
+    return (protocol === 'https:' || hostname === 'localhost') && isIP(hostname.replaceAll(/[[\]]/g, '')) === 0;
+}
+
+/** What a browser needs to make a new passkey of this user. */
+export async function creationOptions(app: App, user: { userId: string; email: string }): Promise<PublicKeyCredentialCreationOptionsJSON> {
+    const { generateRegistrationOptions } = await library();
+    return generateRegistrationOptions({
+        rpName: 'Routebook',
+        rpID: hostOf(app),
+        userID: new Uint8Array(Buffer.from(user.userId)),
+        userName: user.email,
+        challenge: new Uint8Array(Buffer.from(await passkeys.makeChallenge(app.db, user.userId), 'base64url')),
+        attestationType: 'none',
+        excludeCredentials: await credentialsOf(app, user.userId),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+}
+
+/** What a browser needs to use a passkey: of `owner`, or of anybody; `signedIn` is who is signed in, if anybody. */
+export async function requestOptions(
+    app: App,
+    { owner, signedIn }: { owner?: string; signedIn?: string },
+): Promise<PublicKeyCredentialRequestOptionsJSON> {
+    const { generateAuthenticationOptions } = await library();
+    return generateAuthenticationOptions({
+        rpID: hostOf(app),
+        challenge: new Uint8Array(Buffer.from(await passkeys.makeChallenge(app.db, signedIn), 'base64url')),
+        allowCredentials: owner === undefined ? [] : await credentialsOf(app, owner),
+        userVerification: 'required',
+    });
+}
+
+/** The new passkey in a browser's answer; undefined where anything about it is wrong. */
+export async function readNewPasskey(app: App, userId: string, answer: string) {
+    const { verifyRegistrationResponse } = await library();
+    const response = parse<RegistrationResponseJSON>(answer);
+    if (response === undefined) return undefined;
+    const verified = await verifyRegistrationResponse({
+        response,
+        expectedChallenge: (challenge) => passkeys.takeChallenge(app.db, challenge, userId),
+        expectedOrigin: new URL(app.publicUrl()).origin,
+        expectedRPID: hostOf(app),
+        requireUserVerification: true,
+    }).catch(() => undefined);
+    if (verified?.verified !== true) return undefined;
+    const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
+    return { credentialId: id, publicKey: Buffer.from(publicKey), counter, transports };
+}
+
+/** The user whose passkey answered; undefined where anything about it is wrong. `signedIn` is who is signed in, if anybody. */
+export async function userOfPasskey(app: App, answer: string, signedIn?: string): Promise<string | undefined> {
+    const { verifyAuthenticationResponse } = await library();
+    const response = parse<AuthenticationResponseJSON>(answer);
+    const passkey = response && (await passkeys.findPasskey(app.db, response.id));
+    if (response === undefined || passkey === undefined) return undefined;
+    const verified = await verifyAuthenticationResponse({
+        response,
+        expectedChallenge: (challenge) => passkeys.takeChallenge(app.db, challenge, signedIn),
+        expectedOrigin: new URL(app.publicUrl()).origin,
+        expectedRPID: hostOf(app),
+        requireUserVerification: true,
+        credential: { id: passkey.credentialId, publicKey: new Uint8Array(passkey.publicKey), counter: passkey.counter },
+    }).catch(() => undefined);
+    if (verified?.verified !== true) return undefined;
+    return (await passkeys.markUsed(app.db, passkey.passkeyId, verified.authenticationInfo.newCounter)) ? passkey.userId : undefined;
+}
+
+/** 25 MB and 0.2 s that only processes pay where passkeys are used. */
+function library() {
+    return import('@simplewebauthn/server');
+}
+
+function hostOf(app: App): string {
+    return new URL(app.publicUrl()).hostname;
+}
+
+async function credentialsOf(app: App, userId: string) {
+    return (await passkeys.listPasskeys(app.db, userId)).map(({ credentialId, transports }) => ({ id: credentialId, transports }));
+}
+
+/** An answer as browsers write it; the library judges the rest. */
+function parse<T extends { id: string }>(answer: string): T | undefined {
+    try {
+        const value: unknown = JSON.parse(answer);
+        return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string' ? (value as T) : undefined;
+    } catch {
+        return undefined;
+    }
+}

@@ -1,0 +1,82 @@
+import type { Db } from '../../db.ts';
+import type { Secrets } from '../../secrets.ts';
+
+const PURPOSE = 'totp';
+/** A code counts 30 seconds before and after its own half minute: phones are a little off. */
+const TOLERANCE_SECONDS = 30;
+
+/** What became of a code: right, wrong (or used before), or no key of the ring opens the secret. */
+export type TotpVerdict = 'right' | 'wrong' | 'unreadable';
+
+export interface TotpParts {
+    db: Db;
+    secrets: Secrets;
+    /** Milliseconds since the epoch. */
+    now: number;
+}
+
+/** The secret that an authenticator app is to get, in base32: kept until its first code confirms it. */
+export async function pendingTotp({ db, secrets }: TotpParts, userId: string): Promise<string> {
+    const row = await findRow(db, userId);
+    const kept = row?.confirmed_at === null ? await secrets.open(row.sealed, PURPOSE) : undefined;
+    if (kept !== undefined) return kept.toString('utf8');
+    const { generateSecret } = await import('otplib');
+    const secret = generateSecret();
+    await db.raw(
+        `insert into totp_secrets (user_id, sealed) values (?, ?)
+         on conflict (user_id) do update set sealed = excluded.sealed, last_step = null where totp_secrets.confirmed_at is null`,
+        [userId, await secrets.seal(secret, PURPOSE)],
+    );
+    return secret;
+}
+
+/** Turns the pending secret on with its first code. */
+export async function confirmTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
+    return judge(parts, userId, code, 'confirmed_at is null');
+}
+
+/** Judges a code of somebody who signs in. Callers bound the attempts. */
+export async function useTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
+    return judge(parts, userId, code, 'confirmed_at is not null');
+}
+
+/** Turns the authenticator app off. */
+export async function removeTotp(db: Db, userId: string): Promise<void> {
+    await db.raw('delete from totp_secrets where user_id = ?', [userId]);
+}
+
+/** @param state which secret is meant, as SQL */
+async function judge({ db, secrets, now }: TotpParts, userId: string, code: string, state: string): Promise<TotpVerdict> {
+    const row = await findRow(db, userId, state);
+    if (row === undefined) return 'wrong';
+    const secret = await secrets.open(row.sealed, PURPOSE);
+    if (secret === undefined) return 'unreadable';
+    const token = code.replaceAll(/\s/g, '');
+    if (!/^\d{6}$/.test(token)) return 'wrong';
+    const { verify } = await import('otplib');
+    const judged = await verify({
+        secret: secret.toString('utf8'),
+        token,
+        epoch: Math.floor(now / 1000),
+        epochTolerance: TOLERANCE_SECONDS,
+    });
+    if (!judged.valid || !('timeStep' in judged)) return 'wrong';
+    const { rowCount } = await db.raw<{ rowCount: number }>(
+        `update totp_secrets set last_step = ?, confirmed_at = coalesce(confirmed_at, app_now())
+         where user_id = ? and sealed = ? and (last_step is null or last_step < ?)`,
+        [judged.timeStep, userId, row.sealed, judged.timeStep],
+    );
+    return rowCount === 1 ? 'right' : 'wrong';
+}
+
+async function findRow(db: Db, userId: string, state = 'true'): Promise<TotpColumns | undefined> {
+    const { rows } = await db.raw<{ rows: TotpColumns[] }>(`select sealed, confirmed_at from totp_secrets where user_id = ? and ${state}`, [
+        userId,
+    ]);
+    return rows[0];
+}
+
+interface TotpColumns {
+    sealed: Buffer;
+    confirmed_at: Date | null;
+}

@@ -1,0 +1,311 @@
+import { expect } from 'chai';
+import { generate } from 'otplib';
+import { PAGES } from '../../api/dashboard/pages.ts';
+import { createKey } from '../../shared/store/keys.ts';
+import { join } from '../../shared/store/workspaces.ts';
+import { withKey } from '../support/people.ts';
+import { newTestSecretKeys } from '../support/secrets.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { givePasskey } from './support/factor.ts';
+import { type MailServer, openMailServer } from './support/mail-server.ts';
+import { absentValues, pathOf } from './support/places.ts';
+import { userOf } from './support/settled.ts';
+import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+
+const FACTORS = '/dashboard/settings/factors';
+const OPERATOR = 'root@factors.example';
+
+describe('a second factor', function () {
+    this.timeout(60_000);
+    let world: World;
+    let mail: MailServer;
+
+    before(async () => {
+        mail = await openMailServer();
+        world = await openWorld({
+            workers: 0,
+            config: {
+                trustProxy: 1,
+                mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' },
+                operatorEmails: [OPERATOR],
+            },
+        });
+    });
+    after(async () => {
+        await world.close();
+        await mail.close();
+    });
+
+    const mayEnter = async (person: Visitor) => (await person.get('/dashboard')).status === 200;
+    const codeNow = (secret: string, seconds = 0) => generate({ secret, epoch: Math.floor(world.app.clock.now() / 1000) + seconds });
+    const nextCode = async (secret: string) => {
+        await world.clock.advance({ seconds: 31 });
+        return codeNow(secret);
+    };
+
+    /** Turns an authenticator app on; resolves with its secret and the recovery codes. */
+    async function turnOn(person: Visitor): Promise<{ secret: string; codes: string[] }> {
+        const { html } = await person.get(`${FACTORS}/totp`);
+        const secret = (/<pre id="totp-secret"[^>]*><code>([^<]+)/.exec(html)?.[1] ?? '').replaceAll(' ', '');
+        const done = await person.send(`${FACTORS}/totp`, { code: await codeNow(secret) }, { from: FACTORS });
+        const codes = (/<pre id="recovery-codes"[^>]*><code>([^<]+)/.exec(done.html)?.[1] ?? '').trim().split('\n');
+        return { secret, codes };
+    }
+
+    async function withApp() {
+        const email = freshAddress();
+        const person = await signUp(world, email);
+        return { email, person, userId: await userOf(world, email), ...(await turnOn(person)) };
+    }
+
+    /** Gives the password in a new browser; resolves with what is asked then. */
+    async function givePassword(email: string, password = PASSWORD) {
+        const browser = visitor(world);
+        const asked = await browser.send('/login', { email, password });
+        return { browser, asked, ticket: hiddenOf(asked.html, 'ticket') ?? '' };
+    }
+
+    async function giveCode({ browser, ticket }: { browser: Visitor; ticket: string }, code: string): Promise<PageAnswer> {
+        return browser.send('/login/factor', { ticket, code, next: '/dashboard/keys' }, { from: '/login' });
+    }
+
+    describe('by an authenticator app', () => {
+        it('is set up with a secret, a link, a QR code and a first code, and gives ten recovery codes', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            const { html } = await person.get(`${FACTORS}/totp`);
+            expect(html).to.include('otpauth://totp/').and.include('<svg').and.include('totp-secret');
+            expect((await person.send(`${FACTORS}/totp`, { code: '000000' })).status).to.equal(422);
+            expect((await givePassword(email)).asked.to).to.equal('/dashboard');
+            const { codes } = await turnOn(person);
+            expect(codes).to.have.length(10);
+            expect(new Set(codes).size).to.equal(10);
+            for (const code of codes) expect(code).to.match(/^[a-z2-9]{4}(-[a-z2-9]{4}){3}$/);
+            expect(wordsOf((await person.get(FACTORS)).html)).to.include('10 of 10 are left');
+            for (const code of codes) expect((await person.get(FACTORS)).html).to.not.include(code);
+        });
+
+        it('is asked for after the password, which alone lets nobody in', async () => {
+            const { email, secret } = await withApp();
+            const step = await givePassword(email);
+            expect([step.asked.status, await mayEnter(step.browser)]).to.deep.equal([200, false]);
+            expect((await giveCode(step, '12')).status).to.equal(422);
+            expect(await mayEnter(step.browser)).to.equal(false);
+            expect((await giveCode(step, await nextCode(secret))).to).to.equal('/dashboard/keys');
+            expect(await mayEnter(step.browser)).to.equal(true);
+        });
+
+        it('takes each code once, from two at once too, and none that is older than a minute', async () => {
+            const { email, secret } = await withApp();
+            const code = await nextCode(secret);
+            const steps = [await givePassword(email), await givePassword(email)];
+            const entered = await Promise.all(steps.map((step) => giveCode(step, code)));
+            expect(entered.filter(({ status }) => status === 303)).to.have.length(1);
+            expect((await giveCode(await givePassword(email), code)).status).to.equal(422);
+            await world.clock.advance({ seconds: 180 });
+            expect((await giveCode(await givePassword(email), await codeNow(secret, -90))).status).to.equal(422);
+        });
+
+        it('takes five attempts, over all sign-ins of the account, then waits', async () => {
+            const { email, secret } = await withApp();
+            for (let attempt = 0; attempt < 5; attempt++) {
+                expect((await giveCode(await givePassword(email), `00000${attempt}`)).status).to.equal(422);
+            }
+            const late = await giveCode(await givePassword(email), await nextCode(secret));
+            expect([late.status, wordsOf(late.html).includes('Too many attempts')]).to.deep.equal([429, true]);
+            await world.clock.advance({ minutes: 16 });
+            expect((await giveCode(await givePassword(email), await codeNow(secret))).status).to.equal(303);
+        });
+
+        it('asks for the password again after ten minutes, and takes the ticket of a sign-in once', async () => {
+            const { email, secret } = await withApp();
+            const late = await givePassword(email);
+            await world.clock.advance({ minutes: 11 });
+            expect((await giveCode(late, await codeNow(secret))).to).to.equal('/login');
+            const step = await givePassword(email);
+            await giveCode(step, await nextCode(secret));
+            expect((await giveCode({ browser: visitor(world), ticket: step.ticket }, await nextCode(secret))).to).to.equal('/login');
+        });
+
+        it('keeps its secret sealed', async () => {
+            const { userId, secret, codes } = await withApp();
+            const { rows } = await world.app.db.raw('select sealed::text from totp_secrets where user_id = ?', [userId]);
+            expect(Buffer.from(rows[0].sealed.slice(2), 'hex').toString('latin1')).to.not.include(secret);
+            const kept = await world.app.db.raw('select code_hash::text from recovery_codes where user_id = ?', [userId]);
+            for (const code of codes) expect(JSON.stringify(kept.rows)).to.not.include(Buffer.from(code).toString('hex'));
+        });
+
+        it('holds after a new password by mail: who reads the mail alone does not get in', async () => {
+            const { email, secret } = await withApp();
+            await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
+            const browser = visitor(world);
+            await browser.send('/forgot', { email }, { from: '/forgot' });
+            let letter = await mail.letterTo(email);
+            while (letter.subject !== 'Choose a new password') letter = await mail.letterTo(email);
+            const token = new URL(letter.link ?? '', world.base).searchParams.get('token') ?? '';
+            const asked = await browser.send('/reset', { token, password: 'another long sentence' }, { from: letter.link ?? '' });
+            expect([asked.status, await mayEnter(browser)]).to.deep.equal([200, false]);
+            const entered = await giveCode({ browser, ticket: hiddenOf(asked.html, 'ticket') ?? '' }, await nextCode(secret));
+            expect(entered.status).to.equal(303);
+        });
+
+        it('that a stranger set up on an address that is not theirs goes with the stranger', async () => {
+            const { email } = await withApp();
+            const { link = '' } = await mail.letterTo(email);
+            const token = new URL(link, world.base).searchParams.get('token') ?? '';
+            const owner = visitor(world);
+            const done = await owner.send('/verify', { token, new_password: 'another long sentence' }, { from: link });
+            expect([done.to, await mayEnter(owner)]).to.deep.equal(['/dashboard', true]);
+        });
+
+        it('is turned off after the password was confirmed, and is told about by mail', async () => {
+            const { email, person } = await withApp();
+            await mail.letterTo(email);
+            expect((await mail.letterTo(email)).text).to.include('An authenticator app was added');
+            await world.clock.advance({ minutes: 16 });
+            expect((await person.send(`${FACTORS}/totp/remove`)).to).to.match(/^\/dashboard\/confirm/);
+            await person.send('/dashboard/confirm', { password: PASSWORD });
+            expect((await person.send(`${FACTORS}/totp/remove`)).to).to.equal(FACTORS);
+            expect((await mail.letterTo(email)).text).to.include('was removed from your account');
+            expect((await givePassword(email)).asked.to).to.equal('/dashboard');
+        });
+
+        it('whose secret no key of the ring opens asks for a recovery code', async () => {
+            const { email, secret, codes, userId } = await withApp();
+            const other = newTestSecretKeys();
+            const sealed = other.seal(secret, 'totp');
+            await world.app.db.raw('update totp_secrets set sealed = ? where user_id = ?', [sealed, userId]);
+            const step = await givePassword(email);
+            const asked = await giveCode(step, await nextCode(secret));
+            expect([asked.status, wordsOf(asked.html).includes('Enter a recovery code')]).to.deep.equal([422, true]);
+            expect((await giveCode(step, codes[0] ?? '')).status).to.equal(303);
+        });
+    });
+
+    describe('by a recovery code', () => {
+        it('lets in once, after the password, and is told about by mail', async () => {
+            const { email, codes } = await withApp();
+            const [code = ''] = codes;
+            const typed = ` ${code.toUpperCase().replaceAll('-', ' ')} `;
+            expect((await giveCode(await givePassword(email), typed)).status).to.equal(303);
+            expect((await giveCode(await givePassword(email), code)).status).to.equal(422);
+            let letter = await mail.letterTo(email);
+            while (letter.subject !== 'A recovery code was used') letter = await mail.letterTo(email);
+            expect(letter.text).to.include('9 of them are left');
+        });
+
+        it('stops working when new ones are made', async () => {
+            const { email, person, codes } = await withApp();
+            const { html } = await person.send(`${FACTORS}/codes`);
+            const fresh = (/<pre id="recovery-codes"[^>]*><code>([^<]+)/.exec(html)?.[1] ?? '').split('\n');
+            expect((await giveCode(await givePassword(email), codes[1] ?? '')).status).to.equal(422);
+            expect((await giveCode(await givePassword(email), fresh[1] ?? '')).status).to.equal(303);
+        });
+
+        it('of somebody else lets nobody in', async () => {
+            const [mine, theirs] = [await withApp(), await withApp()];
+            expect((await giveCode(await givePassword(mine.email), theirs.codes[0] ?? '')).status).to.equal(422);
+        });
+    });
+
+    describe('that is demanded', () => {
+        const openToAll = PAGES.filter(({ worksWithoutFactor }) => worksWithoutFactor === true);
+
+        async function team() {
+            const [ownerEmail, memberEmail] = [freshAddress(), freshAddress()];
+            const [owner, member] = [await signUp(world, ownerEmail), await signUp(world, memberEmail)];
+            const [ownerId, memberId] = [await userOf(world, ownerEmail), await userOf(world, memberEmail)];
+            const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [ownerId]);
+            const workspaceId: string = rows[0].workspace_id;
+            await join(world.app.db, { workspaceId, userId: memberId, role: 'member' });
+            const { apiKey } = await createKey(world.app.db, { workspaceId, userId: memberId, name: 'nightly' });
+            const { rows: own } = await world.app.db.raw('select workspace_id from memberships where user_id = ? and role = ?', [
+                memberId,
+                'owner',
+            ]);
+            const lookAt = (workspace: string) => member.send('/dashboard/switch', { workspace }, { from: FACTORS });
+            const look = () => lookAt(workspaceId);
+            await lookAt(own[0].workspace_id);
+            return { owner, ownerId, member, memberId, workspaceId, apiKey, look };
+        }
+
+        it('of a workspace shows its members their own set-up and nothing else; their keys work on', async () => {
+            const { owner, member, apiKey, look } = await team();
+            await turnOn(owner);
+            expect((await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' })).to).to.equal('/dashboard/workspace');
+            await look();
+            for (const page of PAGES.filter((row) => !openToAll.includes(row))) {
+                const path = pathOf(page, absentValues());
+                const { status, to } = page.method === 'GET' ? await member.get(path) : await member.send(path, {}, { from: FACTORS });
+                if (page.audience === 'operator') expect(status, path).to.be.oneOf([303, 404]);
+                else expect([status, to], path).to.deep.equal([303, FACTORS]);
+            }
+            expect(wordsOf((await member.get(FACTORS)).html)).to.include('need a second factor');
+            expect((await withKey(world, apiKey).call('GET', '/v1/account')).status).to.equal(200);
+            await turnOn(member);
+            expect((await member.get('/dashboard/keys')).status).to.equal(200);
+        });
+
+        it('of one workspace leaves the other ones of its members alone', async () => {
+            const { owner, member, look } = await team();
+            await turnOn(owner);
+            await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' });
+            expect((await member.get('/dashboard/keys')).status).to.equal(200);
+            await look();
+            expect((await member.get('/dashboard/keys')).to).to.equal(FACTORS);
+        });
+
+        it('is demanded by owners alone who have one themselves', async () => {
+            const { owner, member, workspaceId, look } = await team();
+            const isDemanded = async () => {
+                const { rows } = await world.app.db.raw('select demands_factor from workspaces where id = ?', [workspaceId]);
+                return rows[0].demands_factor;
+            };
+            expect((await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' })).status).to.equal(422);
+            expect(await isDemanded()).to.equal(false);
+            await look();
+            expect((await member.send('/dashboard/workspace/factor', { demands_factor: 'yes' })).status).to.equal(403);
+            await turnOn(owner);
+            await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' });
+            expect(await isDemanded()).to.equal(true);
+            await owner.send('/dashboard/workspace/factor');
+            expect(await isDemanded()).to.equal(false);
+        });
+
+        it('of operators shows them their set-up and nothing else', async () => {
+            const operator = await signUp(world, OPERATOR);
+            expect((await operator.get('/dashboard')).status).to.equal(200);
+            await world.app.db.raw('update users set verified_at = app_now() where email = ?', [OPERATOR]);
+            for (const path of ['/dashboard', '/dashboard/operations', '/dashboard/keys', '/registry', '/dashboard/settings']) {
+                expect((await operator.get(path)).to, path).to.equal(FACTORS);
+            }
+            await turnOn(operator);
+            expect((await operator.get('/dashboard/operations')).status).to.equal(200);
+        });
+    });
+
+    it('that is a passkey is taken in place of a code: the password alone does not do', async () => {
+        const email = freshAddress();
+        await signUp(world, email);
+        await givePasskey(world, await userOf(world, email));
+        const { asked, browser } = await givePassword(email);
+        expect([asked.status, await mayEnter(browser)]).to.deep.equal([200, false]);
+        expect(asked.html).to.include('data-passkey="get"');
+        for (const credential of ['', '{}', 'null', '{"id":"x"}', '[]', '{"id":"AAAA","type":"public-key","response":{}}']) {
+            expect((await browser.send('/login/passkey', { credential }, { from: '/login' })).status, credential).to.equal(422);
+        }
+        expect(await mayEnter(browser)).to.equal(false);
+    });
+
+    it('that is a passkey is not offered without https, but on localhost', async () => {
+        const bare = await openWorld({ workers: 0, config: { publicUrl: 'http://routebook.example' } });
+        try {
+            const person = await signUp(bare);
+            expect(wordsOf((await person.get(`${FACTORS}/passkey`)).html)).to.include('with https only');
+            expect((await visitor(bare).get('/login/passkey')).html).to.not.include('data-passkey');
+        } finally {
+            await bare.close();
+        }
+        expect((await visitor(world).get('/login/passkey')).html).to.include('data-passkey="get"');
+    });
+});
