@@ -4,6 +4,9 @@ import type { Db } from '../../shared/db.ts';
 import { keyHash } from '../../shared/domain/api-key.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { readBalance } from '../../shared/store/credits.ts';
+import { addPasskey } from '../../shared/store/factors/passkeys.ts';
+import { makeRecoveryCodes } from '../../shared/store/factors/recovery-codes.ts';
+import { factorsOf } from '../../shared/store/factors.ts';
 import { openKeys } from '../../shared/store/keys.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
@@ -94,6 +97,19 @@ describe("the operator's tool", () => {
         expect(again.err.join()).to.include('not new');
         const unknown = await admin('account', 'create', '--email', 'new@people.example', '--invited-by', 'usr_unknown');
         expect([unknown.code, errorOf(unknown)['code']]).to.deep.equal([1, 'NOT_FOUND']);
+    });
+
+    it('takes the second factors of a user away who lost them, and mails the user', async () => {
+        const { userId } = await newAccount();
+        const passkey = { userId, credentialId: 'AAAA', publicKey: Buffer.alloc(32), counter: 0, transports: [], name: 'lost phone' };
+        await addPasskey(db, passkey);
+        await makeRecoveryCodes(db, userId);
+        const removed = { authenticator_app: false, passkeys: 1 };
+        expect(await done('account', 'reset-factor', userId)).to.deep.equal({ user_id: userId, removed });
+        expect(await factorsOf(db, userId)).to.deep.equal({ hasTotp: false, passkeys: 0, recoveryCodes: 0 });
+        const { rows } = await db.raw('select recipient from outgoing_mails');
+        expect(rows.length).to.equal(1);
+        expect((await admin('account', 'reset-factor', 'usr_unknown')).code).to.equal(1);
     });
 
     it('suspends a user and lets the user back in', async () => {

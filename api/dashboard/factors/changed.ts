@@ -28,6 +28,6 @@ export async function showNewCodes({ app, me }: PersonalVisit): Promise<Answer> 
 }
 
 async function tell({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
-    await queueMail(app.db, factorLetter(me.email, what));
+    await queueMail(app.db, app.secrets, factorLetter(me.email, what));
     hurryMail();
 }
