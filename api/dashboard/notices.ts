@@ -15,6 +15,7 @@ export const NOTICES = {
     'address-pending': 'Open the link that we sent to the new address; until then the old one holds.',
     'address-changed': 'Your address is changed.',
     'sessions-ended': 'Everywhere else you are signed out.',
+    'session-ended': 'That session is ended.',
     'account-deleted': 'Your account is deleted. What you published stays, under the name of its workspace.',
     'key-revoked': 'The key is revoked. Within a second nobody can use it.',
     'key-renamed': 'The key has its new name.',

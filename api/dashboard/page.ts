@@ -54,7 +54,12 @@ export interface Visit {
     isOpenedByPerson: boolean;
     /** As limits count it. */
     client: string;
+    /** A User-Agent header. */
     browser: string;
+    /** The cookie that names this browser beyond sessions. */
+    browserToken: string | undefined;
+    /** The client's whole address. */
+    address: string;
     me: SignedIn | undefined;
     isOperator: boolean;
     /** Calls a route of the API. */
@@ -102,6 +107,8 @@ export interface Sent {
     notice?: Notice;
     /** The token of a session that begins. */
     signIn?: string;
+    /** What names this browser from now on. */
+    browserToken?: string;
     signOut?: boolean;
 }
 

@@ -7,7 +7,7 @@ import type { SignedIn } from '../../shared/store/web-sessions.ts';
 import { createKeyedQueue, type KeyedQueue } from '../keyed-queue.ts';
 import { limitIdentity } from '../plugins/client-address.ts';
 import { readBytes } from '../plugins/input-guard.ts';
-import { requireOwnForm, signIn, signOut } from '../plugins/session.ts';
+import { browserTokenOf, nameBrowser, requireOwnForm, signIn, signOut } from '../plugins/session.ts';
 import { goneSignal } from '../serve.ts';
 import { askFor } from './ask.ts';
 import { askToConfirm } from './ask-to-confirm.ts';
@@ -110,6 +110,8 @@ function visitOf(parts: PageParts, request: Request, { fields, me, ask }: Pick<V
         isOpenedByPerson: isOpenedByPerson(request),
         client: limitIdentity(request.app.clientAddress),
         browser: (request.raw.req.headers['user-agent'] ?? '').replaceAll(/[^\x20-\x7e]/g, ''),
+        browserToken: browserTokenOf(parts.app, request),
+        address: request.app.clientAddress,
         me,
         ask,
         isOperator: isOperator(parts.app, me),
@@ -137,6 +139,7 @@ function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {
     const response = h.redirect(sent.to).code(303).header('cache-control', 'no-store').header('referrer-policy', 'same-origin');
     if (sent.notice !== undefined) response.header('set-cookie', noticeCookie(sent.notice), { append: true });
     if (sent.signIn !== undefined) signIn(app, response, sent.signIn);
+    if (sent.browserToken !== undefined) nameBrowser(app, response, sent.browserToken);
     if (sent.signOut === true) signOut(app, response);
     return response;
 }

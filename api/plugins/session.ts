@@ -19,13 +19,15 @@ declare module '@hapi/hapi' {
 }
 
 const SESSION_SECONDS = SESSION_DAYS * 86_400;
+/** Browsers keep no cookie for longer. */
+const BROWSER_SECONDS = 400 * 86_400;
 
 /** Finds who is signed in, by the cookie, for pages alone. */
 export function session(server: Server, app: App): void {
     server.ext('onPreAuth', async (request, h) => {
         if (request.route.settings.app?.isPage !== true) return h.continue;
         const token = cookieOf(app, request, 'session');
-        if (token !== undefined) request.app.signedIn = await findSignedIn(app.db, token);
+        if (token !== undefined) request.app.signedIn = await findSignedIn(app.db, token, request.app.clientAddress);
         return h.continue;
     });
     server.ext('onPreResponse', (request, h) => {
@@ -40,6 +42,16 @@ export function session(server: Server, app: App): void {
 /** Puts a new session into the browser. */
 export function signIn(app: App, response: ResponseObject, token: string): void {
     response.header('set-cookie', cookie(app, 'session', token, SESSION_SECONDS), { append: true });
+}
+
+/** What names this browser for as long as it keeps cookies, so that a sign-in from another one is news. */
+export function browserTokenOf(app: App, request: Request): string | undefined {
+    return cookieOf(app, request, 'browser');
+}
+
+/** Names the browser. */
+export function nameBrowser(app: App, response: ResponseObject, token: string): void {
+    response.header('set-cookie', cookie(app, 'browser', token, BROWSER_SECONDS), { append: true });
 }
 
 /** Takes the session out of the browser. */
@@ -89,7 +101,7 @@ function beginVisit(request: Request): string {
     return request.app.newVisit;
 }
 
-type CookieName = 'session' | 'visit';
+type CookieName = 'session' | 'visit' | 'browser';
 
 /** With https the name has a prefix under which browsers take a cookie from this very host alone. */
 function nameOf(app: App, name: CookieName): string {

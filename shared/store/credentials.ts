@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts';
 import type { Email } from '../domain/email.ts';
 import { dropFactors } from './factors.ts';
+import { forgetSignIns } from './sign-ins.ts';
 import { rememberAddress } from './sign-up.ts';
 import { endSessions } from './web-sessions.ts';
 
@@ -44,7 +45,10 @@ export async function resetPassword(
     { passwordHash, revokeKeys }: { passwordHash: string; revokeKeys: boolean },
 ): Promise<void> {
     await db.transaction(async (trx) => {
-        if ((await credentialsOf(trx, userId))?.isVerified === false) await dropFactors(trx, userId);
+        if ((await credentialsOf(trx, userId))?.isVerified === false) {
+            await dropFactors(trx, userId);
+            await forgetSignIns(trx, userId);
+        }
         await trx.raw(
             `update api_keys k set revoked_at = app_now() from users u
              where u.id = k.user_id and u.id = ? and (u.verified_at is null or ?) and k.revoked_at is null`,

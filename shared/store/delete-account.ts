@@ -2,6 +2,7 @@ import type { Db } from '../db.ts';
 import { recordChange } from './audit.ts';
 import * as credits from './credits.ts';
 import { dropFactors } from './factors.ts';
+import { forgetSignIns } from './sign-ins.ts';
 import { rememberAddress } from './sign-up.ts';
 import { endSessions } from './web-sessions.ts';
 import { forgetInAudit } from './workspace-audit.ts';
@@ -56,6 +57,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await rememberAddress(trx, userId, left);
         await endSessions(trx, userId);
         await dropFactors(trx, userId);
+        await forgetSignIns(trx, userId);
         for (const table of ['api_keys', 'mail_links', 'memberships']) await trx.raw('delete from ?? where user_id = ?', [table, userId]);
         await trx.raw('delete from workspace_invitations where invited_by = ?', [userId]);
         // The requests stay, for whoever wants the same. Whom to ask is this person in a workspace of nobody else, and wherever it is

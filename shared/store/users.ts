@@ -2,6 +2,7 @@ import type { Db } from '../db.ts';
 import type { Email } from '../domain/email.ts';
 import { newId } from '../domain/ids.ts';
 import { dropFactors } from './factors.ts';
+import { forgetSignIns } from './sign-ins.ts';
 import { endSessions } from './web-sessions.ts';
 
 export interface User {
@@ -42,6 +43,7 @@ export async function ensureUser(
         await db.raw('update api_keys set revoked_at = app_now() where user_id = ? and revoked_at is null', [id]);
         await endSessions(db, id);
         await dropFactors(db, id);
+        await forgetSignIns(db, id);
         await db.raw('delete from mail_links where user_id = ?', [id]);
         await db.raw('update users set password_hash = null, verified_at = app_now() where id = ?', [id]);
     }

@@ -41,12 +41,17 @@ export interface Seat {
 export interface SessionRow {
     sessionId: string;
     browser: string;
+    /** The client that used it last; null for a session of before addresses were kept. */
+    address: string | null;
     createdAt: Date;
     seenAt: Date;
 }
 
 /** Sessions end so long after signing in, whatever happens. */
 export const SESSION_DAYS = 30;
+
+/** And so long after they were last used. */
+export const IDLE_DAYS = 14;
 
 /** A confirmation counts this long. */
 export const CONFIRMED_MINUTES = 15;
@@ -55,22 +60,25 @@ export const CONFIRMED_MINUTES = 15;
 const MOST_SESSIONS = 50;
 
 /** Begins a session; the token goes into the browser's cookie, its hash into the table. */
-export async function beginSession(db: Db, { userId, browser }: { userId: string; browser: string }): Promise<string> {
+export async function beginSession(
+    db: Db,
+    { userId, browser, address }: { userId: string; browser: string; address: string },
+): Promise<string> {
     const token = newWebToken();
     await db.raw(
         'delete from web_sessions where id in (select id from web_sessions where user_id = ? order by seen_at desc, id offset ?)',
         [userId, MOST_SESSIONS - 1],
     );
     await db.raw(
-        `insert into web_sessions (id, token_hash, user_id, browser, expires_at)
-         values (?, ?, ?, ?, app_now() + ? * interval '1 day')`,
-        [newId('ses'), webTokenHash(token), userId, browser.slice(0, 200), SESSION_DAYS],
+        `insert into web_sessions (id, token_hash, user_id, browser, address, expires_at)
+         values (?, ?, ?, ?, ?, app_now() + ? * interval '1 day')`,
+        [newId('ses'), webTokenHash(token), userId, browser.slice(0, 200), address, SESSION_DAYS],
     );
     return token;
 }
 
-/** Who signed in with this token; undefined where the session is unknown, over or ended. Seen times are as fine as an hour. */
-export async function findSignedIn(db: Db, token: string): Promise<SignedIn | undefined> {
+/** Who signed in with this token; undefined where the session is unknown, over, idle or ended. Seen times are as fine as an hour. */
+export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
     const { rows } = await db.raw<{ rows: SignedInColumns[] }>(
         `select s.id, s.user_id, s.workspace_id, s.seen_at < app_now() - interval '1 hour' as is_stale, u.email, u.email_normalised,
                 u.verified_at is not null as is_verified, u.suspended_at is not null as is_suspended,
@@ -83,11 +91,13 @@ export async function findSignedIn(db: Db, token: string): Promise<SignedIn | un
                                           order by w.created_at, w.id), '[]')
                  from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats
          from web_sessions s join users u on u.id = s.user_id
-         where s.token_hash = ? and s.expires_at > app_now() and u.deleted_at is null`,
-        [CONFIRMED_MINUTES, webTokenHash(token)],
+         where s.token_hash = ? and s.expires_at > app_now() and s.seen_at > app_now() - ? * interval '1 day' and u.deleted_at is null`,
+        [CONFIRMED_MINUTES, webTokenHash(token), IDLE_DAYS],
     );
     const row = rows[0];
-    if (row?.is_stale === true) await db.raw('update web_sessions set seen_at = app_now() where id = ?', [row.id]);
+    if (row?.is_stale === true) {
+        await db.raw('update web_sessions set seen_at = app_now(), address = coalesce(?, address) where id = ?', [address ?? null, row.id]);
+    }
     return row && toSignedIn(row);
 }
 
@@ -101,6 +111,12 @@ export async function endSession(db: Db, sessionId: string): Promise<void> {
     await db.raw('delete from web_sessions where id = ?', [sessionId]);
 }
 
+/** Ends one of a user's own sessions; false where there is none of this id. */
+export async function endOwnSession(db: Db, userId: string, sessionId: string): Promise<boolean> {
+    const { rowCount } = await db.raw<{ rowCount: number }>('delete from web_sessions where id = ? and user_id = ?', [sessionId, userId]);
+    return rowCount === 1;
+}
+
 /** Ends all sessions of a user, or all but one. */
 export async function endSessions(db: Db, userId: string, exceptId?: string): Promise<void> {
     await db.raw('delete from web_sessions where user_id = ? and id is distinct from ?', [userId, exceptId ?? null]);
@@ -108,12 +124,18 @@ export async function endSessions(db: Db, userId: string, exceptId?: string): Pr
 
 /** Where a user is signed in, the latest first. */
 export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
-    const { rows } = await db.raw<{ rows: { id: string; browser: string; created_at: Date; seen_at: Date }[] }>(
-        `select id, browser, created_at, seen_at from web_sessions where user_id = ? and expires_at > app_now()
-         order by seen_at desc, id limit 100`,
-        [userId],
+    const { rows } = await db.raw<{ rows: { id: string; browser: string; address: string | null; created_at: Date; seen_at: Date }[] }>(
+        `select id, browser, address, created_at, seen_at from web_sessions
+         where user_id = ? and expires_at > app_now() and seen_at > app_now() - ? * interval '1 day' order by seen_at desc, id limit 100`,
+        [userId, IDLE_DAYS],
     );
-    return rows.map((row) => ({ sessionId: row.id, browser: row.browser, createdAt: row.created_at, seenAt: row.seen_at }));
+    return rows.map((row) => ({
+        sessionId: row.id,
+        browser: row.browser,
+        address: row.address,
+        createdAt: row.created_at,
+        seenAt: row.seen_at,
+    }));
 }
 
 /** The workspace that this session looks at from now on; its user is a member. */
@@ -126,6 +148,7 @@ export async function forgetExpired(db: Db): Promise<void> {
     for (const table of ['web_sessions', 'mail_links', 'workspace_invitations', 'passkey_challenges', 'sign_in_tickets']) {
         await db.raw('delete from ?? where expires_at < app_now()', [table]);
     }
+    await db.raw("delete from web_sessions where seen_at < app_now() - ? * interval '1 day'", [IDLE_DAYS]);
     await db.raw('delete from attempts where ends_at < app_now()');
 }
 

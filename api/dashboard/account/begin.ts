@@ -1,6 +1,12 @@
+import { newWebToken } from '../../../shared/domain/web-token.ts';
+import { credentialsOf } from '../../../shared/store/credentials.ts';
+import { queueMail } from '../../../shared/store/mails.ts';
+import { type How, recordSignIn } from '../../../shared/store/sign-ins.ts';
 import { beginSession, endSession } from '../../../shared/store/web-sessions.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
+import { browserName } from './browser-name.ts';
+import { newBrowserLetter } from './letters.ts';
 
 export interface Entrance {
     userId: string;
@@ -9,12 +15,27 @@ export interface Entrance {
     notice?: Notice;
 }
 
-/** How somebody proved who they are. */
-export type How = 'password' | 'password and code' | 'password and recovery code' | 'passkey';
+/** These begin with the address that a mail would go to: no mail tells of a new browser. */
+const PROVES_ADDRESS: readonly How[] = ['sign-up', 'mailed link'];
 
-/** Begins a session of somebody who proved who they are; who was signed in in this browser before is signed out. */
-export async function begin({ app, me, browser }: Visit, { userId, next, notice }: Entrance, _how: How): Promise<Answer> {
-    if (me !== undefined) await endSession(app.db, me.sessionId);
-    const token = await beginSession(app.db, { userId, browser });
-    return { to: next, signIn: token, ...(notice && { notice }) };
+/**
+ * Begins a session of somebody who proved who they are, and mails it where the browser is new; who was signed in in this browser
+ * before is signed out.
+ */
+export async function begin(visit: Visit, { userId, next, notice }: Entrance, how: How): Promise<Answer> {
+    const { app, me, browser, address } = visit;
+    const browserToken = visit.browserToken ?? newWebToken();
+    const signIn = await app.db.transaction(async (trx) => {
+        if (me !== undefined) await endSession(trx, me.sessionId);
+        const { isKnown } = await recordSignIn(trx, { userId, how, browser, address, browserToken });
+        const credentials = isKnown || PROVES_ADDRESS.includes(how) ? undefined : await credentialsOf(trx, userId);
+        // An address that nobody confirmed may be a stranger's.
+        if (credentials?.isVerified === true) {
+            const letter = newBrowserLetter(credentials.email, { browser: browserName(browser), address, at: new Date(app.clock.now()) });
+            await queueMail(trx, app.secrets, letter);
+        }
+        return beginSession(trx, { userId, browser, address });
+    });
+    visit.hurryMail();
+    return { to: next, signIn, browserToken, ...(notice && { notice }) };
 }

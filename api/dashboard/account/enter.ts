@@ -4,7 +4,7 @@ import { begin, type Entrance } from './begin.ts';
 import { askForFactor } from './second-step.ts';
 
 /** Signs somebody in who gave the right password, or asks for the second factor where there is one. */
-export async function enter(visit: Visit, entrance: Entrance): Promise<Answer> {
+export async function enter(visit: Visit, entrance: Entrance, how: 'password' | 'mailed link' = 'password'): Promise<Answer> {
     const factors = await factorsOf(visit.app.db, entrance.userId);
-    return hasFactor(factors) ? askForFactor(visit, entrance) : begin(visit, entrance, 'password');
+    return hasFactor(factors) ? askForFactor(visit, entrance) : begin(visit, entrance, how);
 }

@@ -1,4 +1,5 @@
 import type { Mail } from '../../../shared/store/mails.ts';
+import { formats } from '../formats.ts';
 
 /** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
 
@@ -72,6 +73,21 @@ export function passwordLetter(to: string): Mail {
         text: `The password of your account at Routebook was changed, and every other session ended.
 
 If it was not you, ask for a new password on the sign-in page at once.
+`,
+    };
+}
+
+/** To somebody whose account a new browser signed in to. */
+export function newBrowserLetter(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
+    return {
+        to,
+        subject: 'A new browser signed in',
+        text: `${browser} signed in to your account at Routebook, which it had not done before.
+
+When: ${formats.moment(at)}
+From: ${address}
+
+If it was not you, change your password at once, and end that session in your settings.
 `,
     };
 }

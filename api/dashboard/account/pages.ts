@@ -4,7 +4,7 @@ import { sendVerifyLink, showVerify, verifyByForm } from './links.ts';
 import { showPasskeySignIn, signInByPasskey } from './passkey.ts';
 import { forgotByForm, resetByForm, showForgot, showReset } from './reset.ts';
 import { giveFactor } from './second-step.ts';
-import { changeAddressByForm, changePasswordByForm, deleteByForm, endOtherSessions, showSettings } from './settings.ts';
+import { changeAddressByForm, changePasswordByForm, deleteByForm, endOneSession, endOtherSessions, showSettings } from './settings.ts';
 import { showSignIn, signInByForm, signOutByForm } from './sign-in.ts';
 import { showSignUp, signUpByForm } from './sign-up.ts';
 
@@ -32,5 +32,6 @@ export const accountPages = [
     personalPage({ method: 'POST', path: '/dashboard/settings/password', respond: changePasswordByForm }),
     personalPage({ method: 'POST', path: '/dashboard/settings/address', respond: changeAddressByForm }),
     personalPage({ method: 'POST', path: '/dashboard/settings/sessions', respond: endOtherSessions }),
+    personalPage({ method: 'POST', path: '/dashboard/settings/sessions/{session_id}/end', respond: endOneSession }),
     personalPage({ method: 'POST', path: '/dashboard/settings/delete', respond: deleteByForm }),
 ];

@@ -71,7 +71,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     if (!isDone) return tooLate();
     await forgetAttempts(app.db, [['sign-in by account', link.addressNormalised]]);
     visit.hurryMail();
-    return enter(visit, { userId: link.userId, next: '/dashboard', notice: 'password-set' });
+    return enter(visit, { userId: link.userId, next: '/dashboard', notice: 'password-set' }, 'mailed link');
 }
 
 async function resetting({ app }: Visit, token: string | undefined) {

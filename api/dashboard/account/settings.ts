@@ -4,9 +4,10 @@ import { changePassword, findCredentials } from '../../../shared/store/credentia
 import { deleteAccount, ownerless, workspacesLeft } from '../../../shared/store/delete-account.ts';
 import { makeLink } from '../../../shared/store/mail-links.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
-import { endSessions, listSessions } from '../../../shared/store/web-sessions.ts';
+import { listSignIns } from '../../../shared/store/sign-ins.ts';
+import { endOwnSession, endSessions, listSessions } from '../../../shared/store/web-sessions.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
-import type { Answer, PersonalVisit } from '../page.ts';
+import { type Answer, absent, type PersonalVisit } from '../page.ts';
 import { browserName } from './browser-name.ts';
 import { passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
@@ -65,6 +66,12 @@ export async function endOtherSessions({ app, me }: PersonalVisit): Promise<Answ
     return { to: '/dashboard/settings', notice: 'sessions-ended' };
 }
 
+/** Signs out in one place. */
+export async function endOneSession({ app, me, params }: PersonalVisit): Promise<Answer> {
+    if (!(await endOwnSession(app.db, me.userId, params['session_id'] ?? ''))) throw absent();
+    return { to: '/dashboard/settings', notice: 'session-ended' };
+}
+
 /** Deletes the account, after what is paid for has ended; refused while others would be left without an owner. */
 export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
     const { app, me, fields } = visit;
@@ -88,7 +95,7 @@ interface FormProblems {
 }
 
 async function settings({ app, me, fields }: PersonalVisit, problems: FormProblems): Promise<Answer> {
-    const sessions = await listSessions(app.db, me.userId);
+    const [sessions, signIns] = await Promise.all([listSessions(app.db, me.userId), listSignIns(app.db, me.userId)]);
     return {
         view: 'account/settings',
         title: 'Settings',
@@ -97,6 +104,7 @@ async function settings({ app, me, fields }: PersonalVisit, problems: FormProble
             problems,
             typed: typed(fields),
             sessions: sessions.map((row) => ({ ...row, browser: browserName(row.browser), isThis: row.sessionId === me.sessionId })),
+            signIns: signIns.map((row) => ({ ...row, browser: browserName(row.browser) })),
         },
     };
 }

@@ -5,11 +5,11 @@ import { findInviter } from '../../../shared/store/invitations.ts';
 import { makeLink } from '../../../shared/store/mail-links.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
 import { signUp } from '../../../shared/store/sign-up.ts';
-import { beginSession } from '../../../shared/store/web-sessions.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
+import { begin } from './begin.ts';
 import { address, waitText } from './fields.ts';
 import { verifyLetter } from './letters.ts';
 
@@ -37,16 +37,15 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
 
     const passwordHash = await visit.passwords.hash(password);
     const invitedBy = await findInviter(app.db, fields.get('invite') ?? '');
-    const token = await app.db.transaction(async (trx) => {
-        const userId = await signUp(trx, { email, passwordHash, invitedBy });
-        if (userId === undefined) return undefined;
-        const link = await makeLink(trx, { purpose: 'verify', userId, address: email.address });
+    const userId = await app.db.transaction(async (trx) => {
+        const made = await signUp(trx, { email, passwordHash, invitedBy });
+        if (made === undefined) return undefined;
+        const link = await makeLink(trx, { purpose: 'verify', userId: made, address: email.address });
         await queueMail(trx, app.secrets, verifyLetter(email.address, app.publicUrl(), link));
-        return beginSession(trx, { userId, browser: visit.browser });
+        return made;
     });
-    if (token === undefined) return form(visit, KNOWN, 422);
-    visit.hurryMail();
-    return { to: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome', signIn: token };
+    if (userId === undefined) return form(visit, KNOWN, 422);
+    return begin(visit, { userId, next: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome' }, 'sign-up');
 }
 
 const KNOWN: Problems = { email: 'This address has an account here: sign in, or ask for a new password.' };

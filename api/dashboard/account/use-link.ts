@@ -35,7 +35,7 @@ export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promi
     const problems = await passwordFault(visit, { userId: link.userId, emailNormalised: email.normalised }, read.values.password);
     if (problems !== undefined) return { problems };
     const done = await consume(visit, link);
-    return done && enter(visit, { userId: link.userId, next: '/dashboard', notice: done });
+    return done && enter(visit, { userId: link.userId, next: '/dashboard', notice: done }, 'mailed link');
 }
 
 /**
@@ -54,7 +54,7 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
         await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: true });
         return true;
     });
-    return isDone ? enter(visit, { userId: link.userId, next: '/dashboard', notice: 'verified' }) : undefined;
+    return isDone ? enter(visit, { userId: link.userId, next: '/dashboard', notice: 'verified' }, 'mailed link') : undefined;
 }
 
 async function consume(visit: Visit, { token }: OpenedLink): Promise<Notice | undefined> {

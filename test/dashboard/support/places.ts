@@ -7,6 +7,7 @@ import { newWebToken } from '../../../shared/domain/web-token.ts';
 export interface Values {
     key_id: string;
     passkey_id: string;
+    session_id: string;
     user_id: string;
     invitation_id: string;
     token: string;
@@ -25,6 +26,7 @@ export function absentValues(): Values {
     return {
         key_id: newId('key'),
         passkey_id: newId('pky'),
+        session_id: newId('ses'),
         user_id: newId('usr'),
         invitation_id: newId('inv'),
         token: newWebToken(),

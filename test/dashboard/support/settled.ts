@@ -7,7 +7,7 @@ import { createKey, revokeKey } from '../../../shared/store/keys.ts';
 import { makeLink } from '../../../shared/store/mail-links.ts';
 import { publish } from '../../../shared/store/publish.ts';
 import { create as createRequest } from '../../../shared/store/schema-requests.ts';
-import { findSignedIn } from '../../../shared/store/web-sessions.ts';
+import { beginSession, findSignedIn } from '../../../shared/store/web-sessions.ts';
 import { addWorkspace, join, renameWorkspace } from '../../../shared/store/workspaces.ts';
 import { anEndpoint, aPackage } from '../../support/schemas.ts';
 import type { World } from '../../support/world.ts';
@@ -97,6 +97,7 @@ export async function settle(world: World): Promise<Settled> {
         values: {
             key_id: laptop.keyId,
             passkey_id: await givePasskey(world, userId),
+            session_id: await otherSession(world, userId),
             user_id: colleague,
             invitation_id: invitation?.invitationId ?? '',
             token,
@@ -117,6 +118,12 @@ export async function settle(world: World): Promise<Settled> {
             workspace,
         ],
     };
+}
+
+/** A session of the same person in another browser. */
+async function otherSession({ app }: World, userId: string): Promise<string> {
+    const token = await beginSession(app.db, { userId, browser: 'Mozilla/5.0 (iPhone) Safari/604.1', address: '198.51.100.7' });
+    return (await findSignedIn(app.db, token))?.sessionId ?? '';
 }
 
 /** A site with two versions that a workspace maintains, and a request for a schema of another one. */
