@@ -9,6 +9,7 @@ import { refusalPages } from './dashboard/refusal-pages.ts';
 import { fetchRefusals } from './fetch/record-refusals.ts';
 import { probes } from './health/probes.ts';
 import { apiKey } from './plugins/api-key.ts';
+import { boundConnections } from './plugins/connection-bounds.ts';
 import { headerCopies } from './plugins/header-copies.ts';
 import { observe } from './plugins/observe.ts';
 import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './plugins/raw-refusals.ts';
@@ -19,9 +20,6 @@ import { shedLoad } from './plugins/shed-load.ts';
 import { slowReaders } from './plugins/slow-readers.ts';
 import { yieldToFetches } from './plugins/yield-to-fetches.ts';
 import { ROUTES } from './routes.ts';
-
-/** Open sockets of one process; past it new connections are refused by the kernel's backlog, not by memory. */
-const MAX_CONNECTIONS = 10_000;
 
 /** The API with all its routes; it does not listen yet. */
 export function buildServer(app: App): Server {
@@ -35,7 +33,7 @@ export function buildServer(app: App): Server {
         requireHostHeader: false,
     });
     listener.maxHeadersCount = MAX_HEADERS;
-    listener.maxConnections = MAX_CONNECTIONS;
+    boundConnections(listener, app);
     const server = hapi.server({
         listener,
         port: app.config.port,

@@ -20,6 +20,9 @@ export interface Config {
     egressHosts: ReadonlyMap<string, readonly string[]>;
     egressProxyUrl: string | undefined;
     trustProxy: number;
+    /** Connections that one client address may have open, and may open in a second; 0 is no bound. */
+    clientConnections: number;
+    clientConnectionsPerSecond: number;
     /** The first encrypts, all decrypt; empty: the ring is in the database. */
     secretKeys: readonly SecretKey[];
     dataDir: string;
@@ -37,6 +40,8 @@ export interface Config {
     browsedPerSecond: number;
     /** Wrong keys a second that a process judges as any other call. No setting: only tests use another. */
     guessesPerSecond: number;
+    /** Open connections of one process; the kernel keeps those beyond it waiting. No setting: only tests use another. */
+    maxConnections: number;
     /** Binary logarithm of scrypt's cost for new passwords. No setting: only tests use another. */
     passwordCost: number;
     /** Before every key in Redis; the braces keep all keys in one slot of a cluster. No setting: only tests use another. */
@@ -68,6 +73,7 @@ export function readConfig(env: Env = process.env): Config {
     const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgresql://user:password@db.example:5432/routebook', {
         mayLackHost: true,
     });
+    const trustProxy = read.integer('TRUST_PROXY', { least: 0, most: 16, fallback: 0 });
     const fetchTimeoutMs = read.integer('FETCH_TIMEOUT_MS', { least: 1000, most: 120_000, fallback: 30_000 });
     const config: Config = {
         port: read.integer('PORT', { least: 0, most: 65_535, fallback: 8080 }),
@@ -80,7 +86,14 @@ export function readConfig(env: Env = process.env): Config {
         fetchTimeoutMs,
         shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { least: 0, most: 600_000, fallback: fetchTimeoutMs + 2000 }),
         ...egressSettings(read),
-        trustProxy: read.integer('TRUST_PROXY', { least: 0, most: 16, fallback: 0 }),
+        trustProxy,
+        // Behind a proxy every connection is the proxy's own.
+        clientConnections: read.integer('CLIENT_CONNECTIONS', { least: 0, most: 10_000, fallback: trustProxy > 0 ? 0 : 512 }),
+        clientConnectionsPerSecond: read.integer('CLIENT_CONNECTIONS_PER_SECOND', {
+            least: 0,
+            most: 10_000,
+            fallback: trustProxy > 0 ? 0 : 128,
+        }),
         secretKeys: read.secretKeys('SECRET_KEYS'),
         dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
         demo: read.flag('DEMO', databaseUrl === undefined),
@@ -102,6 +115,7 @@ export function readConfig(env: Env = process.env): Config {
         arrivalMs: 14_500,
         browsedPerSecond: 200,
         guessesPerSecond: 100,
+        maxConnections: 10_000,
         // 32 MiB and 0.3 s of one core, with the rounds of shared/passwords.ts.
         passwordCost: 15,
         keyPrefix: '{routebook}',

@@ -32,6 +32,11 @@ export function openMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         siteLabel,
         httpRequests: counter('routebook_http_requests_total', 'Answers of the API by route and status.', ['method', 'route', 'status']),
         httpSeconds: histogram('routebook_http_request_duration_seconds', 'Time from request to answer of the API.', ['method', 'route']),
+        connectionsRefused: counter(
+            'routebook_connections_refused_total',
+            'Connections closed unanswered: open or rate (bounds of a client address), idle (to make room), full.',
+            ['reason'],
+        ),
         fetches: counter('routebook_fetches_total', 'Hosted fetches by site and outcome: success or the code.', ['site', 'outcome']),
         fetchSeconds: ofApi('routebook_fetch_duration_seconds', 'Time from admission to answer of a hosted fetch.'),
         fetchQueueSeconds: ofApi('routebook_fetch_queue_seconds', 'Time that a hosted fetch waited for a worker.'),

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 
@@ -12,6 +13,11 @@ export function clientAddress(request: IncomingMessage, hops: number): string {
     const forwarded = (request.headers['x-forwarded-for'] ?? '').toString().split(',');
     const claimed = forwarded[forwarded.length - hops];
     return (claimed === undefined ? undefined : plain(claimed.trim())) ?? peer;
+}
+
+/** Who is at the other end of a connection, as limits count: a proxy, where one stands in front. */
+export function peerIdentity(socket: Socket): string {
+    return limitIdentity(plain(socket.remoteAddress ?? '') ?? '0.0.0.0');
 }
 
 /** The identity that limits count: an IPv4 address, or the /64 of an IPv6 one, which is what one household gets. */

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { clientAddress } from './client-address.ts';
 
 /** A kept connection that carries one call at a time, as lean as it can be: the generator must not be what is measured. */
 export interface Connection {
@@ -41,7 +42,7 @@ export function openConnection(host: string, port: number): Connection {
         if (received.length >= expected) settle(status);
     }
     function open(): Socket {
-        const fresh = connect({ host, port, noDelay: true });
+        const fresh = connect({ host, port, noDelay: true, localAddress: clientAddress() });
         fresh.on('data', take);
         fresh.on('error', () => undefined);
         fresh.on('close', () => {

@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { clientAddress } from './client-address.ts';
 
 /**
  * Opens so many connections that never finish their headers, and so many that never finish their body, sending a byte a second each, not
@@ -25,7 +26,7 @@ const longest = (kind: string) => Math.max(...all.filter((one) => one.kind === k
 process.stdout.write(`${JSON.stringify({ headers_s: longest('headers'), body_s: longest('body'), sent_share: sent / due })}\n`);
 
 function open(kind: 'headers' | 'body', beginning: string, phaseMs: number): void {
-    const socket = connect(Number(port), '127.0.0.1');
+    const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress: clientAddress() });
     const { promise, resolve } = Promise.withResolvers<void>();
     opened.push(promise);
     ended.push(

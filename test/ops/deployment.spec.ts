@@ -39,7 +39,7 @@ interface Container {
 
 interface Manifest {
     kind: string;
-    metadata: { name: string };
+    metadata: { name: string; annotations?: Record<string, string> };
     data?: Record<string, string>;
     spec?: {
         template?: { spec: { terminationGracePeriodSeconds?: number; containers: Container[] } };
@@ -97,6 +97,17 @@ describe('the Kubernetes manifests', () => {
             const graceMs = (pod?.terminationGracePeriodSeconds ?? 0) * 1000;
             expect(graceMs, name).to.be.at.least(drainMs + Number(settings['SHUTDOWN_GRACE_MS']) + 2000);
         }
+    });
+
+    it('bound the connections of one client where Routebook itself does not', () => {
+        const { clientConnections, clientConnectionsPerSecond } = readConfig({});
+        expect(Number(settings['TRUST_PROXY'])).to.be.above(0);
+        const { annotations = {} } = named('Ingress', 'routebook-api').metadata;
+        expect(annotations['nginx.ingress.kubernetes.io/limit-connections']).to.equal(`${clientConnections}`);
+        expect(annotations['nginx.ingress.kubernetes.io/limit-rps']).to.equal(`${clientConnectionsPerSecond}`);
+        const nginx = file('nginx/routebook.conf');
+        expect(nginx).to.include(`limit_conn routebook_connections ${clientConnections};`);
+        expect(nginx).to.include(`rate=${clientConnectionsPerSecond}r/s`);
     });
 
     it('add workers by what waits for each slot', () => {

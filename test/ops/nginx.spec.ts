@@ -67,9 +67,22 @@ describe('nginx in front of the API, with the file that we ship', function () {
     });
 
     /** A call as from the outside: TLS that is checked, and whatever headers the caller likes. */
-    async function ask(method: string, path: string, { headers = {}, body }: { headers?: Record<string, string>; body?: string } = {}) {
+    async function ask(
+        method: string,
+        path: string,
+        { headers = {}, body, localAddress }: { headers?: Record<string, string>; body?: string; localAddress?: string } = {},
+    ) {
         const calling = request({
-            ...{ host: '127.0.0.1', port, method, path, ca: authority.cert, servername: HOST, agent: false },
+            ...{
+                host: '127.0.0.1',
+                port,
+                method,
+                path,
+                ca: authority.cert,
+                servername: HOST,
+                agent: false,
+                ...(localAddress === undefined ? {} : { localAddress }),
+            },
             headers: { host: HOST, ...headers },
         });
         calling.end(body);
@@ -96,6 +109,22 @@ describe('nginx in front of the API, with the file that we ship', function () {
 
     it('keeps the numbers for the inside', async () => {
         expect((await ask('GET', '/metrics')).status).to.equal(404);
+    });
+
+    it('closes new connections of one client beyond 128 a second and a burst of as many, unanswered, and serves other clients', async () => {
+        const from = (localAddress: string) =>
+            ask('GET', '/livez', { localAddress }).then(
+                ({ status }) => status,
+                () => 0,
+            );
+        const statuses: number[] = [];
+        const lanes = Array.from({ length: 60 }, async () => {
+            while (statuses.length < 2000 && !statuses.includes(0)) statuses.push(await from('127.0.0.2'));
+        });
+        await Promise.all(lanes);
+        expect(statuses.filter((status) => status === 200)).to.have.length.at.least(128);
+        expect(statuses).to.include(0);
+        expect(await from('127.0.0.3')).to.equal(200);
     });
 
     it('leaves it to the API to refuse what is too large, in its own words', async () => {

@@ -16,11 +16,14 @@ export interface Running {
     readonly output: () => string;
 }
 
+/** All callers of a test come from one address. */
+const ONE_CLIENT = { CLIENT_CONNECTIONS: '0', CLIENT_CONNECTIONS_PER_SECOND: '0' };
+
 /** Starts `bin/<name>.ts` with these settings and nothing else of this machine's environment but the PATH; `cwd`: of another checkout. */
 export function startProcess(name: 'api' | 'worker' | 'start', settings: Record<string, string>, cwd = ROOT): Running {
     const child: ChildProcess = spawn(process.execPath, [`bin/${name}.ts`], {
         cwd,
-        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...settings },
+        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...ONE_CLIENT, ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

@@ -115,6 +115,9 @@ function testConfig(databaseUrl: string, topology: Topology, overrides: Partial<
         redisUrl: topology === 'redis' ? testRedisUrl() : undefined,
         keyPrefix: uniquePrefix(),
         passwordCost: 6,
+        // All callers of a test come from one address.
+        clientConnections: 0,
+        clientConnectionsPerSecond: 0,
         egressAllow: loopback.entries,
         ...overrides,
         databaseUrl,
