@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import type { Db } from './db.ts';
 import type { Log } from './log.ts';
 import type { Secrets } from './secrets.ts';
+import { tokenOfLink } from './store/mail-links.ts';
 import * as mails from './store/mails.ts';
 
 export interface Postman {
@@ -52,8 +53,13 @@ export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOption
     async function deliver({ to, content }: mails.WaitingMail): Promise<void> {
         // Another process may have the key: it is tried again like any other.
         if (content === undefined) throw new Error('no key of SECRET_KEYS opens it');
-        if (send === undefined) log.warn({ mail_to: to, mail_text: content.text }, `no SMTP_URL, so not mailed: ${content.subject}`);
-        await send?.({ to, ...content });
+        const text = await textOf(content);
+        if (send === undefined) log.warn({ mail_to: to, mail_text: text }, `no SMTP_URL, so not mailed: ${content.subject}`);
+        await send?.({ to, subject: content.subject, text });
+    }
+
+    async function textOf({ text, linkId }: Omit<mails.Mail, 'to'>): Promise<string> {
+        return linkId === undefined ? text : text.replace(mails.LINK_TOKEN, await tokenOfLink(secrets, linkId));
     }
 
     function hurry(): Promise<void> {

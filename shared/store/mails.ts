@@ -6,7 +6,12 @@ export interface Mail {
     to: string;
     subject: string;
     text: string;
+    /** Of the link in it: LINK_TOKEN in the text becomes the link's token when the mail is sent. */
+    linkId?: string;
 }
+
+/** Stands in a text for the token of the mail's link. */
+export const LINK_TOKEN = '{token}';
 
 export interface WaitingMail {
     id: number;
@@ -22,8 +27,8 @@ export interface WaitingMail {
 const PURPOSE = 'mail';
 
 /** Puts a mail, encrypted, into the outbox that shared/mail.ts empties; call it in the transaction that is the reason for it. */
-export async function queueMail(db: Db, secrets: Secrets, { to, subject, text }: Mail): Promise<void> {
-    const sealed = await secrets.seal(JSON.stringify({ subject, text }), PURPOSE);
+export async function queueMail(db: Db, secrets: Secrets, { to, ...content }: Mail): Promise<void> {
+    const sealed = await secrets.seal(JSON.stringify(content), PURPOSE);
     await db.raw('insert into outgoing_mails (recipient, sealed) values (?, ?)', [to, sealed]);
 }
 

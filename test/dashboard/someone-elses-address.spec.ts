@@ -4,6 +4,7 @@ import { createKey } from '../../shared/store/keys.ts';
 import { findSignedIn } from '../../shared/store/web-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
+import { newTestSecretKeys } from '../support/secrets.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type MailServer, openMailServer } from './support/mail-server.ts';
 import { userOf } from './support/settled.ts';
@@ -208,6 +209,19 @@ describe('an address that somebody else signed up with', function () {
         });
     });
 
+    it('is not taken with what the database keeps of its links, nor with a token of another ring', async () => {
+        const { email, link, token } = await squat();
+        const [id, mac] = [token.slice(0, 22), token.slice(22)];
+        const { rows } = await world.app.db.raw('select l.*, l.token_hash::text as hash from mail_links l where address = ?', [email]);
+        for (const part of [token, id, mac]) expect(JSON.stringify(rows)).to.not.include(part);
+        expect(Buffer.from(rows[0].hash.slice(2), 'hex').toString('latin1')).to.not.include(id);
+        const forged = id + newTestSecretKeys().hmac(id, 'mail link').toString('base64url');
+        for (const wrong of [forged, id, mac, id + 'A'.repeat(43), `${token}A`, token.slice(0, -1)]) {
+            expect((await visitor(world).get(`/verify?token=${wrong}`)).status, wrong).to.equal(410);
+        }
+        expect(wordsOf((await visitor(world).get(link)).html)).to.include('Is this your address?');
+    });
+
     it('is not handed over without a mail server either, where links are in the log', async () => {
         const quiet = await openWorld({ workers: 0, config: { operatorEmails: [OPERATOR] } });
         try {
@@ -218,7 +232,7 @@ describe('an address that somebody else signed up with', function () {
                 (line) => line !== undefined,
                 10_000,
             );
-            const link = /\/verify\?token=[\w-]{43}/.exec(String(written()?.['mail_text']))?.[0] ?? '';
+            const link = /\/verify\?token=[\w-]+/.exec(String(written()?.['mail_text']))?.[0] ?? '';
             expect(wordsOf((await visitor(quiet).get(link)).html)).to.include('Is this your address?');
             const me = await findSignedIn(quiet.app.db, squatter.cookies.get('routebook_session') ?? '');
             expect([me?.isVerified, isOperator(quiet.app, me)]).to.deep.equal([false, false]);

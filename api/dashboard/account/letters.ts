@@ -1,18 +1,19 @@
-import type { Mail } from '../../../shared/store/mails.ts';
+import { LINK_TOKEN, type Mail } from '../../../shared/store/mails.ts';
 import { formats } from '../formats.ts';
 
 /** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
 
-/** To somebody who signed up. @param token of the link; it works for a week */
-export function verifyLetter(to: string, publicUrl: string, token: string): Mail {
+/** To somebody who signed up. @param linkId the link works for a week */
+export function verifyLetter(to: string, publicUrl: string, linkId: string): Mail {
     return {
         to,
+        linkId,
         subject: 'Confirm your address',
         text: `Welcome to Routebook.
 
 Open this link to confirm that this address is yours. It works for a week.
 
-${publicUrl}/verify?token=${token}
+${publicUrl}/verify?token=${LINK_TOKEN}
 
 If you did not sign up, somebody else used your address. Do nothing, and it stays unconfirmed; or open the link and set a
 password of your own: then the account is yours, and every session and key made before ends.
@@ -20,33 +21,35 @@ password of your own: then the account is yours, and every session and key made 
     };
 }
 
-/** To somebody who forgot the password. @param token of the link; it works once, within an hour */
-export function resetLetter(to: string, publicUrl: string, token: string): Mail {
+/** To somebody who forgot the password. @param linkId the link works once, within an hour */
+export function resetLetter(to: string, publicUrl: string, linkId: string): Mail {
     return {
         to,
+        linkId,
         subject: 'Choose a new password',
         text: `Somebody, most likely you, asked for a new password for this address at Routebook.
 
 Open this link to choose one. It works once, within an hour.
 
-${publicUrl}/reset?token=${token}
+${publicUrl}/reset?token=${LINK_TOKEN}
 
 If it was not you, do nothing: your password stays as it is.
 `,
     };
 }
 
-/** To a new address, before it is used. @param token of the link; it works for a day */
-export function changeLetter(to: string, publicUrl: string, token: string): Mail {
+/** To a new address, before it is used. @param linkId the link works for a day */
+export function changeLetter(to: string, publicUrl: string, linkId: string): Mail {
     return {
         to,
+        linkId,
         subject: 'Confirm your new address',
         text: `You asked to use this address for your account at Routebook.
 
 Open this link to make it so, where you are signed in or with the password of that account. It works for a day; until
 then the old address holds.
 
-${publicUrl}/verify?token=${token}
+${publicUrl}/verify?token=${LINK_TOKEN}
 
 If it was not you, do nothing.
 `,

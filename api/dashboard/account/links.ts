@@ -1,4 +1,3 @@
-import { isWebToken } from '../../../shared/domain/web-token.ts';
 import { takeAttempts } from '../../../shared/store/attempts.ts';
 import { credentialsOf } from '../../../shared/store/credentials.ts';
 import { findLink, type MailLink, makeLink } from '../../../shared/store/mail-links.ts';
@@ -43,8 +42,8 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
         };
     }
     await app.db.transaction(async (trx) => {
-        const token = await makeLink(trx, { purpose: 'verify', userId: me.userId, address: me.email });
-        await queueMail(trx, app.secrets, verifyLetter(me.email, app.publicUrl(), token));
+        const linkId = await makeLink(trx, { purpose: 'verify', userId: me.userId, address: me.email });
+        await queueMail(trx, app.secrets, verifyLetter(me.email, app.publicUrl(), linkId));
     });
     hurryMail();
     return { to: '/dashboard', notice: 'link-sent' };
@@ -60,7 +59,7 @@ export function gone({ me }: Visit): Answer {
 
 /** The link of a token, where there is still something to confirm by it. */
 async function confirming({ app }: Visit, token: string | undefined): Promise<OpenedLink | undefined> {
-    const link = isWebToken(token) ? await findLink(app.db, token) : undefined;
+    const link = await findLink(app.db, app.secrets, token);
     if (token === undefined || link === undefined || link.purpose === 'reset') return undefined;
     const account = await credentialsOf(app.db, link.userId);
     if (account === undefined || (link.purpose === 'verify' && account.isVerified)) return undefined;

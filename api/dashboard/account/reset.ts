@@ -1,5 +1,4 @@
 import { passwordProblem } from '../../../shared/domain/password-rules.ts';
-import { isWebToken } from '../../../shared/domain/web-token.ts';
 import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
 import { findCredentials, resetPassword } from '../../../shared/store/credentials.ts';
 import { findLink, makeLink, useLink } from '../../../shared/store/mail-links.ts';
@@ -34,8 +33,8 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         if (known === undefined) return;
         await app.db.transaction(async (trx) => {
             // To the address that is known: the typed one may differ in what normalising takes away.
-            const token = await makeLink(trx, { purpose: 'reset', userId: known.userId, address: known.email });
-            await queueMail(trx, app.secrets, resetLetter(known.email, app.publicUrl(), token));
+            const linkId = await makeLink(trx, { purpose: 'reset', userId: known.userId, address: known.email });
+            await queueMail(trx, app.secrets, resetLetter(known.email, app.publicUrl(), linkId));
         });
         visit.hurryMail();
     });
@@ -63,7 +62,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     if (weak !== undefined) return resetForm(token, { password: weak }, 422);
     const passwordHash = await visit.passwords.hash(read.values.password);
     const isDone = await app.db.transaction(async (trx) => {
-        if ((await useLink(trx, token)) === undefined) return false;
+        if ((await useLink(trx, app.secrets, token)) === undefined) return false;
         await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
         await queueMail(trx, app.secrets, passwordLetter(link.address));
         return true;
@@ -75,7 +74,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
 }
 
 async function resetting({ app }: Visit, token: string | undefined) {
-    const link = isWebToken(token) ? await findLink(app.db, token) : undefined;
+    const link = await findLink(app.db, app.secrets, token);
     if (link?.purpose !== 'reset') return undefined;
     const email = address(link.address);
     return { ...link, addressNormalised: email.ok ? email.value.normalised : link.address };

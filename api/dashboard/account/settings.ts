@@ -53,8 +53,8 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     const wait = await takeAttempts(app.db, [['link by address', email.normalised]]);
     if (wait > 0) return settings(visit, { address: { email: `We wrote to this address several times; try again in ${waitText(wait)}.` } });
     await app.db.transaction(async (trx) => {
-        const token = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
-        await queueMail(trx, app.secrets, changeLetter(email.address, app.publicUrl(), token));
+        const linkId = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
+        await queueMail(trx, app.secrets, changeLetter(email.address, app.publicUrl(), linkId));
     });
     visit.hurryMail();
     return { to: '/dashboard/settings', notice: 'address-pending' };

@@ -40,8 +40,8 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
     const userId = await app.db.transaction(async (trx) => {
         const made = await signUp(trx, { email, passwordHash, invitedBy });
         if (made === undefined) return undefined;
-        const link = await makeLink(trx, { purpose: 'verify', userId: made, address: email.address });
-        await queueMail(trx, app.secrets, verifyLetter(email.address, app.publicUrl(), link));
+        const linkId = await makeLink(trx, { purpose: 'verify', userId: made, address: email.address });
+        await queueMail(trx, app.secrets, verifyLetter(email.address, app.publicUrl(), linkId));
         return made;
     });
     if (userId === undefined) return form(visit, KNOWN, 422);

@@ -50,7 +50,7 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
     if (weak !== undefined) return { problems: { new_password: weak } };
     const passwordHash = await visit.passwords.hash(read.values.new_password);
     const isDone = await app.db.transaction(async (trx) => {
-        if ((await useLink(trx, link.token)) === undefined) return false;
+        if ((await useLink(trx, app.secrets, link.token)) === undefined) return false;
         await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: true });
         return true;
     });
@@ -59,7 +59,7 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
 
 async function consume(visit: Visit, { token }: OpenedLink): Promise<Notice | undefined> {
     const done = await visit.app.db.transaction(async (trx): Promise<Notice | undefined> => {
-        const link = await useLink(trx, token);
+        const link = await useLink(trx, visit.app.secrets, token);
         if (link === undefined) return undefined;
         if (link.purpose === 'verify') return (await verifyAddress(trx, link.userId, link.address)) ? 'verified' : undefined;
         const email = readEmail(link.address);

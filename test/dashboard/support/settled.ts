@@ -4,7 +4,7 @@ import { registrableDomain } from '../../../shared/domain/site-name.ts';
 import { versionHash } from '../../../shared/domain/version-hash.ts';
 import { inviteToWorkspace, listInvitations } from '../../../shared/store/invitations.ts';
 import { createKey, revokeKey } from '../../../shared/store/keys.ts';
-import { makeLink } from '../../../shared/store/mail-links.ts';
+import { type LinkPurpose, makeLink, tokenOfLink } from '../../../shared/store/mail-links.ts';
 import { publish } from '../../../shared/store/publish.ts';
 import { create as createRequest } from '../../../shared/store/schema-requests.ts';
 import { beginSession, findSignedIn } from '../../../shared/store/web-sessions.ts';
@@ -84,9 +84,11 @@ export async function settle(world: World): Promise<Settled> {
     const waiting = freshAddress();
     await signUp(world, waiting);
     const waitingId = await userOf(world, waiting);
+    const linkOf = async (purpose: LinkPurpose) =>
+        tokenOfLink(world.app.secrets, await makeLink(db, { purpose, userId: waitingId, address: waiting }));
     const links = {
-        verify: await makeLink(db, { purpose: 'verify', userId: waitingId, address: waiting }),
-        reset: await makeLink(db, { purpose: 'reset', userId: waitingId, address: waiting }),
+        verify: await linkOf('verify'),
+        reset: await linkOf('reset'),
     };
     return {
         ...owner,
