@@ -1,5 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import { hasTooManyNodes, MAX_PARAM_NODES } from '../../shared/domain/json-schema/count-nodes.ts';
 import { didYouMean } from '../../shared/domain/suggestions.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -63,6 +64,7 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
         return keep(new Refusal('ENDPOINT_NOT_FOUND', undefined, { didYouMean: didYouMean(name, [...(loaded?.endpoints.keys() ?? [])]) }));
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
+    if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     const { siteCredits, siteConcurrency, siteRate, latestOfDay, stamp } = standing;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {
@@ -79,4 +81,15 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
         stamp,
         unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),
     };
+}
+
+const TOO_COMPLEX = `The schemas of this endpoint's params are larger than is judged here since this version was published: at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas in all. A new version with simpler ones can be called.`;
+
+const judgedBefore = new WeakMap<Endpoint, boolean>();
+
+/** Whether a version that was published before there were bounds is past them. */
+function isTooComplex(endpoint: Endpoint): boolean {
+    const isPast = judgedBefore.get(endpoint) ?? hasTooManyNodes(endpoint);
+    judgedBefore.set(endpoint, isPast);
+    return isPast;
 }

@@ -1,5 +1,6 @@
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import { settle } from '../inspect/settle.ts';
+import { shortened } from './shortened.ts';
 
 /** What became of a document. Each operation of it stands either in `carried` or, with `scope: 'operation'`, in `notCarried`. */
 export interface Imported {
@@ -49,7 +50,7 @@ export function finish(
     options: ImportOptions,
 ): Imported {
     const whereOf = new Map(operations.map(({ where, endpoint }) => [endpoint.name, where]));
-    const fitting = withinBounds(operations, notCarried);
+    const fitting = shortened(withinBounds(operations, notCarried), notCarried);
     const settled = settle({ ...head, endpoints: fitting.map(({ endpoint }) => endpoint) }, options.isPortAllowed ?? (() => false));
     for (const { endpoint, why } of settled.refused)
         notCarried.push({ where: whereOf.get(endpoint.name) ?? endpoint.name, why, scope: 'operation' });

@@ -1,33 +1,35 @@
 import type { ValidateValue } from './bind-params.ts';
+import { explainBySchema, judgeBySchema } from './json-schema/interpret.ts';
 import { openPatternWork, TooMuchWork, withinWork } from './json-schema/patterns.ts';
-import { judgeSimply } from './json-schema/simple.ts';
-import { compileJsonSchema } from './json-schema.ts';
-import type { Json, JsonSchema } from './types.ts';
 
-/** Values that do not fit are told exactly why so many times; that takes the compiled schema, at 0.4 ms and more. */
+/** Values that do not fit are told exactly why so many times. */
 const MAX_EXPLAINED = 20;
 
+/** Steps of judging that take the event loop of an API 5 ms at the worst. */
+export const WORK_OF_A_TURN = 100_000;
+
 /**
- * Judges the params of one call where everybody else is answered too: simple schemas without compiling them, and patterns within
- * one share of work. What else has to be compiled is bounded at publishing (`MAX_COMPILED` of the rules of params).
+ * Judges the params of one call by their schemas, without compiling any, and within one share of work.
+ * @param steps what all params together may cost, where that is less than a call's whole share
+ * @throws TooMuchWork with `steps`; without, what takes more than the share does not fit
  */
-export function openParamJudge(): ValidateValue {
-    const work = openPatternWork();
+export function openParamJudge({ steps }: { steps?: number } = {}): ValidateValue {
+    const work = steps === undefined ? openPatternWork() : { left: steps };
     let explained = 0;
-    const judgeQuickly = (schema: JsonSchema, value: Json) => {
-        try {
-            return withinWork(work, () => judgeSimply(schema, value));
-        } catch (error) {
-            if (error instanceof TooMuchWork) return undefined;
-            throw error;
-        }
-    };
     return (schema, value) => {
-        const fits = judgeQuickly(schema, value);
-        if (fits === true) return { ok: true };
-        if (fits === false && ++explained > MAX_EXPLAINED) {
-            return { ok: false, errors: [{ path: '', message: 'does not fit its schema', keyword: '' }] };
+        try {
+            return withinWork(work, () => {
+                if (judgeBySchema(schema, value)) return { ok: true };
+                if (++explained > MAX_EXPLAINED) return unfit('does not fit its schema');
+                return { ok: false, errors: explainBySchema(schema, value) };
+            });
+        } catch (error) {
+            if (!(error instanceof TooMuchWork) || steps !== undefined) throw error;
+            return unfit('takes too much work to hold against its schema');
         }
-        return compileJsonSchema(schema)(value, work);
     };
+}
+
+function unfit(message: string): { ok: false; errors: { path: string; message: string; keyword: string }[] } {
+    return { ok: false, errors: [{ path: '', message, keyword: '' }] };
 }

@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { CannotImport, type Imported, importDocument, readDocument } from '../../cli/import/import.ts';
+import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../../cli/import/import.ts';
+import { shortened } from '../../cli/import/shortened.ts';
 import { inspect } from '../../cli/inspect/inspect.ts';
+import { countNodes } from '../../shared/domain/json-schema/count-nodes.ts';
 import { isObject } from '../../shared/domain/json-schema/structure.ts';
 import { checkJsonSchema } from '../../shared/domain/json-schema.ts';
-import type { Json, JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
 import { faultsOf, requestFor } from './import/requests.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'patch', 'head', 'options', 'trace'];
@@ -115,6 +117,41 @@ describe('routebook import, of OpenAPI documents', function () {
             'GET /e': 'A variable of the server has no default.',
         });
         expect(imported.package.site).to.equal('shop.example');
+    });
+
+    it('shortens schemas that are more than a package takes, and lists which', () => {
+        const object = (count: number): JsonSchema => ({
+            type: 'object',
+            properties: Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, { type: 'string' }])),
+        });
+        const params = [1500, 900, 10].map((count, at) => ({
+            name: `p${at}`,
+            source: 'body' as const,
+            required: false,
+            schema: object(count),
+        }));
+        const read = (name: string) => ({
+            where: name,
+            endpoint: { name, method: 'POST' as const, url: 'https://shop.example/a', params, response: { schema: object(900) } },
+        });
+        const left: NotCarried[] = [];
+        const [only] = shortened([read('POST /a')], left);
+        expect(only?.endpoint.params?.map(({ schema }) => countNodes(schema ?? true, 5000))).to.deep.equal([1, 901, 11]);
+        expect(left.map(({ where, scope }) => `${scope}: ${where}`)).to.deep.equal(['part: POST /a, schema of p0']);
+
+        const many = shortened(
+            Array.from({ length: 150 }, (_, at) => read(`e${at}`)),
+            left,
+        );
+        const nodes = many.flatMap(({ endpoint: { params: own = [], response } }) => [
+            ...own.map(({ schema }) => schema),
+            response?.schema,
+        ]);
+        expect(nodes.reduce((sum: number, schema) => sum + (schema === undefined ? 0 : countNodes(schema, 5000)), 0)).to.be.within(
+            150_000,
+            200_000,
+        );
+        expect(left.filter(({ where }) => where.endsWith('schema of the response'))).to.have.length.above(50);
     });
 
     it('needs a site for a document that names no host, and puts it in the place of this machine', () => {

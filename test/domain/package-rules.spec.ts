@@ -326,10 +326,34 @@ describe('publishing rules under attack', () => {
         });
         const patterns = faultsOf(judge(editedPackage(params((i) => ({ pattern: `(?:[a-z]?){700}${i}?` })))));
         expect(patterns).to.include('/endpoints/3/params/200/schema/pattern TOO_COMPLEX');
-        // The first forty of these are compiled; the default is judged again when the endpoint is called.
+        // Nothing is compiled to judge a default, so that each of them is judged.
         const choices = faultsOf(judge(editedPackage(params((i) => ({ anyOf: [{ const: i }, { type: 'null' }] })))));
-        expect(choices.filter((fault) => fault.includes('/default '))).to.have.length(40);
+        expect(choices.filter((fault) => fault.includes('/default ')).length).to.be.above(400);
         expect(choices).to.include('/endpoints/3/params/30/schema TOO_COMPLEX');
+    });
+
+    it('take 2,000 schemas over all params of an endpoint, references put in place, and 200,000 over a package', () => {
+        const endpointOf = (name: string, count: number) => ({
+            name,
+            method: 'GET',
+            url: 'https://shop.test/things',
+            params: Array.from({ length: count }, (_, i) => ({
+                name: `p${i}`,
+                source: 'query',
+                required: false,
+                // 400 schemas: itself, and 21 for each reference.
+                schema: {
+                    $defs: { one: { anyOf: Array.from({ length: 19 }, (_one, at) => ({ const: at })) } },
+                    anyOf: Array.from({ length: 19 }, () => ({ $ref: '#/$defs/one' })),
+                },
+            })),
+        });
+        const faults = (endpoints: unknown[]) => faultsOf(judge({ ...goodPackage(), site: 'shop.test', endpoints }));
+        expect(faults([endpointOf('few', 4)])).to.deep.equal([]);
+        expect(faults([endpointOf('many', 6)])).to.deep.equal(['/endpoints/0/params/5/schema TOO_COMPLEX']);
+        const all = faults(Array.from({ length: 140 }, (_, i) => endpointOf(`e${i}`, 4)));
+        expect(all).to.have.length(1);
+        expect(all[0]).to.match(/^\/endpoints\/12\d\/params\/\d\/schema TOO_COMPLEX$/);
     });
 
     /** Every problem has a known code, a pointer and one sentence; what is accepted is a package. */

@@ -1,4 +1,4 @@
-import { judgeSimply } from '../../../shared/domain/json-schema/simple.ts';
+import { isSimple } from '../../../shared/domain/json-schema/simple.ts';
 import { isObject } from '../../../shared/domain/json-schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
@@ -193,7 +193,7 @@ function withFewStructures(params: PackageParam[]): PackageParam[] {
     let structured = 0;
     return params.map((param) => {
         const { schema } = param;
-        if (schema === undefined || judgeSimply(schema, null) !== undefined || ++structured <= MAX_STRUCTURED) return param;
+        if (schema === undefined || isSimple(schema) || ++structured <= MAX_STRUCTURED) return param;
         const { schema: _schema, ...bare } = param;
         return isObject(schema) && schema['type'] !== undefined ? { ...bare, schema: { type: schema['type'] } } : bare;
     });

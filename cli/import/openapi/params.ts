@@ -1,4 +1,5 @@
-import { judgeSimply } from '../../../shared/domain/json-schema/simple.ts';
+import { judgeBySchema } from '../../../shared/domain/json-schema/interpret.ts';
+import { isSimple } from '../../../shared/domain/json-schema/simple.ts';
 import { isObject } from '../../../shared/domain/json-schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
@@ -186,5 +187,5 @@ function exampleOf(param: JsonObject | undefined): { example?: Json } {
 
 function isFit(value: Json | undefined, schema: JsonSchema): value is Json {
     if (value === undefined || value === '' || !['string', 'number', 'boolean'].includes(typeof value)) return false;
-    return (typeof value !== 'string' || value.length <= 200) && judgeSimply(schema, value) === true;
+    return (typeof value !== 'string' || value.length <= 200) && isSimple(schema) && judgeBySchema(schema, value);
 }

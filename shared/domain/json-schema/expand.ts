@@ -19,10 +19,15 @@ interface Expansion {
  * The schema with every `$ref` replaced by what it points to and without keywords that decide nothing, or the first thing that
  * forbids it: a reference to nothing or to itself, or too much of it. Expects a schema whose structure was found sound.
  */
-export function expandSchema(schema: JsonSchema, places: Places): { ok: true; schema: JsonSchema } | { ok: false; problem: Detail } {
+export function expandSchema(
+    schema: JsonSchema,
+    places: Places,
+): { ok: true; schema: JsonSchema; nodes: number } | { ok: false; problem: Detail } {
     const expansion: Expansion = { places, nodes: 0, problem: undefined };
     const expanded = expand(expansion, schema, { at: '', depth: 0, followed: [''] });
-    return expansion.problem === undefined ? { ok: true, schema: expanded } : { ok: false, problem: expansion.problem };
+    return expansion.problem === undefined
+        ? { ok: true, schema: expanded, nodes: expansion.nodes }
+        : { ok: false, problem: expansion.problem };
 }
 
 /** The pointer that a local reference stands for, or `undefined` where it leads to no schema. */

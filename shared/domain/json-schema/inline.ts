@@ -1,7 +1,7 @@
-import { escapePointer } from '../json-bounds.ts';
 import type { Json, JsonObject, JsonSchema } from '../types.ts';
 import { resolveReference } from './expand.ts';
 import { type Form, KEYWORDS } from './keywords.ts';
+import { collectPlaces } from './places.ts';
 import type { Places } from './structure.ts';
 
 /** Puts schemas of one package into another document. */
@@ -27,9 +27,7 @@ export function openInliner(most = MOST_CHARACTERS): Inliner {
     return {
         inline(schema) {
             if (!spend(schema)) return {};
-            const places: Places = { schemas: new Map(), anchors: new Map() };
-            collect(places, schema, '');
-            return inline({ places, spend }, schema, ['']);
+            return inline({ places: collectPlaces(schema), spend }, schema, ['']);
         },
     };
 }
@@ -45,27 +43,6 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', '$id', '$anchor', '$de
 
 /** Everybody writes these with `false`, and some tools look for just that. */
 const CLOSING: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems']);
-
-function collect(places: Places, schema: JsonSchema, at: string): void {
-    places.schemas.set(at, schema);
-    if (typeof schema === 'boolean') return;
-    const { $anchor: anchor } = schema;
-    if (typeof anchor === 'string') places.anchors.set(anchor, at);
-    for (const [keyword, value] of Object.entries(schema)) {
-        const form = KEYWORDS.get(keyword);
-        for (const [step, part] of partsOf(form, value)) collect(places, part, `${at}/${escapePointer(keyword)}${step}`);
-    }
-}
-
-/** The schemas right below a keyword, each with what follows the keyword in its pointer. */
-function partsOf(form: Form | undefined, value: Json): [string, JsonSchema][] {
-    if (form === 'schema') return [['', value as JsonSchema]];
-    if (form === 'schemas') return (value as JsonSchema[]).map((part, index) => [`/${index}`, part]);
-    if (form === 'schema map' || form === 'pattern map') {
-        return Object.entries(value as JsonObject).map(([key, part]) => [`/${escapePointer(key)}`, part as JsonSchema]);
-    }
-    return [];
-}
 
 /** @param followed pointers of the references that led here; the rules let none come back to itself. */
 function inline(work: Work, schema: JsonSchema, followed: readonly string[]): JsonObject {

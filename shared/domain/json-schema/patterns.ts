@@ -49,7 +49,7 @@ export function compileWithin(source: string, budget: PatternBudget): Compiled {
     return made;
 }
 
-/** What patterns may still cost: instructions of the program times characters of the text, at the worst 50 ns each. */
+/** What judging may still cost, in steps of at the worst 50 ns: a rule that is held against a value, an instruction of a pattern at a character. */
 export interface PatternWork {
     left: number;
 }
@@ -74,8 +74,12 @@ export function withinWork<T>(budget: PatternWork, judge: () => T): T {
     }
 }
 
-/** The engine is linear in the text, but some pairs of pattern and text take a step for each instruction at each character. */
-function spend(steps: number): void {
+/**
+ * Charges steps of judging to the work that is under way, if there is one. Of patterns: the engine is linear in the text, but some pairs
+ * of pattern and text take a step for each instruction at each character.
+ * @throws TooMuchWork
+ */
+export function spend(steps: number): void {
     if (work === undefined) return;
     if (steps > work.left) throw new TooMuchWork('the patterns take too much work');
     work.left -= steps;
@@ -83,15 +87,27 @@ function spend(steps: number): void {
 
 const LOOK_AROUND = 'looks around, and patterns run on a linear-time engine without look-around';
 
-const compiled = new LRUCache<string, Compiled>({ max: 500 });
+/** Steps that compiling a pattern takes, and for each instruction of it: half a millisecond and 2 µs. */
+const COMPILING = 10_000;
+const COMPILING_INSTRUCTION = 40;
+
+/** An instruction takes about 100 bytes, and the engine's own tables as many again. */
+const COMPILED_BYTES = 200;
+const compiled = new LRUCache<string, Compiled>({
+    max: 500,
+    maxSize: 16 * 1024 * 1024,
+    sizeCalculation: ({ size }, source) => 1000 + 2 * source.length + COMPILED_BYTES * size,
+});
 
 /** Compiles `source`, or says in the second half of a sentence what is wrong with it. */
 export function compilePattern(source: string): Compiled {
     if (source.length > MAX_PATTERN) return { ok: false, fault: `is longer than ${MAX_PATTERN} characters`, tooComplex: true, size: 0 };
     const known = compiled.get(source);
     if (known !== undefined) return known;
+    spend(COMPILING);
     const made = compileAnew(source);
     compiled.set(source, made);
+    spend(COMPILING_INSTRUCTION * made.size);
     return made;
 }
 

@@ -1,5 +1,6 @@
 import { jsonProblem } from '../json-bounds.ts';
-import { judgeSimply } from '../json-schema/simple.ts';
+import { countNodes, MAX_PARAM_NODES } from '../json-schema/count-nodes.ts';
+import { isSimple } from '../json-schema/simple.ts';
 import { checkJsonSchema } from '../json-schema.ts';
 import type { JsonSchema } from '../types.ts';
 import type { Subject } from './endpoint-rules.ts';
@@ -33,6 +34,7 @@ export function checkParams(subject: Subject): void {
     const { params, report, slots } = subject;
     const seen = new Set<string>();
     let compiled = 0;
+    let nodes = MAX_PARAM_NODES;
     for (const { draft: param, at } of params) {
         const { name, source } = param;
         if (name !== undefined) {
@@ -45,8 +47,12 @@ export function checkParams(subject: Subject): void {
         if (source === undefined) continue;
         checkPlace(subject, param, at);
         const schema = isSchemaBroken ? undefined : (param.schema as JsonSchema | undefined);
-        if (schema !== undefined && judgeSimply(schema, null) === undefined && ++compiled === MAX_COMPILED + 1)
+        if (schema !== undefined && !isSimple(schema) && ++compiled === MAX_COMPILED + 1)
             report.add([...at, 'schema'], 'TOO_COMPLEX', TOO_MANY_COMPILED);
+        if (schema !== undefined && nodes >= 0) {
+            nodes -= countNodes(schema, nodes);
+            if (nodes < 0) report.add([...at, 'schema'], 'TOO_COMPLEX', TOO_MANY_NODES);
+        }
         const slot: Slot = { source, bodyFormat: subject.bodyFormat, schema, isSchemaBroken };
         if (name !== undefined && !slots.has(name)) slots.set(name, slot);
         for (const field of ['default', 'example'] as const) {
@@ -67,8 +73,10 @@ export const MAX_COMPILED = 30;
 
 const TOO_MANY_COMPILED = `At most ${MAX_COMPILED} params of an endpoint have schemas with more than types, enums, bounds, patterns and plain items; make some simpler.`;
 
+const TOO_MANY_NODES = `With their references put in place the JSON Schemas of all params of an endpoint are at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas; make some simpler.`;
+
 function isSound(schema: unknown, at: Path, { report, budget }: Subject): boolean {
-    const problems = checkJsonSchema(schema, { at: pointerTo(at), forParam: true, patterns: budget.patterns });
+    const problems = checkJsonSchema(schema, { at: pointerTo(at), forParam: true, budget });
     report.addAll(problems);
     return problems.length === 0;
 }

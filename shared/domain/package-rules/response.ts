@@ -11,7 +11,7 @@ export function checkResponse({ draft, at, report, budget }: Subject): void {
     const { response, pagination, prepare } = draft;
     const place = [...at, 'response'];
     if (response !== undefined && Object.hasOwn(response, 'schema')) {
-        report.addAll(checkJsonSchema(response.schema, { at: pointerTo([...place, 'schema']), patterns: budget.patterns }));
+        report.addAll(checkJsonSchema(response.schema, { at: pointerTo([...place, 'schema']), budget }));
     }
     if (response !== undefined && Object.hasOwn(response, 'select'))
         checkSelect(response.select, response.type, [...place, 'select'], report);

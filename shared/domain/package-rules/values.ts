@@ -1,7 +1,6 @@
+import { judgeBySchema } from '../json-schema/interpret.ts';
 import { TooMuchWork, withinWork } from '../json-schema/patterns.ts';
-import { judgeSimply } from '../json-schema/simple.ts';
 import { isObject } from '../json-schema/structure.ts';
-import { compileJsonSchema } from '../json-schema.ts';
 import type { BodyFormat, Json, JsonSchema, ParamSource } from '../types.ts';
 import type { Budget } from './budget.ts';
 import type { Path, Report } from './report.ts';
@@ -34,21 +33,11 @@ export function fitsSchema(value: Json, { schema, isSchemaBroken }: Slot, budget
 /** What takes too much work here is judged when the endpoint is called. */
 function fits(schema: JsonSchema, value: Json, budget: Budget): boolean {
     try {
-        return withinWork(budget.work, () => judgeSimply(schema, value) ?? judgeByAjv(schema, value, budget));
+        return withinWork(budget.work, () => judgeBySchema(schema, value));
     } catch (error) {
         if (error instanceof TooMuchWork) return true;
         throw error;
     }
-}
-
-function judgeByAjv(schema: JsonSchema, value: Json, budget: Budget): boolean {
-    const text = JSON.stringify(schema);
-    if (!budget.paid.has(text)) {
-        if (budget.compilations === 0) return true;
-        budget.compilations--;
-        budget.paid.add(text);
-    }
-    return compileJsonSchema(schema)(value).ok;
 }
 
 function placeFault(value: Json, slot: Slot): string | undefined {
