@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { isCommonPassword } from '../shared/common-passwords.ts';
 import { readConfig } from '../shared/config.ts';
 import { passwordProblem } from '../shared/domain/password-rules.ts';
 import { openPasswords } from '../shared/passwords.ts';
@@ -59,7 +60,7 @@ describe('passwords', () => {
             'ababababab',
             'x'.repeat(201),
         ]) {
-            expect(passwordProblem(weak, 'adalovelace@people.example'), weak).to.be.a('string');
+            expect(passwordProblem(weak, 'adalovelace@people.example', isCommonPassword), weak).to.be.a('string');
         }
         for (const good of [
             'four words for ada',
@@ -68,7 +69,16 @@ describe('passwords', () => {
             '🦊🐢🦉🐙🐝🦋🐌🐬🦔🐿',
             'Tr0ub4dor&3x',
         ]) {
-            expect(passwordProblem(good, 'adalovelace@people.example'), good).to.equal(undefined);
+            expect(passwordProblem(good, 'adalovelace@people.example', isCommonPassword), good).to.equal(undefined);
+        }
+    });
+
+    it('may not be one of the 10,000 commonest, nor one of them with digits and signs around it', () => {
+        for (const common of ['q1w2e3r4t5y6', 'basketball', 'Christopher', '1qaz2wsx3edc', 'dragon12345', '!!sunshine99!!']) {
+            expect(passwordProblem(common, 'ada@people.example', isCommonPassword), common).to.equal('This password is too common.');
+        }
+        for (const rare of ['dragon sunshine', 'sunshine-1987-12-24', 'kuckucksuhrwerk']) {
+            expect(passwordProblem(rare, 'ada@people.example', isCommonPassword), rare).to.equal(undefined);
         }
     });
 });

@@ -7,6 +7,7 @@ import { llmsText } from './docs/llms.ts';
 import { PAGES } from './pages.ts';
 import { searchEngines } from './search-engines.ts';
 import { servePage } from './serve-page.ts';
+import { wellKnown } from './well-known.ts';
 
 /** The web pages: every row of the table of pages, and the files they load. */
 export function dashboard(server: Server, app: App): void {
@@ -26,5 +27,6 @@ export function dashboard(server: Server, app: App): void {
     server.route(PAGES.map((page) => servePage(parts, page)));
     assets(server);
     llmsText(server, app);
+    wellKnown(server, app);
     searchEngines(server, app, PAGES);
 }

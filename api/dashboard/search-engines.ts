@@ -17,6 +17,7 @@ export const LISTED: readonly Page['path'][] = [
     '/requests',
     '/upgrade',
     '/abuse',
+    '/security',
 ];
 
 const KEPT_SECONDS = 3600;

@@ -7,8 +7,9 @@ const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'ilov
 /**
  * What is wrong with a password that somebody wants to use, as a sentence, or undefined. Length counts, not signs of four
  * kinds (NIST SP 800-63B); what everybody tries first is refused.
+ * @param isCommon whether a text in small letters is among the commonest passwords
  */
-export function passwordProblem(password: string, address: string): string | undefined {
+export function passwordProblem(password: string, address: string, isCommon: (text: string) => boolean): string | undefined {
     const length = [...password].length;
     if (length < PASSWORD_LENGTH.least) return `Use at least ${PASSWORD_LENGTH.least} characters; a few words are easy to remember.`;
     if (length > PASSWORD_LENGTH.most) return `Use at most ${PASSWORD_LENGTH.most} characters.`;
@@ -16,9 +17,16 @@ export function passwordProblem(password: string, address: string): string | und
     const local = address.toLowerCase().split('@')[0] ?? '';
     if (/^\d+$/.test(plain) && length < 16) return 'Digits alone are tried quickly: add some words.';
     if (new Set(plain).size < 5 || isRun(plain)) return 'This is too easy to guess: it repeats itself.';
+    if (isCommon(plain) || isCommonWithPadding(plain, isCommon)) return 'This password is too common.';
     const rest = [...COMMON, local].filter((word) => word.length >= 4).reduce((text, word) => text.replaceAll(word, ''), plain);
     if (rest.replaceAll(/[^\p{L}]/gu, '').length === 0 && rest.length < 8) return 'This is among the first that anybody would try.';
     return undefined;
+}
+
+/** `letmein12345`: a few digits and signs around a common password are the next thing that is tried. */
+function isCommonWithPadding(plain: string, isCommon: (text: string) => boolean): boolean {
+    const core = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+    return core.length >= 4 && plain.length - core.length < 8 && isCommon(core);
 }
 
 /** `abcdefghij`, `0987654321`: each sign follows the one before. */

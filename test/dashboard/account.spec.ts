@@ -54,7 +54,17 @@ describe('an account', function () {
             expect(wordsOf(html)).to.include('This is not an email address');
         });
 
-        for (const password of ['password123', '1234567890', 'aaaaaaaaaaaa', 'nine char', 'routebook2026', 'x'.repeat(201)]) {
+        for (const password of [
+            'password123',
+            '1234567890',
+            'aaaaaaaaaaaa',
+            'nine char',
+            'routebook2026',
+            'q1w2e3r4t5y6',
+            'Manchester',
+            'dragon!2026',
+            'x'.repeat(201),
+        ]) {
             it(`refuses ${password.slice(0, 20)} as a password`, async () => {
                 const { status } = await visitor(world).send('/signup', { email: freshAddress(), password }, { from: '/signup' });
                 expect(status).to.equal(422);

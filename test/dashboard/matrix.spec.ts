@@ -15,6 +15,8 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /readyz': 'says only whether it takes calls',
     'get /metrics': 'figures of the process, without ids; test/api/markers.spec.ts looks for them',
     'get /robots.txt': 'the same for everybody',
+    'get /.well-known/security.txt': 'the same for everybody',
+    'get /.well-known/change-password': 'leads to the settings of whoever asks',
     'get /llms.txt': 'the same for everybody',
     'get /sitemap.xml': 'the same for everybody',
     'get /sitemaps/pages.xml': 'the same for everybody',

@@ -60,7 +60,7 @@ describe('what search engines are told', () => {
         const index = pathsOf(await get('/sitemap.xml'));
         const listed = (await Promise.all(index.map(get))).flatMap(pathsOf);
         expect(listed).to.have.members([
-            ...['/', '/docs', '/docs/errors', '/registry', '/requests', '/upgrade', '/abuse'],
+            ...['/', '/docs', '/docs/errors', '/registry', '/requests', '/upgrade', '/abuse', '/security'],
             ...['a-shop', 'b-shop', 'c-shop'].map((name) => `/registry/${name}.example`),
         ]);
         for (const path of listed) expect((await fetch(new URL(path, world.base))).status, path).to.equal(200);

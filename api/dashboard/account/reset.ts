@@ -1,4 +1,3 @@
-import { passwordProblem } from '../../../shared/domain/password-rules.ts';
 import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
 import { findCredentials, resetPassword } from '../../../shared/store/credentials.ts';
 import { findLink, makeLink, useLink } from '../../../shared/store/mail-links.ts';
@@ -8,6 +7,7 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
 import { passwordLetter, resetLetter } from './letters.ts';
+import { newPasswordProblem } from './new-password.ts';
 
 /** The form for whoever forgot the password. */
 export async function showForgot(visit: Visit): Promise<Answer> {
@@ -58,7 +58,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     if (link === undefined) return tooLate();
     const read = readFields(fields, { password: secret, revoke_keys: tick });
     if (!read.ok) return resetForm(token, read.problems, 422);
-    const weak = passwordProblem(read.values.password, link.address);
+    const weak = newPasswordProblem(read.values.password, link.address);
     if (weak !== undefined) return resetForm(token, { password: weak }, 422);
     const passwordHash = await visit.passwords.hash(read.values.password);
     const isDone = await app.db.transaction(async (trx) => {

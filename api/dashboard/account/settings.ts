@@ -1,4 +1,3 @@
-import { passwordProblem } from '../../../shared/domain/password-rules.ts';
 import { takeAttempts } from '../../../shared/store/attempts.ts';
 import { changePassword, findCredentials } from '../../../shared/store/credentials.ts';
 import { deleteAccount, ownerless, workspacesLeft } from '../../../shared/store/delete-account.ts';
@@ -13,6 +12,7 @@ import { passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
 import { address, waitText } from './fields.ts';
 import { changeLetter, passwordLetter } from './letters.ts';
+import { newPasswordProblem } from './new-password.ts';
 
 /** Password, address, sessions, and the way out. */
 export async function showSettings(visit: PersonalVisit): Promise<Answer> {
@@ -24,7 +24,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const { app, me, fields } = visit;
     const read = readFields(fields, { password: secret, new_password: secret });
     if (!read.ok) return settings(visit, { password: read.problems });
-    const weak = passwordProblem(read.values.new_password, me.email);
+    const weak = newPasswordProblem(read.values.new_password, me.email);
     if (weak !== undefined) return settings(visit, { password: { new_password: weak } });
     const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { password: wrong });

@@ -1,4 +1,3 @@
-import { passwordProblem } from '../../../shared/domain/password-rules.ts';
 import { takeAttempts } from '../../../shared/store/attempts.ts';
 import { findCredentials } from '../../../shared/store/credentials.ts';
 import { findInviter } from '../../../shared/store/invitations.ts';
@@ -12,6 +11,7 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { begin } from './begin.ts';
 import { address, waitText } from './fields.ts';
 import { verifyLetter } from './letters.ts';
+import { newPasswordProblem } from './new-password.ts';
 
 /** The form for a new account; `invite` is the code of somebody's link. */
 export async function showSignUp(visit: Visit): Promise<Answer> {
@@ -25,7 +25,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
     const read = readFields(fields, { email: address, password: secret });
     if (!read.ok) return form(visit, read.problems, 422);
     const { email, password } = read.values;
-    const weak = passwordProblem(password, email.address);
+    const weak = newPasswordProblem(password, email.address);
     if (weak !== undefined) return form(visit, { password: weak }, 422);
     const wait = await takeAttempts(app.db, [
         ['sign-up by client, hour', client],

@@ -1,5 +1,4 @@
 import { readEmail } from '../../../shared/domain/email.ts';
-import { passwordProblem } from '../../../shared/domain/password-rules.ts';
 import { changeAddress, credentialsOf, resetPassword, verifyAddress } from '../../../shared/store/credentials.ts';
 import { type MailLink, useLink } from '../../../shared/store/mail-links.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
@@ -9,6 +8,7 @@ import type { Answer, Visit } from '../page.ts';
 import { passwordFault } from './check-password.ts';
 import { enter } from './enter.ts';
 import { changedLetter } from './letters.ts';
+import { newPasswordProblem } from './new-password.ts';
 
 /** A link that was found, with the token that finds it. */
 export interface OpenedLink extends MailLink {
@@ -46,7 +46,7 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
     const { app } = visit;
     const read = readFields(visit.fields, { new_password: secret });
     if (!read.ok) return { problems: read.problems };
-    const weak = passwordProblem(read.values.new_password, link.address);
+    const weak = newPasswordProblem(read.values.new_password, link.address);
     if (weak !== undefined) return { problems: { new_password: weak } };
     const passwordHash = await visit.passwords.hash(read.values.new_password);
     const isDone = await app.db.transaction(async (trx) => {

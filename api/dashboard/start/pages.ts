@@ -36,4 +36,14 @@ export const startPages = [
             model: { contact: app.config.operatorEmails[0] },
         }),
     }),
+    openPage({
+        method: 'GET',
+        path: '/security',
+        respond: async ({ app }) => ({
+            view: 'start/security',
+            title: 'Report a vulnerability',
+            description: 'Whom to write to about a vulnerability in this service, and what counts as one.',
+            model: { contact: app.config.operatorEmails[0] },
+        }),
+    }),
 ];

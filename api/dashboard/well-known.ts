@@ -1,0 +1,37 @@
+import type { Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+
+/** Days that the file says it holds; RFC 9116 wants less than a year. */
+const HOLDS_DAYS = 180;
+const DAY_MS = 86_400_000;
+
+/** `/.well-known/security.txt` (RFC 9116) and `/.well-known/change-password`, which password managers ask for. */
+export function wellKnown(server: Server, app: App): void {
+    server.route({
+        method: 'GET',
+        path: '/.well-known/security.txt',
+        options: { app: { isOpen: true } },
+        handler: (_request, h) =>
+            h.response(securityText(app)).type('text/plain; charset=utf-8').header('cache-control', 'public, max-age=86400'),
+    });
+    server.route({
+        method: 'GET',
+        path: '/.well-known/change-password',
+        options: { app: { isOpen: false } },
+        handler: (_request, h) => h.redirect('/dashboard/settings#password').header('cache-control', 'no-store'),
+    });
+}
+
+function securityText(app: App): string {
+    const url = app.publicUrl();
+    const [operator] = app.config.operatorEmails;
+    const expires = new Date(Math.ceil(app.clock.now() / DAY_MS + HOLDS_DAYS) * DAY_MS);
+    return [
+        `Contact: ${operator === undefined ? `${url}/abuse` : `mailto:${operator}`}`,
+        `Expires: ${expires.toISOString()}`,
+        'Preferred-Languages: en',
+        `Canonical: ${url}/.well-known/security.txt`,
+        `Policy: ${url}/security`,
+        '',
+    ].join('\n');
+}
