@@ -2,6 +2,7 @@
 export const ACTS = {
     'workspace.created': 'created the workspace',
     'workspace.renamed': 'renamed the workspace',
+    'workspace.factor_changed': 'changed whether a second factor is demanded',
     'key.created': 'created a key',
     'key.renamed': 'renamed a key',
     'key.scopes_changed': 'changed the scopes of a key',

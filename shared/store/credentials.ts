@@ -24,13 +24,14 @@ export async function credentialsOf(db: Db, userId: string): Promise<Credentials
     return firstOf(db, 'id = ?', userId);
 }
 
-/** Another password: every session but `keepSession` ends, and so does every link that was asked for with the old one. */
+/** Another password: every session but `keepSession` ends, and so does whatever was begun with the old one. */
 export async function changePassword(db: Db, userId: string, passwordHash: string, keepSession?: string): Promise<void> {
     await db.transaction(async (trx) => {
         await trx.raw('update users set password_hash = ? where id = ?', [passwordHash, userId]);
         await endSessions(trx, userId, keepSession);
         // A change of address, too: whoever knew the old password would take the account away with it later.
         await trx.raw("delete from mail_links where user_id = ? and purpose <> 'verify'", [userId]);
+        await trx.raw('delete from sign_in_tickets where user_id = ?', [userId]);
     });
 }
 

@@ -149,6 +149,30 @@ describe('a second factor', function () {
             expect(entered.status).to.equal(303);
         });
 
+        it('ends the other sessions, which had proved a password alone', async () => {
+            const email = freshAddress();
+            const person = await signUp(world, email);
+            const { browser: other } = await givePassword(email);
+            expect(await mayEnter(other)).to.equal(true);
+            await turnOn(person);
+            expect([await mayEnter(other), await mayEnter(person)]).to.deep.equal([false, true]);
+        });
+
+        it('is mailed about to confirmed addresses alone', async () => {
+            const { email, person } = await withApp();
+            await person.send(`${FACTORS}/totp/remove`);
+            const { email: sentinel } = await withApp();
+            await mail.letterTo(sentinel);
+            expect(mail.letters.filter(({ to }) => to === email).map(({ subject }) => subject)).to.deep.equal(['Confirm your address']);
+        });
+
+        it('waits for no code where the password was changed meanwhile', async () => {
+            const { email, person, secret } = await withApp();
+            const step = await givePassword(email);
+            await person.send('/dashboard/settings/password', { password: PASSWORD, new_password: 'another long sentence' });
+            expect((await giveCode(step, await nextCode(secret))).to).to.equal('/login');
+        });
+
         it('that a stranger set up on an address that is not theirs goes with the stranger', async () => {
             const { email } = await withApp();
             const { link = '' } = await mail.letterTo(email);
@@ -159,8 +183,11 @@ describe('a second factor', function () {
         });
 
         it('is turned off after the password was confirmed, and is told about by mail', async () => {
-            const { email, person } = await withApp();
+            const email = freshAddress();
+            const person = await signUp(world, email);
             await mail.letterTo(email);
+            await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
+            await turnOn(person);
             expect((await mail.letterTo(email)).text).to.include('An authenticator app was added');
             await world.clock.advance({ minutes: 16 });
             expect((await person.send(`${FACTORS}/totp/remove`)).to).to.match(/^\/dashboard\/confirm/);
@@ -185,6 +212,7 @@ describe('a second factor', function () {
     describe('by a recovery code', () => {
         it('lets in once, after the password, and is told about by mail', async () => {
             const { email, codes } = await withApp();
+            await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
             const [code = ''] = codes;
             const typed = ` ${code.toUpperCase().replaceAll('-', ' ')} `;
             expect((await giveCode(await givePassword(email), typed)).status).to.equal(303);
@@ -270,6 +298,10 @@ describe('a second factor', function () {
             expect(await isDemanded()).to.equal(true);
             await owner.send('/dashboard/workspace/factor');
             expect(await isDemanded()).to.equal(false);
+            const { rows } = await world.app.db.raw('select action, details from workspace_audit where workspace_id = ? order by id', [
+                workspaceId,
+            ]);
+            expect(rows).to.deep.equal([true, false].map((demanded) => ({ action: 'workspace.factor_changed', details: { demanded } })));
         });
 
         it('of operators shows them their set-up and nothing else', async () => {

@@ -53,7 +53,7 @@ async function recoveryProblem(visit: Visit, userId: string, code: string): Prom
     const { db, secrets } = visit.app;
     if (!(await useRecoveryCode(db, userId, code))) return 'This is neither a code of your app nor a recovery code that is left.';
     const [{ recoveryCodes }, credentials] = [await factorsOf(db, userId), await credentialsOf(db, userId)];
-    if (credentials !== undefined) await queueMail(db, secrets, recoveryLetter(credentials.email, recoveryCodes));
+    if (credentials?.isVerified === true) await queueMail(db, secrets, recoveryLetter(credentials.email, recoveryCodes));
     visit.hurryMail();
     return undefined;
 }

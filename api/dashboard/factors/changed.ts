@@ -1,13 +1,19 @@
 import { makeRecoveryCodes } from '../../../shared/store/factors/recovery-codes.ts';
 import { factorsOf, hasFactor } from '../../../shared/store/factors.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
+import { endSessions } from '../../../shared/store/web-sessions.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { factorLetter } from './letters.ts';
 
-/** After a factor was added: with the first one come recovery codes, which this one page shows. */
+/**
+ * After a factor was added. With the first one other sessions end, since a password alone was enough for them, and recovery codes
+ * are made, which this one page shows.
+ */
 export async function addedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
+    const { app, me } = visit;
     await tell(visit, `${what} was added to`);
-    const { recoveryCodes } = await factorsOf(visit.app.db, visit.me.userId);
+    const { hasTotp, passkeys, recoveryCodes } = await factorsOf(app.db, me.userId);
+    if (passkeys + (hasTotp ? 1 : 0) === 1) await endSessions(app.db, me.userId, me.sessionId);
     return recoveryCodes > 0 ? { to: '/dashboard/settings/factors', notice: 'factor-added' } : showNewCodes(visit);
 }
 
@@ -28,6 +34,8 @@ export async function showNewCodes({ app, me }: PersonalVisit): Promise<Answer> 
 }
 
 async function tell({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
+    // An address that nobody confirmed may be a stranger's.
+    if (!me.isVerified) return;
     await queueMail(app.db, app.secrets, factorLetter(me.email, what));
     hurryMail();
 }

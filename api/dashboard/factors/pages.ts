@@ -1,4 +1,5 @@
 import { demandFactor, factorsOf, hasFactor } from '../../../shared/store/factors.ts';
+import { actorOfUser, recordAct } from '../../../shared/store/workspace-audit.ts';
 import { readFields, tick } from '../fields.ts';
 import { personalPage, workspacePage } from '../page.ts';
 import { showWorkspace } from '../workspace/show.ts';
@@ -37,12 +38,17 @@ export const factorPages = [
         audience: ['owner'],
         needsRecentSignIn: true,
         respond: async (visit) => {
-            const { app, me, workspace, fields } = visit;
+            const { app, me, workspace, fields, address } = visit;
             const read = readFields(fields, { demands_factor: tick });
             const isDemanded = read.ok && read.values.demands_factor;
             // Whoever demanded it without having one would be locked out of this very page.
             if (isDemanded && !me.hasFactor) return showWorkspace(visit, { factor: { '': 'Set up a second factor of your own first.' } });
-            await demandFactor(app.db, workspace.workspaceId, isDemanded);
+            const { workspaceId } = workspace;
+            await app.db.transaction(async (trx) => {
+                await demandFactor(trx, workspaceId, isDemanded);
+                const act = { action: 'workspace.factor_changed', target: workspaceId, details: { demanded: isDemanded } } as const;
+                await recordAct(trx, { ...act, workspaceId, actor: actorOfUser(me.userId), ip: address });
+            });
             return { to: '/dashboard/workspace', notice: isDemanded ? 'factor-demanded' : 'factor-not-demanded' };
         },
     }),

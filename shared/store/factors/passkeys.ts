@@ -22,9 +22,17 @@ export const MOST_PASSKEYS = 20;
 /** Seconds that a page with a passkey button works. */
 const CHALLENGE_SECONDS = 600;
 
+/** Challenges of one user; one more ends the oldest. */
+const MOST_CHALLENGES = 10;
+
 /** A challenge for an authenticator; `userId` is who is signed in, if anybody. */
 export async function makeChallenge(db: Db, userId: string | undefined): Promise<string> {
     const challenge = newWebToken();
+    await db.raw(
+        `delete from passkey_challenges where challenge_hash in (
+             select challenge_hash from passkey_challenges where user_id = ? order by expires_at desc, challenge_hash offset ?)`,
+        [userId ?? null, MOST_CHALLENGES - 1],
+    );
     await db.raw(
         `insert into passkey_challenges (challenge_hash, user_id, expires_at) values (?, ?, app_now() + ? * interval '1 second')`,
         [webTokenHash(challenge), userId ?? null, CHALLENGE_SECONDS],
