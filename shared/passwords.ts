@@ -1,17 +1,27 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { Refusal } from './refusals.ts';
+import { createPasswordLine } from './password-line.ts';
 
 /** Three rounds over blocks of 1 KiB: with 2^15 blocks 32 MiB, OWASP's equal of Argon2id at 19 MiB. */
 const ROUNDS = { r: 8, p: 3 } as const;
 const KEY_BYTES = 32;
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
+/** Who has a password hashed: what decides whose turn it is. */
+export interface Asker {
+    /** The client's address, as limits count it. */
+    client: string;
+    /** The account, by its user or its address. */
+    account: string;
+    /** The browser signed in to this account before. */
+    isKnown: boolean;
+}
+
 export interface Passwords {
     /** A salted hash that says how it was made. */
-    hash(password: string): Promise<string>;
+    hash(password: string, asker?: Asker): Promise<string>;
     /** Whether it is the password of this hash. Without a hash it takes as long and is false: nobody learns who has an account. */
-    matches(password: string, hash: string | null | undefined): Promise<boolean>;
+    matches(password: string, hash: string | null | undefined, asker?: Asker): Promise<boolean>;
 }
 
 export interface PasswordOptions {
@@ -19,47 +29,31 @@ export interface PasswordOptions {
     cost: number;
     /** Hashes that are computed at once: they take cores from everything else in this process. */
     atOnce?: number;
-    /** Hashes that wait for their turn; more are refused. */
+    /** Hashes of known browsers, and of strangers, that wait for their turn; more are refused. */
     maxWaiting?: number;
 }
 
+const NOBODY: Asker = { client: '', account: '', isKnown: false };
+
 /**
- * The passwords of one process. A flood of sign-ins queues here and not in front of the API.
+ * The passwords of one process. A flood of sign-ins queues here and not in front of the API (shared/password-line.ts).
  * Both functions throw Refusal OVERLOADED where too many wait already.
  */
 export function openPasswords(options: PasswordOptions): Passwords {
-    const { cost, atOnce = Math.max(1, Math.floor(availableParallelism() / 2)), maxWaiting = 32 } = options;
-    const waiting: (() => void)[] = [];
+    const { cost, atOnce = Math.max(1, Math.floor(availableParallelism() / 2)), maxWaiting = 256 } = options;
+    const line = createPasswordLine({ atOnce, maxWaiting });
     // No password has this hash: its key is shorter than any that is derived.
     const nobody = ['scrypt', cost, ROUNDS.r, ROUNDS.p, randomBytes(16).toString('base64url'), 'AA'].join('$');
-    let running = 0;
-
-    async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-        if (running >= atOnce) {
-            if (waiting.length >= maxWaiting) throw new Refusal('OVERLOADED', 'Too many people sign in at this moment.', { retryAfter: 2 });
-            await new Promise<void>((resolve) => waiting.push(resolve));
-        } else {
-            running += 1;
-        }
-        try {
-            return await work();
-        } finally {
-            // Whoever waits takes over the place, so that nobody who comes in between is faster.
-            const next = waiting.shift();
-            if (next === undefined) running -= 1;
-            else next();
-        }
-    }
 
     return {
-        hash: (password) =>
-            inTurn(async () => {
+        hash: (password, asker = NOBODY) =>
+            line.run(asker, async () => {
                 const salt = randomBytes(16);
                 const key = await derive(password, salt, { log2N: cost, ...ROUNDS });
                 return ['scrypt', cost, ROUNDS.r, ROUNDS.p, salt.toString('base64url'), key.toString('base64url')].join('$');
             }),
-        matches: (password, hash) =>
-            inTurn(async () => {
+        matches: (password, hash, asker = NOBODY) =>
+            line.run(asker, async () => {
                 const [, log2N, r, p, salt = '', key = ''] = (hash ?? nobody).split('$');
                 const how = { log2N: Number(log2N), r: Number(r), p: Number(p) };
                 const derived = await derive(password, Buffer.from(salt, 'base64url'), how);

@@ -64,6 +64,8 @@ export interface Visit {
     isOperator: boolean;
     /** Calls a route of the API. */
     ask: Ask;
+    /** Aborted when the visitor hangs up. */
+    gone: AbortSignal;
     /** Sends soon what was put into the box of mails. */
     hurryMail(): void;
     /** Does something after the answer, whose time must not tell what it was. */

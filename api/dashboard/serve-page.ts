@@ -51,13 +51,13 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                 const me = inWorkspace(request.app.signedIn, fields.get('_workspace'));
                 request.app.signedIn = me;
                 const gone = goneSignal(request);
-                const visit = visitOf(parts, request, { fields, me, ask: askFor(request, gone) });
+                const visit = visitOf(parts, request, { fields, me, gone });
                 const elsewhere = letIn(page, visit);
                 if (elsewhere !== undefined) return go(app, h, elsewhere);
                 if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
                 const unconfirmed = askToConfirm(app, page, visit, request);
                 if (unconfirmed !== undefined) return go(app, h, unconfirmed);
-                const answer = await inTurn(page, visit, gone, () => page.respond(visit));
+                const answer = await inTurn(page, visit, () => page.respond(visit));
                 if ('lines' in answer) return await sendFile(h, answer);
                 return 'view' in answer ? show(app, request, h, answer, page.isPart) : go(app, h, answer);
             },
@@ -94,7 +94,7 @@ function inWorkspace(me: SignedIn | undefined, workspaceId: string | undefined):
     return { ...me, current };
 }
 
-function visitOf(parts: PageParts, request: Request, { fields, me, ask }: Pick<Visit, 'fields' | 'me' | 'ask'>): Visit {
+function visitOf(parts: PageParts, request: Request, { fields, me, gone }: Pick<Visit, 'fields' | 'me' | 'gone'>): Visit {
     const params = request.params as Record<string, string>;
     // No row has such an id, and the database must not be asked for it.
     if (Object.values(params).some((value) => textProblem(value) !== undefined)) throw absent();
@@ -113,13 +113,14 @@ function visitOf(parts: PageParts, request: Request, { fields, me, ask }: Pick<V
         browserToken: browserTokenOf(parts.app, request),
         address: request.app.clientAddress,
         me,
-        ask,
+        gone,
+        ask: askFor(request, gone),
         isOperator: isOperator(parts.app, me),
     };
 }
 
 /** Forms of one person, or of one client without a session, are served one after another: what they change is locked meanwhile. */
-function inTurn(page: Page, { app, me, client }: Visit, gone: AbortSignal, work: () => Promise<Answer>): Promise<Answer> {
+function inTurn(page: Page, { app, me, client, gone }: Visit, work: () => Promise<Answer>): Promise<Answer> {
     if (page.method === 'GET' || page.queuesElsewhere === true) return work();
     return formsOf(app).run({ keys: [me?.userId ?? client], gone, full: formsFull }, work);
 }

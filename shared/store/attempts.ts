@@ -15,6 +15,9 @@ const DAY = 86_400;
  * address, a mail address, a user.
  */
 export const ATTEMPTS = {
+    'password by client': { most: 10, seconds: MINUTE },
+    'password by user': { most: 10, seconds: MINUTE },
+    'sign-in by known browser': { most: 10, seconds: 15 * MINUTE },
     'sign-in by client': { most: 40, seconds: 15 * MINUTE },
     'sign-in by account and client': { most: 10, seconds: 15 * MINUTE },
     'sign-in by account': { most: 60, seconds: HOUR },

@@ -1,23 +1,108 @@
+import type { App } from '../../../shared/app.ts';
+import { Refusal } from '../../../shared/refusals.ts';
 import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
-import { credentialsOf } from '../../../shared/store/credentials.ts';
+import { type Credentials, credentialsOf } from '../../../shared/store/credentials.ts';
+import { isKnownBrowser } from '../../../shared/store/sign-ins.ts';
+import { createKeyedQueue, type KeyedQueue } from '../../keyed-queue.ts';
 import type { Problems } from '../fields.ts';
 import type { Visit } from '../page.ts';
 import { waitText } from './fields.ts';
 
-/** What is wrong with the password of a user who is known already. Counted like signing in: no page is a place to guess. */
+/** Passwords of one account, or of one client, that wait while one is hashed; and of everybody in one process. */
+const WAITING_EACH = 4;
+const WAITING_IN_ALL = 256;
+
+const queues = new WeakMap<App, KeyedQueue>();
+
+/** The account that a password is meant for; without credentials nobody has the address. */
+export interface Account {
+    emailNormalised: string;
+    credentials: Credentials | undefined;
+}
+
+/** `wait`: it was not looked at, and may be tried again after so many seconds. */
+export type Verdict = 'right' | 'wrong' | { wait: number };
+
+/**
+ * Judges a password. Guesses are counted over all processes, by account and by client; a browser that signed in to this account before has
+ * bounds of its own, so that no stranger locks its owner out.
+ * @throws Refusal RATE_LIMITED, OVERLOADED where too many passwords wait
+ */
+export async function checkPassword(visit: Visit, { emailNormalised, credentials }: Account, password: string): Promise<Verdict> {
+    const { app, client, passwords } = visit;
+    const isKnown = await knows(visit, credentials?.userId);
+    const guesses: Attempt[] = isKnown
+        ? [['sign-in by known browser', emailNormalised]]
+        : [
+              ['sign-in by account and client', `${emailNormalised} ${client}`],
+              ['sign-in by account', emailNormalised],
+          ];
+    const others: Attempt[] = isKnown
+        ? [['password by user', emailNormalised]]
+        : [
+              ['password by client', client],
+              ['sign-in by client', client],
+          ];
+    const keys = isKnown ? [`known ${emailNormalised}`] : [`account ${emailNormalised}`, `client ${client}`];
+    return inTurn(visit, keys, async () => {
+        const wait = await takeAttempts(app.db, [...guesses, ...others]);
+        if (wait > 0) return { wait };
+        const asker = { client, account: emailNormalised, isKnown };
+        if (!(await passwords.matches(password, credentials?.passwordHash, asker))) return 'wrong';
+        await forgetAttempts(app.db, guesses);
+        return 'right';
+    });
+}
+
+/** What is wrong with the password of a user who exists. */
 export async function passwordFault(
-    { app, client, passwords }: Visit,
-    user: { userId: string; emailNormalised: string },
+    visit: Visit,
+    { userId, emailNormalised }: { userId: string; emailNormalised: string },
     password: string,
 ): Promise<Problems | undefined> {
-    const attempts: Attempt[] = [
-        ['sign-in by account and client', `${user.emailNormalised} ${client}`],
-        ['sign-in by account', user.emailNormalised],
-    ];
-    const wait = await takeAttempts(app.db, attempts);
-    if (wait > 0) return { password: `Too many attempts; try again in ${waitText(wait)}.` };
-    const credentials = await credentialsOf(app.db, user.userId);
-    if (!(await passwords.matches(password, credentials?.passwordHash))) return { password: 'This is not your password.' };
-    await forgetAttempts(app.db, attempts);
-    return undefined;
+    const credentials = await credentialsOf(visit.app.db, userId);
+    const verdict = await checkPassword(visit, { emailNormalised, credentials }, password);
+    if (verdict === 'right') return undefined;
+    if (verdict === 'wrong') return { password: 'This is not your password.' };
+    return { password: `Too many attempts; try again in ${waitText(verdict.wait)}.` };
+}
+
+/**
+ * The hash of a new password, counted and in turn like a guess. `isProven`: a session or a mailed link shows that the visitor has the
+ * account.
+ * @throws Refusal RATE_LIMITED, OVERLOADED
+ */
+export async function hashPassword(
+    visit: Visit,
+    { emailNormalised, isProven }: { emailNormalised: string; isProven: boolean },
+    password: string,
+): Promise<string> {
+    const { app, client, passwords } = visit;
+    return inTurn(visit, [isProven ? `known ${emailNormalised}` : `client ${client}`], async () => {
+        const wait = await takeAttempts(app.db, [isProven ? ['password by user', emailNormalised] : ['password by client', client]]);
+        if (wait > 0) throw tooMany(wait);
+        return passwords.hash(password, { client, account: emailNormalised, isKnown: isProven });
+    });
+}
+
+/** Whether this visitor is signed in as the user, or was in this browser before. */
+async function knows({ app, me, browserToken }: Visit, userId: string | undefined): Promise<boolean> {
+    if (me !== undefined && me.userId === userId) return true;
+    // Of an address that nobody has the same is asked: the time does not tell which ones exist.
+    return browserToken !== undefined && (await isKnownBrowser(app.db, userId ?? '', browserToken));
+}
+
+/** One password of an account and of a client at a time; known browsers of an account queue for themselves. */
+function inTurn<Result>({ app, gone }: Visit, keys: readonly string[], work: () => Promise<Result>): Promise<Result> {
+    const known = queues.get(app) ?? createKeyedQueue({ waitingPerKey: WAITING_EACH, room: { places: WAITING_IN_ALL, taken: 0 } });
+    queues.set(app, known);
+    return known.run({ keys, gone, full: (where) => (where === 'key' ? tooMany(1) : overloaded()) }, work);
+}
+
+function tooMany(wait: number): Refusal {
+    return new Refusal('RATE_LIMITED', `Too many attempts; try again in ${waitText(wait)}.`, { retryAfter: wait });
+}
+
+function overloaded(): Refusal {
+    return new Refusal('OVERLOADED', 'Too many people sign in at this moment.', { retryAfter: 2 });
 }

@@ -13,7 +13,7 @@ export const accountPages = [
     openPage({ method: 'GET', path: '/signup', respond: showSignUp }),
     openPage({ method: 'POST', path: '/signup', respond: signUpByForm }),
     openPage({ method: 'GET', path: '/login', respond: showSignIn }),
-    openPage({ method: 'POST', path: '/login', respond: signInByForm }),
+    openPage({ method: 'POST', path: '/login', queuesElsewhere: true, respond: signInByForm }),
     openPage({ method: 'POST', path: '/login/factor', respond: giveFactor }),
     openPage({ method: 'GET', path: '/login/passkey', respond: showPasskeySignIn }),
     openPage({ method: 'POST', path: '/login/passkey', respond: signInByPasskey }),

@@ -4,6 +4,7 @@ import { findLink, makeLink, useLink } from '../../../shared/store/mail-links.ts
 import { queueMail } from '../../../shared/store/mails.ts';
 import { type Problems, readFields, secret, tick, typed } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
+import { hashPassword } from './check-password.ts';
 import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
 import { passwordLetter, resetLetter } from './letters.ts';
@@ -60,7 +61,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     if (!read.ok) return resetForm(token, read.problems, 422);
     const weak = newPasswordProblem(read.values.password, link.address);
     if (weak !== undefined) return resetForm(token, { password: weak }, 422);
-    const passwordHash = await visit.passwords.hash(read.values.password);
+    const passwordHash = await hashPassword(visit, { emailNormalised: link.addressNormalised, isProven: true }, read.values.password);
     const isDone = await app.db.transaction(async (trx) => {
         if ((await useLink(trx, app.secrets, token)) === undefined) return false;
         await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });

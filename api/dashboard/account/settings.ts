@@ -8,7 +8,7 @@ import { endOwnSession, endSessions, listSessions } from '../../../shared/store/
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { type Answer, absent, type PersonalVisit } from '../page.ts';
 import { browserName } from './browser-name.ts';
-import { passwordFault } from './check-password.ts';
+import { hashPassword, passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
 import { address, waitText } from './fields.ts';
 import { changeLetter, passwordLetter } from './letters.ts';
@@ -28,7 +28,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     if (weak !== undefined) return settings(visit, { password: { new_password: weak } });
     const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { password: wrong });
-    const hash = await visit.passwords.hash(read.values.new_password);
+    const hash = await hashPassword(visit, { emailNormalised: me.emailNormalised, isProven: true }, read.values.new_password);
     await app.db.transaction(async (trx) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
         await queueMail(trx, app.secrets, passwordLetter(me.email));

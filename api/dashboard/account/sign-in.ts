@@ -1,10 +1,10 @@
-import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
 import { findCredentials } from '../../../shared/store/credentials.ts';
 import { endSession } from '../../../shared/store/web-sessions.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
+import { checkPassword } from './check-password.ts';
 import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
 
@@ -16,23 +16,17 @@ export async function showSignIn(visit: Visit): Promise<Answer> {
 
 /** Signs in, or says that address and password do not fit: never which of them. Attempts are counted over all processes. */
 export async function signInByForm(visit: Visit): Promise<Answer> {
-    const { app, fields, client } = visit;
+    const { app, fields } = visit;
     const read = readFields(fields, { email: address, password: secret });
     if (!read.ok) return form(visit, read.problems, 422);
     const { email, password } = read.values;
-    const ofAccount: Attempt[] = [
-        ['sign-in by account and client', `${email.normalised} ${client}`],
-        ['sign-in by account', email.normalised],
-    ];
-    const wait = await takeAttempts(app.db, [['sign-in by client', client], ...ofAccount]);
-    if (wait > 0) {
-        const problem = `Too many attempts; try again in ${waitText(wait)}, or ask for a new password.`;
-        return { ...form(visit, { '': problem }, 429), retryAfter: wait };
-    }
     const known = await findCredentials(app.db, email.normalised);
-    const isRight = await visit.passwords.matches(password, known?.passwordHash);
-    if (known === undefined || !isRight) return form(visit, { '': 'Address and password do not fit together.' }, 422);
-    await forgetAttempts(app.db, ofAccount);
+    const verdict = await checkPassword(visit, { emailNormalised: email.normalised, credentials: known }, password);
+    if (typeof verdict === 'object') {
+        const problem = `Too many attempts; try again in ${waitText(verdict.wait)}, or ask for a new password.`;
+        return { ...form(visit, { '': problem }, 429), retryAfter: verdict.wait };
+    }
+    if (known === undefined || verdict === 'wrong') return form(visit, { '': 'Address and password do not fit together.' }, 422);
     return enter(visit, { userId: known.userId, next: ownPath(fields.get('next'), '/dashboard') });
 }
 

@@ -9,6 +9,7 @@ import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { begin } from './begin.ts';
+import { hashPassword } from './check-password.ts';
 import { address, waitText } from './fields.ts';
 import { verifyLetter } from './letters.ts';
 import { newPasswordProblem } from './new-password.ts';
@@ -35,7 +36,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
         return { ...form(visit, { '': `Too many sign-ups from your address; try again in ${waitText(wait)}.` }, 429), retryAfter: wait };
     if ((await findCredentials(app.db, email.normalised)) !== undefined) return form(visit, KNOWN, 422);
 
-    const passwordHash = await visit.passwords.hash(password);
+    const passwordHash = await hashPassword(visit, { emailNormalised: email.normalised, isProven: false }, password);
     const invitedBy = await findInviter(app.db, fields.get('invite') ?? '');
     const userId = await app.db.transaction(async (trx) => {
         const made = await signUp(trx, { email, passwordHash, invitedBy });

@@ -5,7 +5,7 @@ import { queueMail } from '../../../shared/store/mails.ts';
 import { type Problems, readFields, secret } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
-import { passwordFault } from './check-password.ts';
+import { hashPassword, passwordFault } from './check-password.ts';
 import { enter } from './enter.ts';
 import { changedLetter } from './letters.ts';
 import { newPasswordProblem } from './new-password.ts';
@@ -48,7 +48,7 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
     if (!read.ok) return { problems: read.problems };
     const weak = newPasswordProblem(read.values.new_password, link.address);
     if (weak !== undefined) return { problems: { new_password: weak } };
-    const passwordHash = await visit.passwords.hash(read.values.new_password);
+    const passwordHash = await hashPassword(visit, { emailNormalised: link.address, isProven: true }, read.values.new_password);
     const isDone = await app.db.transaction(async (trx) => {
         if ((await useLink(trx, app.secrets, link.token)) === undefined) return false;
         await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: true });
