@@ -12,10 +12,22 @@ export function createAuthority(name = 'Test Authority'): Certificate {
     return { cert: build({ issuer: name, subject: name, spki, signer: key, isAuthority: true }), key };
 }
 
-/** A certificate for a host, signed by an authority. `expired`: its time is over. */
-export function issueCertificate(authority: Certificate, host: string, { expired = false, issuer = 'Test Authority' } = {}): Certificate {
+interface IssueOptions {
+    /** Its time is over. */
+    expired?: boolean;
+    issuer?: string;
+    /** Where it says that revoked certificates are listed. */
+    crl?: string;
+}
+
+/** A certificate for a host, signed by an authority. */
+export function issueCertificate(
+    authority: Certificate,
+    host: string,
+    { expired = false, issuer = 'Test Authority', crl }: IssueOptions = {},
+): Certificate {
     const { spki, key } = newKey();
-    return { cert: build({ issuer, subject: host, spki, signer: authority.key, host, expired }), key };
+    return { cert: build({ issuer, subject: host, spki, signer: authority.key, host, expired, crl }), key };
 }
 
 function newKey(): { spki: Buffer; key: string } {
@@ -34,12 +46,15 @@ interface Parts {
     isAuthority?: boolean;
     host?: string;
     expired?: boolean;
+    crl?: string | undefined;
 }
 
-function build({ issuer, subject, spki, signer, isAuthority = false, host, expired = false }: Parts): string {
+function build({ issuer, subject, spki, signer, isAuthority = false, host, expired = false, crl }: Parts): string {
     const algorithm = sequence(oid([1, 2, 840, 10045, 4, 3, 2]));
     const constraints = sequence(oid([2, 5, 29, 19]), tagged(0x01, Buffer.from([0xff])), octets(sequence(...(isAuthority ? [TRUE] : []))));
     const names = host === undefined ? [] : [sequence(oid([2, 5, 29, 17]), octets(sequence(tagged(0x82, Buffer.from(host)))))];
+    const point = (uri: string) => sequence(tagged(0xa0, tagged(0xa0, tagged(0x86, Buffer.from(uri)))));
+    const points = crl === undefined ? [] : [sequence(oid([2, 5, 29, 31]), octets(sequence(point(crl))))];
     const body = sequence(
         tagged(0xa0, tagged(0x02, Buffer.from([2]))),
         tagged(0x02, Buffer.concat([Buffer.from([0x01]), randomBytes(8)])),
@@ -48,7 +63,7 @@ function build({ issuer, subject, spki, signer, isAuthority = false, host, expir
         sequence(time('200101000000Z'), time(expired ? '210101000000Z' : '491231235959Z')),
         nameOf(subject),
         spki,
-        tagged(0xa3, sequence(constraints, ...names)),
+        tagged(0xa3, sequence(constraints, ...names, ...points)),
     );
     const signature = sign('sha256', body, createPrivateKey(signer));
     const whole = sequence(body, algorithm, tagged(0x03, Buffer.concat([Buffer.from([0]), signature])));

@@ -1,4 +1,3 @@
-import { encode } from 'uqr';
 import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
 import { confirmTotp, pendingTotp, removeTotp, type TotpParts } from '../../../shared/store/factors/totp.ts';
 import { factorsOf } from '../../../shared/store/factors.ts';
@@ -44,6 +43,7 @@ async function form(visit: PersonalVisit, problems: Problems, status = 200): Pro
     const { generateURI } = await import('otplib');
     const secret = await pendingTotp(totpParts(visit), me.userId);
     const uri = generateURI({ issuer: `Routebook (${new URL(app.publicUrl()).hostname})`, label: me.email, secret });
+    const { encode } = await import('uqr');
     const { data, size } = encode(uri, { border: 2 });
     return {
         ...shown,

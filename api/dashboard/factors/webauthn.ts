@@ -47,7 +47,7 @@ export async function requestOptions(
 export async function readNewPasskey(app: App, userId: string, answer: string) {
     const { verifyRegistrationResponse } = await library();
     const response = parse<RegistrationResponseJSON>(answer);
-    if (response === undefined) return undefined;
+    if (response === undefined || !(await saysNothingOfMaker(response))) return undefined;
     const verified = await verifyRegistrationResponse({
         response,
         expectedChallenge: (challenge) => passkeys.takeChallenge(app.db, challenge, userId),
@@ -58,6 +58,21 @@ export async function readNewPasskey(app: App, userId: string, answer: string) {
     if (verified?.verified !== true) return undefined;
     const { id, publicKey, counter, transports = [] } = verified.registrationInfo.credential;
     return { credentialId: id, publicKey: Buffer.from(publicKey), counter, transports };
+}
+
+/**
+ * Browsers take out what an authenticator says of its maker, since the options do not ask for it. Certificates in there are a
+ * program's: the library would ask the addresses that they name for lists of revoked ones.
+ */
+async function saysNothingOfMaker({ response }: RegistrationResponseJSON): Promise<boolean> {
+    const { decodeAttestationObject, isoBase64URL } = await import('@simplewebauthn/server/helpers');
+    try {
+        const object = decodeAttestationObject(isoBase64URL.toBuffer(response.attestationObject));
+        const [fmt, statement] = [object.get('fmt'), object.get('attStmt')];
+        return (fmt === 'none' && statement.size === 0) || (fmt === 'packed' && statement.get('x5c') === undefined);
+    } catch {
+        return false;
+    }
 }
 
 /** The user whose passkey answered; undefined where anything about it is wrong. `signedIn` is who is signed in, if anybody. */

@@ -55,7 +55,13 @@ export const workspacePages = [
             return { to: '/dashboard/workspace', notice: 'workspace-renamed' };
         },
     }),
-    workspacePage({ method: 'POST', path: '/dashboard/workspace/invitations', audience: MANAGERS, respond: invite }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/workspace/invitations',
+        audience: MANAGERS,
+        needsRecentSignIn: true,
+        respond: invite,
+    }),
     workspacePage({
         method: 'POST',
         path: '/dashboard/workspace/invitations/{invitation_id}/withdraw',
