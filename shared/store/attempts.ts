@@ -29,6 +29,9 @@ export const ATTEMPTS = {
     'passkey by client': { most: 60, seconds: 15 * MINUTE },
     'code by session': { most: 5, seconds: 15 * MINUTE },
     'code mailed to user': { most: 4, seconds: HOUR },
+    // To an address that is not, or not yet, the user's own.
+    'foreign mail by user': { most: 5, seconds: HOUR },
+    'foreign mail by client': { most: 20, seconds: HOUR },
     'invitation by user': { most: 20, seconds: DAY },
     'invitation by address': { most: 3, seconds: DAY },
     'checkout by workspace': { most: 30, seconds: HOUR },

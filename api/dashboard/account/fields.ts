@@ -1,7 +1,8 @@
 import { readEmail } from '../../../shared/domain/email.ts';
 import type { Reader } from '../fields.ts';
 
-type Email = Extract<ReturnType<typeof readEmail>, { ok: true }>;
+/** An address as it was written, and as it is compared. */
+export type Email = Extract<ReturnType<typeof readEmail>, { ok: true }>;
 
 /** A mail address. */
 export const address: Reader<Email> = (text) => {

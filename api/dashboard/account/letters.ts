@@ -56,6 +56,18 @@ If it was not you, do nothing.
     };
 }
 
+/** To somebody whose address another account asked for. */
+export function takenLetter(to: string): Mail {
+    return {
+        to,
+        subject: 'Somebody asked to use your address',
+        text: `Somebody asked to use this address for another account at Routebook. It is the address of your own account, so nothing was changed.
+
+If it was you, sign in with it, or delete that account first. If it was not you, do nothing.
+`,
+    };
+}
+
 /** To the old address, once a new one is used: whoever reads only that learns of it. */
 export function changedLetter(to: string, newAddress: string): Mail {
     return {

@@ -21,7 +21,10 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
     const read = readFields(fields, { email: address });
     if (!read.ok) return forgotForm(visit, read.problems, 422);
     const { email } = read.values;
-    const wait = await takeAttempts(app.db, [['link by client', client]]);
+    const wait = await takeAttempts(app.db, [
+        ['link by client', client],
+        ['foreign mail by client', client],
+    ]);
     if (wait > 0) {
         return {
             ...forgotForm(visit, { '': `Too many requests from your address; try again in ${waitText(wait)}.` }, 429),

@@ -6,12 +6,12 @@ import { queueMail } from '../../../shared/store/mails.ts';
 import { listSignIns } from '../../../shared/store/sign-ins.ts';
 import { endOwnSession, endSessions, listSessions } from '../../../shared/store/web-sessions.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
-import { type Answer, absent, type PersonalVisit } from '../page.ts';
+import { type Answer, absent, type PersonalVisit, type Shown } from '../page.ts';
 import { browserName } from './browser-name.ts';
 import { hashPassword, passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
-import { address, waitText } from './fields.ts';
-import { changeLetter, passwordLetter } from './letters.ts';
+import { address, type Email, waitText } from './fields.ts';
+import { changeLetter, passwordLetter, takenLetter } from './letters.ts';
 import { newPasswordProblem } from './new-password.ts';
 
 /** Password, address, sessions, and the way out. */
@@ -37,27 +37,37 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     return { to: '/dashboard/settings', notice: 'password-changed' };
 }
 
-/** Another address: it counts when the link that goes there was opened. */
+/** Another address: it counts when the link that goes there was opened. Whether it has an account here is not told. */
 export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer> {
-    const { app, me, fields } = visit;
+    const { app, me, fields, client } = visit;
     const read = readFields(fields, { email: address, password: secret });
     if (!read.ok) return settings(visit, { address: read.problems });
     const { email, password } = read.values;
     if (email.address === me.email) return settings(visit, { address: { email: 'This is your address already.' } });
     const wrong = await passwordFault(visit, me, password);
     if (wrong !== undefined) return settings(visit, { address: wrong });
-    const holder = await findCredentials(app.db, email.normalised);
-    if (holder !== undefined && holder.userId !== me.userId) {
-        return settings(visit, { address: { email: 'This address has an account of its own here.' } });
+    const wait = await takeAttempts(app.db, [
+        ['foreign mail by user', me.userId],
+        ['foreign mail by client', client],
+    ]);
+    if (wait > 0) {
+        const problem = `You asked for several mails; try again in ${waitText(wait)}.`;
+        return { ...(await settings(visit, { address: { email: problem } })), status: 429, retryAfter: wait };
     }
-    const wait = await takeAttempts(app.db, [['link by address', email.normalised]]);
-    if (wait > 0) return settings(visit, { address: { email: `We wrote to this address several times; try again in ${waitText(wait)}.` } });
-    await app.db.transaction(async (trx) => {
-        const linkId = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
-        await queueMail(trx, app.secrets, changeLetter(email.address, app.publicUrl(), linkId));
-    });
-    visit.hurryMail();
+    visit.later(() => mailChange(visit, email));
     return { to: '/dashboard/settings', notice: 'address-pending' };
+}
+
+/** Mails the link to the new address, or tells who has it: the answer says neither, and comes as fast. */
+async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): Promise<void> {
+    if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
+    const holder = await findCredentials(app.db, email.normalised);
+    await app.db.transaction(async (trx) => {
+        if (holder !== undefined && holder.userId !== me.userId) return queueMail(trx, app.secrets, takenLetter(holder.email));
+        const linkId = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
+        return queueMail(trx, app.secrets, changeLetter(email.address, app.publicUrl(), linkId));
+    });
+    hurryMail();
 }
 
 /** Signs out everywhere else. */
@@ -94,7 +104,7 @@ interface FormProblems {
     deletion?: Problems;
 }
 
-async function settings({ app, me, fields }: PersonalVisit, problems: FormProblems): Promise<Answer> {
+async function settings({ app, me, fields }: PersonalVisit, problems: FormProblems): Promise<Shown> {
     const [sessions, signIns] = await Promise.all([listSessions(app.db, me.userId), listSignIns(app.db, me.userId)]);
     return {
         view: 'account/settings',

@@ -31,6 +31,7 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
     const wait = await takeAttempts(app.db, [
         ['sign-up by client, hour', client],
         ['sign-up by client, day', client],
+        ['foreign mail by client', client],
     ]);
     if (wait > 0)
         return { ...form(visit, { '': `Too many sign-ups from your address; try again in ${waitText(wait)}.` }, 429), retryAfter: wait };

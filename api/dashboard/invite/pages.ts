@@ -75,21 +75,25 @@ function obstacleFor(me: SignedIn, offer: Offer): string | undefined {
 }
 
 async function mailFriend(visit: PersonalVisit): Promise<Answer> {
-    const { app, me, fields } = visit;
+    const { app, me, fields, client } = visit;
     if (mayNotInvite(visit)) throw new Refusal('EMAIL_NOT_VERIFIED');
     const read = readFields(fields, { email: address });
     if (!read.ok) return mine(visit, read.problems);
     const { email } = read.values;
     const wait = await takeAttempts(app.db, [
+        ['foreign mail by user', me.userId],
+        ['foreign mail by client', client],
         ['invitation by user', me.userId],
         ['invitation by address', email.normalised],
     ]);
     if (wait > 0) return mine(visit, { email: `That was many invitations; try again in ${waitText(wait)}.` });
     const url = `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`;
-    // Who has an account is not told; whoever has one gets no mail about signing up.
-    if ((await findCredentials(app.db, email.normalised)) === undefined)
+    // Who has an account is not told, by words or by time; whoever has one gets no mail about signing up.
+    visit.later(async () => {
+        if ((await findCredentials(app.db, email.normalised)) !== undefined) return;
         await queueMail(app.db, app.secrets, friendLetter(email.address, me.email, url));
-    visit.hurryMail();
+        visit.hurryMail();
+    });
     return { to: '/dashboard/invite', notice: 'invitation-sent' };
 }
 

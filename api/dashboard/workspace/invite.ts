@@ -9,14 +9,20 @@ import { rolesToGive, showWorkspace } from './show.ts';
 
 /** Makes an invitation: mailed, and for that address alone, or a link for whoever gets it. It needs a confirmed address. */
 export async function invite(visit: WorkspaceVisit): Promise<Answer> {
-    const { app, me, workspace, fields } = visit;
+    const { app, me, workspace, fields, client } = visit;
     if (!me.isVerified) return showWorkspace(visit, { invite: { '': 'Confirm your own address first.' } });
     const read = readFields(fields, { email: optional(address), role: oneOf(rolesToGive(workspace.role)) });
     if (!read.ok) return showWorkspace(visit, { invite: read.problems });
     const { email, role } = read.values;
     const wait = await takeAttempts(app.db, [
         ['invitation by user', me.userId],
-        ...(email === undefined ? [] : [['invitation by address', email.normalised] as const]),
+        ...(email === undefined
+            ? []
+            : ([
+                  ['invitation by address', email.normalised],
+                  ['foreign mail by user', me.userId],
+                  ['foreign mail by client', client],
+              ] as const)),
     ]);
     if (wait > 0) return showWorkspace(visit, { invite: { '': `That was many invitations; try again in ${waitText(wait)}.` } });
     const token = await app.db.transaction(async (trx) => {

@@ -1,0 +1,74 @@
+import { expect } from 'chai';
+import { type MailServer, openMailServer } from '../dashboard/support/mail-server.ts';
+import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '../dashboard/support/visitor.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('mails to addresses that are not the sender’s own', function () {
+    this.timeout(60_000);
+    let world: World;
+    let mail: MailServer;
+
+    before(async () => {
+        mail = await openMailServer();
+        world = await openWorld({
+            workers: 0,
+            config: { trustProxy: 1, mail: { smtpUrl: mail.url, from: 'Routebook <hello@routebook.example>' } },
+        });
+    });
+    after(async () => {
+        await world.close();
+        await mail.close();
+    });
+
+    const change = (person: Visitor, email: string) => person.send('/dashboard/settings/address', { email, password: PASSWORD });
+
+    async function confirmed(address?: string): Promise<Visitor> {
+        const email = freshAddress();
+        const person = await signUp(world, email, address === undefined ? {} : { address });
+        await person.get((await mail.letterTo(email)).link ?? '');
+        return person;
+    }
+
+    it('are five an hour of one user, by whatever form', async () => {
+        const person = await confirmed();
+        expect((await person.send('/dashboard/invite', { email: freshAddress() })).status).to.equal(303);
+        expect((await person.send('/dashboard/workspace/invitations', { email: freshAddress(), role: 'member' })).status).to.equal(200);
+        for (let turn = 0; turn < 3; turn++) expect((await change(person, freshAddress())).status).to.equal(303);
+        const refused = await change(person, freshAddress());
+        expect(refused.status).to.equal(429);
+        expect(Number(refused.headers['retry-after'])).to.be.within(3500, 3600);
+        expect((await person.send('/dashboard/invite', { email: freshAddress() })).status).to.equal(422);
+        await world.clock.advance({ hours: 1 });
+        expect((await change(person, freshAddress())).status).to.equal(303);
+    });
+
+    it('are twenty an hour of one client, over all its accounts', async () => {
+        const address = '203.0.113.9';
+        const people = [];
+        for (let count = 0; count < 5; count++) people.push(await confirmed(address));
+        // The mails of the five sign-ups count as well.
+        const statuses: number[] = [];
+        for (const person of people) for (let turn = 0; turn < 4; turn++) statuses.push((await change(person, freshAddress())).status);
+        expect(statuses).to.deep.equal([...Array(15).fill(303), ...Array(5).fill(429)]);
+        const elsewhere = visitor(world);
+        for (const [name, value] of people[4]?.cookies ?? []) elsewhere.cookies.set(name, value);
+        expect((await change(elsewhere, freshAddress())).status).to.equal(303);
+    });
+
+    it('tell nobody which addresses have an account', async () => {
+        const taken = freshAddress();
+        await signUp(world, taken);
+        await mail.letterTo(taken);
+        const asker = await confirmed();
+        const [free, known] = [freshAddress(), taken];
+        const seen = [];
+        for (const email of [free, known]) {
+            const { status, to } = await change(asker, email);
+            const { html } = await asker.get(to ?? '');
+            seen.push({ status, to, words: wordsOf(html) });
+        }
+        expect(seen[0]).to.deep.equal(seen[1]);
+        expect((await mail.letterTo(free)).subject).to.equal('Confirm your new address');
+        expect((await mail.letterTo(taken)).subject).to.equal('Somebody asked to use your address');
+    });
+});
