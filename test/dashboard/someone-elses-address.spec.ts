@@ -209,6 +209,15 @@ describe('an address that somebody else signed up with', function () {
         });
     });
 
+    it('is mailed to once: what the stranger does in the account is nothing to tell', async () => {
+        const { email, squatter } = await squat();
+        const change = { password: PASSWORD, new_password: 'another long sentence' };
+        expect((await squatter.send('/dashboard/settings/password', change)).to).to.equal('/dashboard/settings');
+        await visitor(world).send('/login', { email, password: 'another long sentence' });
+        await squat();
+        expect(mail.letters.filter(({ to }) => to === email)).to.have.length(1);
+    });
+
     it('is not taken with what the database keeps of its links, nor with a token of another ring', async () => {
         const { email, link, token } = await squat();
         const [id, mac] = [token.slice(0, 22), token.slice(22)];

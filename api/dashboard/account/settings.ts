@@ -31,7 +31,8 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const hash = await hashPassword(visit, { emailNormalised: me.emailNormalised, isProven: true }, read.values.new_password);
     await app.db.transaction(async (trx) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
-        await queueMail(trx, app.secrets, passwordLetter(me.email));
+        // An address that nobody confirmed may be a stranger's.
+        if (me.isVerified) await queueMail(trx, app.secrets, passwordLetter(me.email));
     });
     visit.hurryMail();
     return { to: '/dashboard/settings', notice: 'password-changed' };
