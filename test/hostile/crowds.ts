@@ -1,0 +1,218 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newApiKey } from '../../shared/domain/api-key.ts';
+import { aPackage } from '../support/schemas.ts';
+import { clientNumber, createSender, freshName } from './crowd-client.ts';
+
+/** Whom a crowd comes to, and the key of the account that it belongs to. */
+export interface Target {
+    base: string;
+    apiKey: string;
+    /** How many of it are on their way at once. */
+    size: number;
+}
+
+/** How often each status was heard; 0 stands for a connection that ended without an answer. */
+export type Heard = Map<number, number>;
+
+/** What a stranger does with many hands at once. */
+export interface Crowd {
+    name: string;
+    /** Goes on until the signal. */
+    run(target: Target, until: AbortSignal): Promise<Heard>;
+}
+
+type Sender = ReturnType<typeof createSender>;
+
+const INTENT = encodeURIComponent('find the price of one product today');
+const PASSWORD = 'four words for a crowd';
+/** Refused at once, a crowd would only be busy with itself. */
+const BREATH_MS = 5;
+
+/** A new row is one entry here; specs and benches run all of them. */
+export const CROWDS: readonly Crowd[] = [
+    crowd('yanks of one account', async (sender, { apiKey }) => {
+        const site = await publishOne(sender, apiKey);
+        return () => sender.call('POST', `/v1/schemas/${site}/versions/1/yank`, { apiKey, body: { reason: 'broken' } });
+    }),
+    crowd('publishes of one account', async (sender, { apiKey }) => {
+        const site = await publishOne(sender, apiKey);
+        return () => sender.call('POST', '/v1/schemas', { apiKey, body: aPackage(site, { title: `Title ${freshName()}` }) });
+    }),
+    crowd('dry runs of one account', async (sender, { apiKey }) => () => {
+        const body = aPackage(`${freshName()}.test`);
+        return sender.call('POST', '/v1/schemas?dry_run=true', { apiKey, body });
+    }),
+    crowd('changes of maintainers of one account', async (sender, { apiKey }) => {
+        const site = await publishOne(sender, apiKey);
+        return () => sender.call('PUT', `/v1/schemas/${site}/maintainers/wsp_${freshName()}`, { apiKey });
+    }),
+    crowd('schema requests of one account', async (sender, { apiKey }) => () => {
+        const body = { domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' };
+        return sender.call('POST', '/v1/schema-requests', { apiKey, body });
+    }),
+    crowd('schema requests of many clients without a key', async (sender) => (turn) => {
+        const body = { domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' };
+        return sender.call('POST', '/v1/schema-requests', { body, from: clientNumber(turn) });
+    }),
+    crowd('keys that nobody has', async (sender) => () => sender.call('GET', '/v1/account', { apiKey: newApiKey() })),
+    crowd('catalog look-ups of sites that are not there', async (sender, { apiKey }) => () => {
+        return sender.call('GET', `/v1/catalog/${freshName()}.test?intent=${INTENT}`, { apiKey });
+    }),
+    crowd('fetches with bodies that are wrong', async (sender, { apiKey }) => () => {
+        return sender.call('POST', '/v1/fetch', { apiKey, body: { site: 7, [freshName()]: true } });
+    }),
+    crowd('right passwords of four accounts', async (sender) => {
+        const emails = await Promise.all(Array.from({ length: 4 }, (_, number) => signUp(sender, clientNumber(1000 + number))));
+        return signIns(sender, (turn) => ({ email: emails[turn % 4] ?? '', password: PASSWORD }));
+    }),
+    crowd('wrong passwords of addresses that nobody has', async (sender) =>
+        signIns(sender, () => ({ email: `${freshName()}@crowd.example`, password: 'a guess' })),
+    ),
+    crowd('requests for mails to strangers', async (sender) => {
+        const browser = sender.openBrowser(clientNumber(1));
+        await browser.open('/forgot');
+        return () => browser.submit('/forgot', { email: `${freshName()}@crowd.example` });
+    }),
+    crowd('sign-ups', async (sender) => (turn) => signUpFrom(sender, clientNumber(turn % 50))),
+    crowd('forms of one person', async (sender) => {
+        const browser = sender.openBrowser(clientNumber(2000));
+        await browser.open('/signup');
+        await browser.submit('/signup', { email: `${freshName()}@crowd.example`, password: PASSWORD });
+        await browser.open('/dashboard/settings');
+        return () => browser.submit('/dashboard/keys', { name: 'one of many', expires: 'never' });
+    }),
+    crowd('calls with one Idempotency-Key', async (sender, { apiKey }) => {
+        const headers = {
+            authorization: `Bearer ${apiKey}`,
+            'content-type': 'application/json',
+            'idempotency-key': freshName(),
+        };
+        const body = JSON.stringify({ domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' });
+        return () => sender.send('/v1/schema-requests', { method: 'POST', headers, body });
+    }),
+    sockets(
+        'idle connections of one client',
+        () => clientNumber(0),
+        () => undefined,
+    ),
+    sockets(
+        'idle connections of many clients',
+        (turn) => clientNumber(turn % 50),
+        () => undefined,
+    ),
+    sockets(
+        'connections that send their headers byte by byte',
+        (turn) => clientNumber(turn % 50),
+        async (socket, until) => {
+            for (const byte of `GET /livez HTTP/1.1\r\nX-Slow: ${'x'.repeat(1000)}`) {
+                if (until.aborted || !socket.writable) return;
+                socket.write(byte);
+                await sleep(100, undefined, { signal: until }).catch(() => undefined);
+            }
+        },
+    ),
+    sockets(
+        'connections that send their bodies byte by byte',
+        (turn) => clientNumber(turn % 50),
+        async (socket, until) => {
+            socket.write('POST /v1/schema-requests HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{');
+            while (!until.aborted && socket.writable) {
+                socket.write(' ');
+                await sleep(100, undefined, { signal: until }).catch(() => undefined);
+            }
+        },
+    ),
+    sockets(
+        'connections that open and end as fast as they can',
+        () => clientNumber(0),
+        (socket) => void socket.destroy(),
+    ),
+];
+
+/** As many callers who do no harm: what they take is the generator's share of the machine, and the HTTP server's. */
+export const HARMLESS: Crowd = crowd(
+    'calls that do no harm',
+    async (sender) => (turn) => sender.send('/livez', { from: clientNumber(turn % 50) }),
+);
+
+/** A crowd whose every member does the same again and again. */
+function crowd(name: string, prepare: (sender: Sender, target: Target) => Promise<(turn: number) => Promise<{ status: number }>>): Crowd {
+    return {
+        name,
+        async run(target, until) {
+            const sender = createSender(target.base, until);
+            const act = await prepare(sender, target);
+            const heard: Heard = new Map();
+            let turns = 0;
+            const member = async () => {
+                while (!until.aborted) {
+                    const { status } = await act(turns++);
+                    if (until.aborted) return;
+                    heard.set(status, (heard.get(status) ?? 0) + 1);
+                    await sleep(BREATH_MS);
+                }
+            };
+            await Promise.all(Array.from({ length: target.size }, member));
+            return heard;
+        },
+    };
+}
+
+/** A crowd of bare connections: each that ends is followed by another one. */
+function sockets(name: string, from: (turn: number) => string, act: (socket: Socket, until: AbortSignal) => unknown): Crowd {
+    return {
+        name,
+        async run({ base, size }, until) {
+            const { hostname: host, port } = new URL(base);
+            const heard: Heard = new Map();
+            let turns = 0;
+            const member = async () => {
+                while (!until.aborted) {
+                    const socket = connect({ host, port: Number(port), localAddress: from(turns++) });
+                    const ended = new Promise<void>((resolve) => socket.on('error', () => undefined).once('close', () => resolve()));
+                    socket.resume();
+                    const over = () => socket.destroy();
+                    until.addEventListener('abort', over, { once: true });
+                    await Promise.race([once(socket, 'connect').catch(() => undefined), ended]);
+                    void act(socket, until);
+                    await ended;
+                    until.removeEventListener('abort', over);
+                    if (until.aborted) return;
+                    heard.set(0, (heard.get(0) ?? 0) + 1);
+                    await sleep(BREATH_MS);
+                }
+            };
+            await Promise.all(Array.from({ length: size }, member));
+            return heard;
+        },
+    };
+}
+
+async function publishOne(sender: Sender, apiKey: string): Promise<string> {
+    const site = `${freshName()}.test`;
+    const { status, text } = await sender.call('POST', '/v1/schemas', { apiKey, body: aPackage(site) });
+    if (status !== 201) throw new Error(`the crowd could not publish: ${status} ${text}`);
+    return site;
+}
+
+async function signUp(sender: Sender, from: string): Promise<string> {
+    const email = `${freshName()}@crowd.example`;
+    const { status, text } = await signUpFrom(sender, from, email);
+    if (status !== 303) throw new Error(`the crowd could not sign up: ${status} ${text}`);
+    return email;
+}
+
+async function signUpFrom(sender: Sender, from: string, email = `${freshName()}@crowd.example`) {
+    const browser = sender.openBrowser(from);
+    await browser.open('/signup');
+    return browser.submit('/signup', { email, password: PASSWORD });
+}
+
+/** From a hundred clients, each with a page that it opened once. */
+async function signIns(sender: Sender, fields: (turn: number) => { email: string; password: string }) {
+    const browsers = Array.from({ length: 100 }, (_, number) => sender.openBrowser(clientNumber(number)));
+    await Promise.all(browsers.map((browser) => browser.open('/login')));
+    return (turn: number) => (browsers[turn % browsers.length] as (typeof browsers)[number]).submit('/login', fields(turn));
+}
