@@ -6,15 +6,15 @@ import type { Contract } from '../shared/contracts/contract.ts';
 import { escapePointer } from '../shared/domain/json-bounds.ts';
 import { textProblem } from '../shared/domain/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../shared/refusals.ts';
-import { type JsonBody, readJsonBody, readUnwantedJson } from './plugins/input-guard.ts';
+import { type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from './plugins/input-guard.ts';
 
 /** What came with a request, as its contract says. */
 export interface Input<Params, Query, Body> {
     params: Params;
     query: Query;
     body: Body;
-    /** Of a body that judges itself (`guard: false`): what is wrong with its text and does not show in `body`. */
-    bodyFaults: readonly Detail[];
+    /** Of a body that judges itself (`guard: false`), which is not parsed here; elsewhere empty. */
+    bodyBytes: Buffer;
 }
 
 type Place = 'params' | 'query' | 'body';
@@ -40,16 +40,16 @@ export async function readInput<P, Q, B, A>(contract: Contract<P, Q, B, A>, sche
     const params = check<P>(schemas.params, request.params, 'params', problems);
     const query = check<Q>(schemas.query, singleValues(request, problems), 'query', problems);
     let body = undefined as B;
-    let bodyFaults: readonly Detail[] = [];
-    if (contract.body !== undefined) {
-        const { value, faults } = await readJsonBody(request, contract.body);
-        const judgesItself = contract.body.guard === false;
-        if (judgesItself) bodyFaults = faults;
-        body = checkBody<B>(schemas.body, { value, faults: judgesItself ? [] : faults }, problems);
+    let bodyBytes: Buffer = NOTHING;
+    if (contract.body?.guard === false) bodyBytes = await readJsonBytes(request, contract.body.maxBytes);
+    else if (contract.body !== undefined) {
+        body = checkBody<B>(schemas.body, await readJsonBody(request, contract.body), problems);
     } else if (contract.method !== 'GET') checkBody(undefined, await readUnwantedJson(request), problems);
     if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
-    return { params, query, body, bodyFaults };
+    return { params, query, body, bodyBytes };
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Query strings and path segments are text and converted by the schema; a body's values are never coerced. Joi merges what is said

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request } from '@hapi/hapi';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
-import { BODY_BOUNDS, hasMoreValues, jsonProblems } from '../../shared/domain/json-bounds.ts';
+import { BODY_BOUNDS, jsonProblems } from '../../shared/domain/json-bounds.ts';
 import { isObject } from '../../shared/domain/json-schema/structure.ts';
-import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package-rules/tree.ts';
 import { roundedNumbers } from '../../shared/domain/rounded-numbers.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 
@@ -25,27 +24,28 @@ interface Parsed {
 
 /**
  * The JSON value of a request's body: media type, encoding, syntax and bounds are judged here, before any schema sees it.
- * Deep JSON and odd text pass every validator and break things later: a body with faults has to be refused. Without `guard` the faults
- * are only those that its value does not show.
- * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON, SCHEMA_INVALID.
+ * Deep JSON and odd text pass every validator and break things later: a body with faults has to be refused.
+ * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON.
  */
 export async function readJsonBody(
     request: Request,
     { guard, maxBytes }: { guard: boolean | 'lines'; maxBytes: number },
 ): Promise<JsonBody> {
+    const { value, rounded } = parse(await readJsonBytes(request, maxBytes));
+    return { value, faults: [...jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS), ...rounded] };
+}
+
+/**
+ * The bytes of a body that is said to be JSON, for whoever parses it elsewhere.
+ * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
+ */
+export async function readJsonBytes(request: Request, maxBytes: number): Promise<Buffer> {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
     if (!isJsonType(type)) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
     if (encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a content encoding.');
     }
-    const payload = await readBytes(request.raw.req, maxBytes);
-    // A package judges itself, once it is parsed; only what would take the parser too long is refused before.
-    if (guard === false && hasMoreValues(payload, MAX_VALUES)) {
-        throw new Refusal('SCHEMA_INVALID', undefined, { details: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] });
-    }
-    const { value, rounded } = parse(payload);
-    if (guard === false) return { value, faults: rounded };
-    return { value, faults: [...jsonProblems(value, guard === 'lines' ? BODY_BOUNDS : ONE_LINE_BOUNDS), ...rounded] };
+    return readBytes(request.raw.req, maxBytes);
 }
 
 /**
@@ -101,7 +101,7 @@ export function readBytes(source: IncomingMessage, maxBytes: number): Promise<Bu
 }
 
 function parse(payload: Buffer): Parsed {
-    if (payload.length === 0) throw new Refusal('INVALID_JSON', 'The body is empty; send a JSON object.');
+    if (payload.length === 0) throw emptyBody();
     try {
         const text = UTF8.decode(payload);
         return { value: JSON.parse(text), rounded: roundedNumbers(text) };
@@ -117,4 +117,9 @@ function parseAny(payload: Buffer): unknown {
     } catch {
         return undefined;
     }
+}
+
+/** Refuses a body of no bytes, whoever parses it. */
+export function emptyBody(): Refusal {
+    return new Refusal('INVALID_JSON', 'The body is empty; send a JSON object.');
 }

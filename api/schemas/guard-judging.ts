@@ -1,8 +1,10 @@
 import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { SideThreadFailure } from '../../shared/side-thread.ts';
 import type { Caller } from '../../shared/store/keys.ts';
+import type { JudgedPackage } from '../package-tasks.ts';
+import { workOnPackage } from '../package-work.ts';
 import { type JudgingTime, openJudgingTime } from './judging-time.ts';
-import { oneAtATime } from './one-at-a-time.ts';
 
 /**
  * Packages that an account may have judged in an hour, dry runs and refused ones among them; of new versions there may be 60. One a
@@ -26,24 +28,24 @@ export async function guardJudging(app: App, caller: Caller): Promise<void> {
 const times = new WeakMap<App, JudgingTime>();
 
 /**
- * Judges a package when its turn comes. A made-up one takes up to half a second, so that an account is also held to its share of this
- * process; enterprise accounts are not.
- * @throws Refusal RATE_LIMITED, and whatever `work` throws
+ * Has a package judged beside the event loop. A made-up one takes up to half a second, so that an account is also held to its share of
+ * a thread; enterprise accounts are not.
+ * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
-export async function judgeInTurn<Verdict>(app: App, caller: Caller, work: () => Verdict): Promise<Verdict> {
-    return oneAtATime(() => {
-        if (caller.plan === 'enterprise') return work();
-        const time = judgingTimeOf(app);
-        const began = performance.now();
-        const waitMs = time.waitMs(caller.accountId, began);
-        if (waitMs > 0) throw refusal(app, caller, 'the packages of this account took too long to judge.', Math.ceil(waitMs / 1000));
-        try {
-            return work();
-        } finally {
-            const now = performance.now();
-            time.took(caller.accountId, now - began, now);
-        }
-    });
+export async function judgeInTurn(app: App, caller: Caller, bytes: Buffer): Promise<JudgedPackage> {
+    const time = judgingTimeOf(app);
+    const began = performance.now();
+    const waitMs = caller.plan === 'enterprise' ? 0 : time.waitMs(caller.accountId, began);
+    if (waitMs > 0) throw refusal(app, caller, 'the packages of this account took too long to judge.', Math.ceil(waitMs / 1000));
+    try {
+        const { answer, ms } = await workOnPackage('judge', caller.accountId, { bytes, allowed: app.config.egressAllow });
+        if (caller.plan !== 'enterprise') time.took(caller.accountId, ms, performance.now());
+        return answer;
+    } catch (cause) {
+        if (!(cause instanceof SideThreadFailure)) throw cause;
+        if (caller.plan !== 'enterprise') time.took(caller.accountId, performance.now() - began, performance.now());
+        throw new Refusal('SERVICE_UNAVAILABLE', 'The package could not be judged in time.', { retryAfter: 10 }, { cause });
+    }
 }
 
 /** What the packages of this process's accounts took to judge. */

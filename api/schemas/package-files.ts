@@ -4,12 +4,9 @@ import { gzip as gzipCallback } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { PackageQuery } from '../../shared/contracts/schemas.ts';
 import type { Db } from '../../shared/db.ts';
-import { exportOpenApi } from '../../shared/domain/openapi-export.ts';
-import { exportTools } from '../../shared/domain/tool-export.ts';
-import type { PackageDocument } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/schemas.ts';
-import { openLane } from '../lane.ts';
+import { workOnPackage } from '../package-work.ts';
 import type { Bytes, Tagged } from '../tagged.ts';
 
 export type PackageFormat = NonNullable<PackageQuery['format']>;
@@ -20,7 +17,7 @@ export interface PackageFiles {
     find(version: schemas.VersionRef, format: PackageFormat): Promise<Tagged>;
 }
 
-/** Characters of a package that is made anew for each caller; larger ones are kept for a while, and made one at a time. */
+/** Characters of a package that is made anew for each caller; larger ones are kept for a while. */
 const LIGHT = 64 * 1024;
 /** Bytes of files that are kept: four of the largest, each also gzipped. */
 const KEPT_BYTES = 20 * 1024 * 1024;
@@ -31,12 +28,11 @@ type Made = Bytes & { tag: string };
 
 /**
  * Files of packages, for one process. A package has up to 4 MiB: thirty callers who want the same one at once have it read and
- * gzipped once, and those who want thirty different ones leave everybody else a turn of the loop after each.
+ * gzipped once.
  */
 export function openPackageFiles(db: Db): PackageFiles {
     const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
     const underWay = new Map<string, Promise<Made>>();
-    const lane = openLane();
 
     function read(version: schemas.VersionRef, format: PackageFormat): Made | Promise<Made> {
         const key = `${version.versionId} ${format}`;
@@ -49,15 +45,15 @@ export function openPackageFiles(db: Db): PackageFiles {
 
     async function make(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
         const light = await schemas.readPackageText(db, version.versionId, { most: LIGHT });
-        if (light === undefined) return lane(() => makeHeavy(version, format));
-        const plain = FORMATS[format](light, version);
+        if (light === undefined) return makeHeavy(version, format);
+        const plain = await makeText(version, format, light);
         return { plain, tag: tagOf(version, format, plain) };
     }
 
     async function makeHeavy(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
         const text = await schemas.readPackageText(db, version.versionId);
         if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
-        const plain = Buffer.from(FORMATS[format](text, version));
+        const plain = Buffer.from(await makeText(version, format, text));
         const made = { plain, gzipped: await gzip(plain), tag: tagOf(version, format, plain) };
         kept.set(`${version.versionId} ${format}`, made);
         return made;
@@ -72,19 +68,16 @@ export function openPackageFiles(db: Db): PackageFiles {
     };
 }
 
-/** The whole answer, of the package as it is stored. */
-const FORMATS: Readonly<Record<PackageFormat, (text: string, version: schemas.VersionRef) => string>> = {
+/** The whole answer, of the package as it is stored; what is made of it is made beside the event loop, in the line of its site. */
+async function makeText(version: schemas.VersionRef, format: PackageFormat, text: string): Promise<string> {
+    const { versionId, versionHash, publishedAt } = version;
     // Spliced, not parsed: what is stored is what was published.
-    routebook: (text, { version, versionHash, publishedAt }) => {
-        const stamp = JSON.stringify({ version, version_hash: versionHash, published_at: publishedAt.toISOString() });
+    if (format === 'routebook') {
+        const stamp = JSON.stringify({ version: version.version, version_hash: versionHash, published_at: publishedAt.toISOString() });
         return `{"success":true,"data":${text.slice(0, text.lastIndexOf('}'))},${stamp.slice(1)}}`;
-    },
-    openapi: (text, version) => JSON.stringify(exportOpenApi(parse(text), version)),
-    tools: (text) => JSON.stringify({ success: true, data: exportTools(parse(text)) }),
-};
-
-function parse(text: string): PackageDocument {
-    return JSON.parse(text) as PackageDocument;
+    }
+    if (format === 'tools') return (await workOnPackage('tools', String(versionId), { text })).answer;
+    return (await workOnPackage('openapi', String(versionId), { text, version })).answer;
 }
 
 /** What exports make of a package may change with the code, so that only their bytes can name them. */

@@ -1,18 +1,18 @@
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
-import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
-import { checkPackage } from '../../shared/domain/package-rules.ts';
+import type { PackageContent } from '../../shared/domain/package-content.ts';
 import { registrableDomain } from '../../shared/domain/site-name.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { versionHash } from '../../shared/domain/version-hash.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import type { LookAlike } from '../../shared/store/look-alikes.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { byCall } from '../by-call.ts';
+import type { JudgedPackage } from '../package-tasks.ts';
+import { workOnPackage } from '../package-work.ts';
+import { emptyBody } from '../plugins/input-guard.ts';
 import type { Call, Reply } from '../serve.ts';
 import { inAccountTurn, inDomainTurn } from '../write-queue.ts';
 import { guardJudging, judgeInTurn } from './guard-judging.ts';
-import { oneAtATime } from './one-at-a-time.ts';
 
 type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;
 
@@ -22,21 +22,21 @@ export function publishSchema(call: PublishCall): Promise<Reply<PublishAnswer>> 
 }
 
 async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
-    const { app, body, bodyFaults, query } = call;
+    const { app, bodyBytes, query } = call;
     const caller = call.caller as Caller;
     const ifMatch = readIfMatch(call.header('if-match'));
     await guardJudging(app, caller);
-    const isAllowed = (port: number) => isPortAllowed(app.config.egressAllow, port);
-    const checked = await judgeInTurn(app, caller, () => checkPackage(body, { isPortAllowed: isAllowed, rounded: bodyFaults }));
-    if (!checked.ok) throw new Refusal('SCHEMA_INVALID', undefined, { details: checked.problems });
-    const { document, warnings } = checked;
-    const hash = await oneAtATime(() => versionHash(document));
+    if (bodyBytes.length === 0) throw emptyBody();
+    const judged = await judgeInTurn(app, caller, bodyBytes);
+    if (!judged.ok) throw toBodyRefusal(judged);
+    const { document, warnings } = judged;
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
     const order: schemas.PublishOrder = {
         document,
-        versionHash: hash,
+        content: contentIn(judged, caller.accountId),
+        versionHash: judged.hash,
         registrable,
         publisher: {
             workspaceId: caller.workspaceId,
@@ -69,6 +69,18 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
             credits_earned: published.creditsEarned,
         },
     };
+}
+
+/** Compared beside the event loop, as it was judged. */
+function contentIn({ text, summary }: Extract<JudgedPackage, { ok: true }>, owner: string): PackageContent {
+    return { text, summary, compare: async (before) => (await workOnPackage('compare', owner, { before, after: text })).answer };
+}
+
+function toBodyRefusal(judged: Extract<JudgedPackage, { ok: false }>): Refusal {
+    if (judged.fault === 'INVALID_JSON') return new Refusal('INVALID_JSON');
+    if (judged.fault === 'SCHEMA_INVALID') return new Refusal('SCHEMA_INVALID', undefined, { details: judged.problems });
+    const message = 'The body has to be a JSON object.';
+    return new Refusal('VALIDATION_ERROR', undefined, { details: [{ path: '', code: 'INVALID_TYPE', message }] });
 }
 
 /** `"<hash>"`, or `*` for any version; undefined without the header. */

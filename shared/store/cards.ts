@@ -1,16 +1,8 @@
 import type { Db } from '../db.ts';
 import type { Claim } from '../domain/claim.ts';
-import type { Kind, Method } from '../domain/types.ts';
+import type { EndpointSummary } from '../domain/package-content.ts';
 import { claimOf } from './claim.ts';
 import { run, type Statement } from './statement.ts';
-
-export interface EndpointSummary {
-    name: string;
-    kind: Kind;
-    method: Method;
-    description: string;
-    hosted: boolean;
-}
 
 export interface CardRow {
     site: string;

@@ -1,9 +1,6 @@
 import type { Db } from '../db.ts';
-import { readEndpoint } from '../domain/endpoint.ts';
 import { ROUTEBOOK_WORKSPACE } from '../domain/routebook.ts';
 import { SEARCH_RULES, searchEntry } from '../domain/search-text.ts';
-import type { PackageDocument } from '../domain/types.ts';
-import type { EndpointSummary } from './cards.ts';
 import type { Published, PublishOrder } from './publish.ts';
 import { addWords } from './search-index.ts';
 
@@ -27,7 +24,8 @@ export interface Publication {
 export interface LatestPublication extends Pick<Outcome, 'version' | 'versionHash' | 'change' | 'changes' | 'verifiedAt'> {
     versionId: number;
     publishedAt: Date;
-    document: PackageDocument;
+    /** As JSON. */
+    document: string;
 }
 
 /** The workspace that a publish is made for. */
@@ -55,7 +53,7 @@ export async function readPublication(db: Db, order: PublishOrder): Promise<Publ
                 exists (select from maintainers where registrable = :registrable and workspace_id = :routebook) as is_operators,
                 not exists (select from sites where registrable = :registrable and versions > 0) as is_new_domain,
                 coalesce(s.versions, 0) as versions,
-                v.id, v.version, v.version_hash, v.change, v.changes, v.published_at, v.verified_at, v.document
+                v.id, v.version, v.version_hash, v.change, v.changes, v.published_at, v.verified_at, v.document::text as document
          from (select) as one
          left join sites s on s.site = :site
          left join versions v on v.id = s.latest_version_id`,
@@ -73,7 +71,7 @@ export async function addVersion(
     order: PublishOrder,
     { version, change, changes }: Pick<Outcome, 'version' | 'change' | 'changes'>,
 ): Promise<{ versionId: number; publishedAt: Date }> {
-    const { document, versionHash, registrable, publisher } = order;
+    const { document, content, versionHash, registrable, publisher } = order;
     const { label, lexemes } = searchEntry(document.site, document.title);
     const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(
         `with made as (
@@ -104,8 +102,8 @@ export async function addVersion(
             registrable,
             version,
             versionHash,
-            document: JSON.stringify(document),
-            summary: JSON.stringify(summarise(document)),
+            document: content.text,
+            summary: content.summary,
             title: document.title,
             description: document.description ?? '',
             category: document.intent_category,
@@ -126,14 +124,6 @@ export async function addVersion(
     return { versionId: id, publishedAt: published_at };
 }
 
-/** What cards show of the endpoints; written down once, so that a list of cards need not read whole packages. */
-function summarise(document: PackageDocument): EndpointSummary[] {
-    return document.endpoints.map((published) => {
-        const { name, kind, method, description, hosted } = readEndpoint(published);
-        return { name, kind, method, description, hosted };
-    });
-}
-
 interface PublicationColumns {
     is_blocked: boolean;
     is_maintained: boolean;
@@ -148,7 +138,8 @@ interface PublicationColumns {
     changes: Outcome['changes'];
     published_at: Date;
     verified_at: Date | null;
-    document: PackageDocument;
+    /** As JSON. */
+    document: string;
 }
 
 function toPublication(row: PublicationColumns): Publication {

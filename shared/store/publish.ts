@@ -1,6 +1,5 @@
 import type { Db } from '../db.ts';
-import { comparePackages } from '../domain/package-diff.ts';
-import type { PackageDocument } from '../domain/types.ts';
+import type { PackageContent, PackageHead } from '../domain/package-content.ts';
 import { earnContribution } from './credits.ts';
 import { findLookAlikes, type LookAlike, rememberName } from './look-alikes.ts';
 import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication, workspaceOf } from './publication.ts';
@@ -21,8 +20,10 @@ export interface Publisher {
 }
 
 export interface PublishOrder {
-    /** Checked by the package rules; `site` normalised. It is kept exactly like this. */
-    document: PackageDocument;
+    /** Checked by the package rules; `site` normalised. */
+    document: PackageHead;
+    /** The whole of it. It is kept exactly like this. */
+    content: PackageContent;
     versionHash: string;
     registrable: string;
     /** Undefined for a package that the installation loads: no guard counts it and it earns nothing. */
@@ -81,7 +82,7 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
         const conflict = judgeMatch(before, order);
         if (conflict !== undefined) return conflict;
 
-        const { change, changes } = comparePackages(before.latest?.document, order.document);
+        const { change, changes } = await order.content.compare(before.latest?.document);
         const version = before.versions + 1;
         const lookAlikes = before.isNewDomain ? await findLookAlikes(trx, order.registrable, workspaceOf(order)) : [];
         const next = { ok: true, version, versionHash: order.versionHash, change, changes, verifiedAt: null, lookAlikes } as const;

@@ -1,5 +1,5 @@
 /** The registry: what is published, which version counts, and what it says. Import it as a namespace: `schemas.publish(…)`. */
-export { type CardRow, card, cards, type EndpointSummary } from './cards.ts';
+export { type CardRow, card, cards } from './cards.ts';
 export { findVersion, type HistoryRow, history } from './history.ts';
 export { type Published, type Publisher, type PublishOrder, type PublishRefusal, publish } from './publish.ts';
 export { findLatest, type Latest, openLatest, type SiteQuestion, type Standing } from './standings.ts';

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { contentOf } from '../domain/package-content.ts';
 import { normaliseSite } from '../domain/site-name.ts';
 import type { PackageDocument } from '../domain/types.ts';
 import { versionHash } from '../domain/version-hash.ts';
@@ -27,6 +28,13 @@ export async function publishStarter(
         { site: name.site, hash, mayReturn },
     );
     if (rows.length > 0 || (await isProven(db, name.registrable))) return undefined;
-    const published = await publish(db, { document, versionHash: hash, registrable: name.registrable, publisher: undefined, loadedFor });
+    const published = await publish(db, {
+        document,
+        content: contentOf(document),
+        versionHash: hash,
+        registrable: name.registrable,
+        publisher: undefined,
+        loadedFor,
+    });
     return published.ok ? published : undefined;
 }

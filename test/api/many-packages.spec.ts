@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { JUDGED_AN_HOUR, judgingTimeOf } from '../../api/schemas/guard-judging.ts';
 import { AT_ONCE_MS, openJudgingTime } from '../../api/schemas/judging-time.ts';
-import { oneAtATime } from '../../api/schemas/one-at-a-time.ts';
+import { openSideThread } from '../../shared/side-thread.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -117,27 +117,17 @@ describe('a package that is made to be slow', () => {
         expect(answer.status).to.equal(200);
     });
 
-    it('waits for its turn, and leaves everybody else one between', async () => {
-        const order: string[] = [];
-        const judged = ['first', 'second', 'third'].map((name) => oneAtATime(() => order.push(name)));
-        const loop = async () => {
-            while (!order.includes('third')) {
-                await new Promise((done) => setImmediate(done));
-                order.push('somebody else');
-            }
+    it('waits for those of its own account, and one account’s line holds no other up', async () => {
+        const thread = openSideThread(new URL('../../api/package-thread.ts', import.meta.url));
+        const ended: string[] = [];
+        const run = async (owner: string, task: object = { name: 'tools', text: '{"endpoints":[]}' }) => {
+            await thread.run(owner, task).catch((error: Error) => ended.push(error.constructor.name));
+            ended.push(owner);
         };
-        await Promise.all([...judged, loop()]);
-        const places = ['first', 'second', 'third'].map((name) => order.indexOf(name));
-        expect(places).to.deep.equal(places.toSorted((a, b) => a - b));
-        for (const [before, after] of [
-            ['first', 'second'],
-            ['second', 'third'],
-        ] as const) {
-            expect(order.slice(order.indexOf(before), order.indexOf(after))).to.include('somebody else');
-        }
-        const failed = await oneAtATime(() => {
-            throw new Error('judged badly');
-        }).catch((error: Error) => error.message);
-        expect([failed, await oneAtATime(() => 'the next one')]).to.deep.equal(['judged badly', 'the next one']);
+        await Promise.all([run('eager'), run('eager'), run('eager'), run('other')]);
+        expect(ended).to.deep.equal(['eager', 'other', 'eager', 'eager']);
+        ended.length = 0;
+        await Promise.all([run('eager', { name: 'tools', text: 'no JSON' }), run('other')]);
+        expect(ended).to.deep.equal(['SideThreadFailure', 'eager', 'other']);
     });
 });

@@ -1,5 +1,6 @@
 import type { Db } from '../../shared/db.ts';
 import { openDb } from '../../shared/db.ts';
+import { contentOf } from '../../shared/domain/package-content.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { versionHash } from '../../shared/domain/version-hash.ts';
 import { createAccount } from '../../shared/store/accounts.ts';
@@ -52,8 +53,13 @@ export function registrableOf(site: string): string {
     return site.split('.').slice(-2).join('.');
 }
 
-export function orderOf(document: PackageDocument, publisher: schemas.Publisher | undefined, more: Partial<schemas.PublishOrder> = {}) {
-    return { document, versionHash: versionHash(document), registrable: registrableOf(document.site), publisher, ...more };
+export function orderOf(
+    document: PackageDocument,
+    publisher: schemas.Publisher | undefined,
+    more: Partial<Omit<schemas.PublishOrder, 'content'>> = {},
+) {
+    const content = contentOf(document);
+    return { document, content, versionHash: versionHash(document), registrable: registrableOf(document.site), publisher, ...more };
 }
 
 /** A publish that is expected to go through. */

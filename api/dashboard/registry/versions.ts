@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
 import * as schemas from '../../../shared/store/schemas.ts';
-import { openLane } from '../../lane.ts';
+import { workOnPackage } from '../../package-work.ts';
 import type { Answer, Visit } from '../page.ts';
-import { type Comparison, compareVersions } from './compare-packages.ts';
+import type { Comparison } from './compare-packages.ts';
 import { findSite } from './find-site.ts';
 
 const VERSIONS = 30;
@@ -20,7 +20,7 @@ export async function showVersions(visit: Visit): Promise<Answer> {
     const [{ versions, total }, card, compared] = await Promise.all([
         schemas.history(app.browse, site, { limit: VERSIONS, before }),
         schemas.card(app.browse, site),
-        compare(app, site, from, to),
+        compare(visit, site, from, to),
     ]);
     const lowest = versions.at(-1)?.version ?? 1;
     return {
@@ -40,13 +40,18 @@ export async function showVersions(visit: Visit): Promise<Answer> {
     };
 }
 
-async function compare(app: App, site: string, from: number | undefined, to: number | undefined): Promise<Compared | undefined> {
+async function compare(
+    { app, client }: Visit,
+    site: string,
+    from: number | undefined,
+    to: number | undefined,
+): Promise<Compared | undefined> {
     if (from === undefined || to === undefined) return undefined;
     const [before, after] = await Promise.all([from, to].map((version) => schemas.findVersion(app.browse, site, version)));
     if (before === undefined || after === undefined || [before, after].some(isUnreadable)) {
         return { from, to, problem: 'One of these versions is not there to be read.' };
     }
-    return { from, to, comparison: await compareOnce(app, before, after) };
+    return { from, to, comparison: await compareOnce(app, client, before, after) };
 }
 
 /** What was yanked for legal reasons may not even be read. */
@@ -54,21 +59,27 @@ function isUnreadable({ yankReason }: schemas.VersionRef): boolean {
     return yankReason === 'legal';
 }
 
-/** Packages have up to 4 MiB, and anybody may ask: one comparison at a time, each kept by what it compares. */
-const lane = openLane();
+/** What was compared, kept by what it compares: packages have up to 4 MiB, and anybody may ask. */
 const comparisons = new LRUCache<string, Comparison>({ maxSize: 4_000_000, sizeCalculation: charactersOf });
 
-function compareOnce({ browse }: App, before: schemas.VersionRef, after: schemas.VersionRef): Promise<Comparison> {
-    return lane(async () => {
-        const key = `${before.versionHash} ${after.versionHash}`;
-        const known = comparisons.get(key);
-        if (known !== undefined) return known;
-        const [old, now] = [await schemas.readPackage(browse, before.versionId), await schemas.readPackage(browse, after.versionId)];
-        if (old === undefined || now === undefined) throw new Error('a version without its package');
-        const made = compareVersions(old, now);
+const underWay = new Map<string, Promise<Comparison>>();
+
+function compareOnce(app: App, client: string, before: schemas.VersionRef, after: schemas.VersionRef): Comparison | Promise<Comparison> {
+    const key = `${before.versionHash} ${after.versionHash}`;
+    const known = comparisons.get(key) ?? underWay.get(key);
+    if (known !== undefined) return known;
+    const making = compareNow(app, client, before, after).finally(() => underWay.delete(key));
+    underWay.set(key, making);
+    return making.then((made) => {
         comparisons.set(key, made);
         return made;
     });
+}
+
+async function compareNow({ browse }: App, client: string, before: schemas.VersionRef, after: schemas.VersionRef): Promise<Comparison> {
+    const [old, now] = [await schemas.readPackageText(browse, before.versionId), await schemas.readPackageText(browse, after.versionId)];
+    if (old === undefined || now === undefined) throw new Error('a version without its package');
+    return (await workOnPackage('show', client, { before: old, after: now })).answer;
 }
 
 function charactersOf({ parts }: Comparison): number {

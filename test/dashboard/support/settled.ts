@@ -1,5 +1,6 @@
 import { readEmail } from '../../../shared/domain/email.ts';
 import { newId } from '../../../shared/domain/ids.ts';
+import { contentOf } from '../../../shared/domain/package-content.ts';
 import { registrableDomain } from '../../../shared/domain/site-name.ts';
 import { versionHash } from '../../../shared/domain/version-hash.ts';
 import { inviteToWorkspace, listInvitations } from '../../../shared/store/invitations.ts';
@@ -136,7 +137,13 @@ async function contribute(world: World, by: { workspaceId: string; userId: strin
     for (const document of [aPackage(site, { endpoints: endpoints.slice(0, 1) }), aPackage(site, { endpoints })]) {
         const publisher = { ...by, accountId: by.userId, isGuarded: false };
         const registrable = registrableDomain(site) ?? '';
-        const published = await publish(db, { document, versionHash: versionHash(document), registrable, publisher });
+        const published = await publish(db, {
+            document,
+            content: contentOf(document),
+            versionHash: versionHash(document),
+            registrable,
+            publisher,
+        });
         if (!published.ok) throw new Error(`publishing ${site} was refused: ${published.code}`);
     }
     const request_id = newId('srq');

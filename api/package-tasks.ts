@@ -1,0 +1,80 @@
+import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/egress-allow.ts';
+import { hasMoreValues } from '../shared/domain/json-bounds.ts';
+import { isObject } from '../shared/domain/json-schema/structure.ts';
+import { exportOpenApi } from '../shared/domain/openapi-export.ts';
+import { contentOf, type PackageHead } from '../shared/domain/package-content.ts';
+import { comparePackages, type PackageChange } from '../shared/domain/package-diff.ts';
+import { MAX_VALUES, TOO_MANY_VALUES } from '../shared/domain/package-rules/tree.ts';
+import { checkPackage, type PackageWarning } from '../shared/domain/package-rules.ts';
+import { roundedNumbers } from '../shared/domain/rounded-numbers.ts';
+import { exportTools } from '../shared/domain/tool-export.ts';
+import type { PackageDocument } from '../shared/domain/types.ts';
+import { versionHash } from '../shared/domain/version-hash.ts';
+import type { Detail } from '../shared/refusals.ts';
+import { type Comparison, compareVersions } from './dashboard/registry/compare-packages.ts';
+
+/** What is made of a package beside the event loop, by name. Each takes as long as the package is large. */
+export interface PackageTasks {
+    judge: { task: { bytes: Uint8Array; allowed: readonly EgressAllowEntry[] }; answer: JudgedPackage };
+    compare: { task: { before: string | undefined; after: string }; answer: PackageChange };
+    show: { task: { before: string; after: string }; answer: Comparison };
+    openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
+    tools: { task: { text: string }; answer: string };
+}
+
+export type PackageTask = { [Name in keyof PackageTasks]: { name: Name } & PackageTasks[Name]['task'] }[keyof PackageTasks];
+
+export type JudgedPackage =
+    | { ok: true; document: PackageHead; text: string; summary: string; hash: string; warnings: PackageWarning[] }
+    | { ok: false; fault: 'INVALID_JSON' | 'NO_OBJECT' }
+    | { ok: false; fault: 'SCHEMA_INVALID'; problems: Detail[] };
+
+/** Does one task. */
+export function doPackageTask(task: PackageTask): unknown {
+    switch (task.name) {
+        case 'judge':
+            return judge(task);
+        case 'compare':
+            return comparePackages(task.before === undefined ? undefined : parse(task.before), parse(task.after));
+        case 'show':
+            return compareVersions(parse(task.before), parse(task.after));
+        case 'openapi':
+            return JSON.stringify(exportOpenApi(parse(task.text), task.version));
+        case 'tools':
+            return JSON.stringify({ success: true, data: exportTools(parse(task.text)) });
+    }
+}
+
+/** Everything that publishing wants to know of a package, from the bytes that came. */
+function judge({ bytes, allowed }: PackageTasks['judge']['task']): JudgedPackage {
+    // What would take the parser too long is refused before.
+    if (hasMoreValues(bytes, MAX_VALUES))
+        return { ok: false, fault: 'SCHEMA_INVALID', problems: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] };
+    const read = readJson(bytes);
+    if (read === undefined) return { ok: false, fault: 'INVALID_JSON' };
+    if (!isObject(read.value)) return { ok: false, fault: 'NO_OBJECT' };
+    const checked = checkPackage(read.value, {
+        isPortAllowed: (port) => isPortAllowed(allowed, port),
+        rounded: roundedNumbers(read.text),
+    });
+    if (!checked.ok) return { ok: false, fault: 'SCHEMA_INVALID', problems: checked.problems };
+    const { document, warnings } = checked;
+    const { endpoints: _endpoints, ...head } = document;
+    const { text, summary } = contentOf(document);
+    return { ok: true, document: head, text, summary, hash: versionHash(document), warnings };
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function readJson(bytes: Uint8Array): { text: string; value: unknown } | undefined {
+    try {
+        const text = UTF8.decode(bytes);
+        return { text, value: JSON.parse(text) };
+    } catch {
+        return undefined;
+    }
+}
+
+function parse(text: string): PackageDocument {
+    return JSON.parse(text) as PackageDocument;
+}

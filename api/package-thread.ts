@@ -1,0 +1,16 @@
+import { parentPort } from 'node:worker_threads';
+import type { ThreadMessage } from '../shared/side-thread.ts';
+import { doPackageTask, type PackageTask } from './package-tasks.ts';
+
+const say = (message: ThreadMessage) => parentPort?.postMessage(message);
+
+parentPort?.on('message', (task: PackageTask) => {
+    try {
+        const began = performance.now();
+        const answer = doPackageTask(task);
+        say({ answer: { answer, ms: performance.now() - began } });
+    } catch (error) {
+        say({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+    }
+});
+say('ready');

@@ -1,0 +1,27 @@
+import { openSideThread } from '../shared/side-thread.ts';
+import type { PackageTasks } from './package-tasks.ts';
+
+const file = new URL('./package-thread.ts', import.meta.url);
+
+/** One for those who publish and one for those who read, so that neither waits for the other. */
+const threads = { publishing: openSideThread(file), reading: openSideThread(file) };
+const LINES: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
+    judge: 'publishing',
+    compare: 'publishing',
+    show: 'reading',
+    openapi: 'reading',
+    tools: 'reading',
+};
+
+/**
+ * Has a package judged, compared or exported beside the event loop: one of 4 MiB takes up to a second.
+ * @param owner whose line it waits in
+ * @returns with the milliseconds that the thread took
+ */
+export function workOnPackage<Name extends keyof PackageTasks>(
+    name: Name,
+    owner: string,
+    task: PackageTasks[Name]['task'],
+): Promise<{ answer: PackageTasks[Name]['answer']; ms: number }> {
+    return threads[LINES[name]].run(owner, { name, ...task });
+}
