@@ -8,6 +8,7 @@ import { addWorkspace, join } from '../../shared/store/workspaces.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { givePasskey } from './support/factor.ts';
 import { userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
@@ -169,12 +170,22 @@ describe('the billing pages', function () {
 
         it('from signing in and signing up as well, whose forms may lead there', async () => {
             const next = encodeURIComponent('/upgrade?plan=starter');
-            for (const path of ['/login', '/signup']) {
+            for (const path of ['/login', '/login/passkey', '/signup']) {
                 const policy = async (to: string) =>
                     String((await visitor(world).get(`${path}?next=${to}`)).headers['content-security-policy']);
                 expect(await policy(next), path).to.include(`form-action 'self' ${stripe.url};`);
                 expect(await policy('%2Fdashboard'), path).to.include("form-action 'self';");
             }
+        });
+
+        it('through the second factor, too', async () => {
+            const email = freshAddress();
+            await signUp(world, email);
+            await givePasskey(world, await userOf(world, email));
+            const next = '/upgrade?plan=starter';
+            const asked = await visitor(world).send('/login', { email, password: PASSWORD, next }, { from: '/login' });
+            expect(wordsOf(asked.html)).to.include('Second factor');
+            expect(String(asked.headers['content-security-policy'])).to.include(`form-action 'self' ${stripe.url};`);
         });
 
         it('in the workspace that the page named, whatever another tab switched to meanwhile', async () => {

@@ -4,6 +4,7 @@ import { factorsOf } from '../../../shared/store/factors.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
 import { makeSessionCode, useSessionCode } from '../../../shared/store/session-codes.ts';
 import { confirmSession } from '../../../shared/store/web-sessions.ts';
+import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import { line, type Problems, readFields, secret } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
@@ -82,6 +83,7 @@ async function form(visit: PersonalVisit, problems: Problems, status = 200): Pro
         view: 'account/confirm',
         title: 'Confirm that it is you',
         status,
+        formsLeadTo: originsBehind(visit.app, next),
         model: {
             problems,
             next,

@@ -1,4 +1,5 @@
 import { takeAttempts } from '../../../shared/store/attempts.ts';
+import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import type { Problems } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
@@ -22,7 +23,7 @@ export async function signInByPasskey(visit: Visit): Promise<Answer> {
 
 async function form({ app, client, fields, query }: Visit, problems: Problems, status = 200): Promise<Answer> {
     const next = ownPath(fields.get('next') ?? query('next'), '');
-    const shown = { view: 'account/passkey', title: 'Sign in with a passkey' };
+    const shown = { view: 'account/passkey', title: 'Sign in with a passkey', formsLeadTo: originsBehind(app, next) };
     if (!takesPasskeys(app)) return { ...shown, status, model: { problems, next, passkey: undefined } };
     const wait = await takeAttempts(app.db, [['passkey by client', client]]);
     if (wait > 0) {

@@ -6,6 +6,7 @@ import { useTotp } from '../../../shared/store/factors/totp.ts';
 import { factorsOf } from '../../../shared/store/factors.ts';
 import { queueMail } from '../../../shared/store/mails.ts';
 import { findTicket, makeTicket, useTicket } from '../../../shared/store/sign-in-tickets.ts';
+import { originsBehind } from '../billing/upgrade.ts';
 import { recoveryLetter } from '../factors/letters.ts';
 import { totpParts } from '../factors/totp.ts';
 import { requestOptions, takesPasskeys } from '../factors/webauthn.ts';
@@ -66,5 +67,6 @@ async function form(
 ): Promise<Shown> {
     const { hasTotp, passkeys } = await factorsOf(app.db, userId);
     const passkey = passkeys > 0 && takesPasskeys(app) ? JSON.stringify(await requestOptions(app, { owner: userId })) : undefined;
-    return { view: 'account/second-step', title: 'Second factor', status, model: { ticket, next, hasTotp, passkey, problems } };
+    const model = { ticket, next, hasTotp, passkey, problems };
+    return { view: 'account/second-step', title: 'Second factor', status, formsLeadTo: originsBehind(app, next), model };
 }

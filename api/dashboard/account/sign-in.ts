@@ -1,6 +1,7 @@
 import { findCredentials } from '../../../shared/store/credentials.ts';
 import { endSession } from '../../../shared/store/web-sessions.ts';
 import { originsBehind } from '../billing/upgrade.ts';
+import { takesPasskeys } from '../factors/webauthn.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
@@ -43,6 +44,6 @@ function form({ app, fields, query }: Visit, problems: Problems, status = 200): 
         title: 'Sign in',
         status,
         formsLeadTo: originsBehind(app, next),
-        model: { problems, typed: typed(fields), next },
+        model: { problems, typed: typed(fields), next, takesPasskeys: takesPasskeys(app) },
     };
 }
