@@ -7,6 +7,8 @@ export interface KeyedQueue {
      * @throws what `full` makes where too many wait already, and Refusal REQUEST_TIMEOUT where the caller hung up
      */
     run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
+    /** Whether one more of this key would be too many. */
+    isFull(key: string): boolean;
 }
 
 export interface Turn {
@@ -84,6 +86,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
     }
 
     return {
+        isFull: (key) => countWaiting(key) >= waitingPerKey,
         async run(turn, work) {
             if (turn.gone?.aborted === true) throw hungUp();
             await new Promise<void>((start, refuse) => enter({ ...turn, start, refuse }));

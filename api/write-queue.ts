@@ -39,6 +39,11 @@ export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result
     return queuesOf(app).accounts.run({ keys: [caller.accountId], gone, full }, work);
 }
 
+/** What one more write of the account would be told now, if anything. */
+export function accountRefusal(app: App, caller: Caller): Refusal | undefined {
+    return queuesOf(app).accounts.isFull(caller.accountId) ? accountFull(app, caller) : undefined;
+}
+
 /** The second half, within the first: a place among the few writes that use a connection. */
 export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
     return queuesOf(app).domains.run({ keys: registrable === undefined ? [] : [registrable], gone, full: processFull }, work);

@@ -2,10 +2,10 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { App } from '../../shared/app.ts';
 import { peerIdentity } from './client-address.ts';
+import { createSecondWindow } from './second-window.ts';
 
 /** From this share of the listener's places on, idle connections make room for new ones. */
 const CROWDED = 0.8;
-const SECOND_MS = 1000;
 
 /**
  * Bounds what one client address may open (CLIENT_CONNECTIONS, CLIENT_CONNECTIONS_PER_SECOND; 0 is no bound): one too many is closed
@@ -53,21 +53,4 @@ export function boundConnections(listener: Server, app: App): void {
             if (!socket.destroyed) idle.add(socket);
         });
     });
-}
-
-/** Whether one more of a name fits into the running second. @param most 0: any number does */
-function createSecondWindow(most: number): (name: string) => boolean {
-    const counts = new Map<string, number>();
-    let endsAt = 0;
-    return (name) => {
-        if (most === 0) return true;
-        const now = performance.now();
-        if (now >= endsAt) {
-            counts.clear();
-            endsAt = now + SECOND_MS;
-        }
-        const count = counts.get(name) ?? 0;
-        counts.set(name, count + 1);
-        return count < most;
-    };
 }
