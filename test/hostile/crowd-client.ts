@@ -52,6 +52,7 @@ export function createSender(base: string, until: AbortSignal) {
         });
 
     return {
+        until,
         send,
         /** Sends JSON with a key, or without one. */
         call: (method: string, path: string, { apiKey, body, from }: { apiKey?: string; body?: object; from?: string } = {}) =>
