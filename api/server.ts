@@ -15,6 +15,7 @@ import { observe } from './plugins/observe.ts';
 import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './plugins/raw-refusals.ts';
 import { refusals } from './plugins/refusals.ts';
 import { openGuesses, refuseGuesses } from './plugins/refuse-guesses.ts';
+import { refuseInvalid } from './plugins/refuse-invalid.ts';
 import { refuseWrites } from './plugins/refuse-writes.ts';
 import { session } from './plugins/session.ts';
 import { shedLoad } from './plugins/shed-load.ts';
@@ -64,6 +65,7 @@ export function buildServer(app: App): Server {
     refusals(server, app);
     const guesses = openGuesses(app.config.guessesPerSecond);
     apiKey(server, app, guesses);
+    refuseInvalid(server, app);
     session(server, app);
     refuseWrites(server, app);
     server.route(ROUTES.map((route) => route.toHapi(app)));
