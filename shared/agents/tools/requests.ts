@@ -13,7 +13,7 @@ export const requestSchema: AddTool = (server, { answer, dataOf }) => {
                 task: z.string().min(1).max(4000).describe('The workflow, in 20 characters or more; no keys, cookies or tokens'),
                 read_or_write: z.enum(['read', 'write', 'read_write']).optional(),
                 frequency: z.enum(['once', 'daily', 'hourly', 'continuous']).optional(),
-                source_url: z.string().max(2048).optional(),
+                source_url: z.string().max(2048).optional().describe('An http or https URL'),
             },
             annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
         },
