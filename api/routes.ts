@@ -1,5 +1,6 @@
 import { accountRoutes } from './account/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
+import { claimRoutes } from './claims/routes.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -12,6 +13,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...catalogRoutes,
     ...fetchRoutes,
     ...schemaRoutes,
+    ...claimRoutes,
     ...requestRoutes,
     ...accountRoutes,
     ...discoveryRoutes,

@@ -19,6 +19,8 @@ export interface Config {
     /** Fixed DNS answers: host name to addresses; guarded like any other answer. */
     egressHosts: ReadonlyMap<string, readonly string[]>;
     egressProxyUrl: string | undefined;
+    /** Name servers that claims are looked up at, as `address:port`; empty: those of the system. */
+    claimResolvers: readonly string[];
     trustProxy: number;
     /** Connections that one client address may have open, and may open in a second; 0 is no bound. */
     clientConnections: number;
@@ -94,6 +96,7 @@ export function readConfig(env: Env = process.env): Config {
             most: 10_000,
             fallback: trustProxy > 0 ? 0 : 128,
         }),
+        claimResolvers: read.addresses('CLAIM_RESOLVERS'),
         secretKeys: read.secretKeys('SECRET_KEYS'),
         dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
         demo: read.flag('DEMO', databaseUrl === undefined),
@@ -268,6 +271,19 @@ class SettingsReader {
             .filter(Boolean);
         if (list.every((email) => /^[^@\s]+@[^@\s]+$/.test(email))) return list;
         return this.#fault(name, 'must be mail addresses with commas between', 'ops@routebook.example') ?? [];
+    }
+
+    addresses(name: string): string[] {
+        const list = (this.#value(name) ?? '')
+            .split(',')
+            .map((entry) => entry.trim())
+            .filter(Boolean);
+        const isRight = (entry: string) => {
+            const [, six = '', four = '', port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(entry) ?? [];
+            return (isIP(six) === 6 || isIP(four) === 4) && Number(port) >= 1 && Number(port) <= 65_535;
+        };
+        if (list.every(isRight)) return list;
+        return this.#fault(name, 'must be address:port pairs with commas between', '192.0.2.53:53,[2001:db8::53]:53') ?? [];
     }
 
     egressAllow(name: string): readonly EgressAllowEntry[] {

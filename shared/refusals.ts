@@ -63,6 +63,7 @@ const TABLE = {
     ENDPOINT_NOT_FOUND: refusal(404, 'caller', false, 'The site has no endpoint of this name in this version.'),
     VERSION_NOT_FOUND: refusal(404, 'caller', false, 'The site has no such version, or it may not run any more.'),
     REQUEST_NOT_FOUND: refusal(404, 'caller', false, 'There is no schema request with this id.'),
+    CLAIM_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no claim with this id on this domain; it may have expired.'),
     METHOD_NOT_ALLOWED: refusal(405, 'caller', false, 'The path exists, but not with this method; see the Allow header.'),
     REQUEST_TIMEOUT: refusal(408, 'caller', true, 'The request did not arrive whole within 15 seconds.'),
     IDEMPOTENCY_CONFLICT: refusal(409, 'caller', false, 'This Idempotency-Key was used with another body.'),

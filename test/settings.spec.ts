@@ -43,6 +43,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     MAIL_FROM: ['@', 'hello', 'hello@', 'Routebook <@>', 'Routebook <hello@routebook.example', 'a@b.example, c@d.example'],
     EGRESS_PROXY_URL: ['http://proxy:port', 'http://', 'proxy.example:3128'],
     EGRESS_HOSTS: ['a=1.2.3.4=5', 'a', 'a=', '=1.2.3.4', 'a=b.example'],
+    CLAIM_RESOLVERS: ['192.0.2.53', 'dns.example:53', '192.0.2.53:0', '192.0.2.53:99999', '2001:db8::53:53', '[192.0.2.53]:53'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['http://collector example:4318', 'collector:4318'],
 };
 
@@ -64,6 +65,12 @@ const RIGHT: readonly (readonly [name: string, value: string, read: (config: Con
     ['MAIL_FROM', '"Routebook" <hello@routebook.example>', ({ mail }) => mail.from],
     ['EGRESS_PROXY_URL', 'http://user:password@proxy:3128', ({ egressProxyUrl }) => egressProxyUrl],
     ['EGRESS_HOSTS', 'Shop.Example.=127.0.0.1', ({ egressHosts }) => [...egressHosts].join(), 'shop.example,127.0.0.1'],
+    [
+        'CLAIM_RESOLVERS',
+        '192.0.2.53:53, [2001:db8::53]:5353',
+        ({ claimResolvers }) => claimResolvers.join(),
+        '192.0.2.53:53,[2001:db8::53]:5353',
+    ],
     ['EGRESS_HOSTS', 'shop.example=[::1]', ({ egressHosts }) => [...egressHosts].join(), 'shop.example,::1'],
 ];
 

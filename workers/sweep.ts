@@ -1,4 +1,5 @@
 import type { App } from '../shared/app.ts';
+import { forgetClaims } from '../shared/store/claims.ts';
 import { sweepAnswers } from '../shared/store/idempotency.ts';
 import { forgetNotices } from '../shared/store/notices.ts';
 import { sweepResults } from '../shared/store/results.ts';
@@ -39,6 +40,7 @@ export function startSweeper(app: App): { stop(): Promise<void> } {
                     await forgetNotices(db);
                     await forgetSpending(db);
                     await maintainAudit(db);
+                    await forgetClaims(db);
                 }
             } catch (error) {
                 log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');

@@ -4,6 +4,7 @@ import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
 import { newId } from '../shared/domain/ids.ts';
 import type { Span } from '../shared/tracing.ts';
 import { userAgent } from '../shared/user-agent.ts';
+import { startClaimChecks } from './claims/check-claims.ts';
 import type { EgressConnector } from './egress.ts';
 import { loadEndpoint } from './load-endpoint.ts';
 import { openPaces } from './pace.ts';
@@ -63,6 +64,7 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
     const report = () =>
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
+    const claimChecks = startClaimChecks(app, connector);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -78,6 +80,7 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
         drain,
         async close() {
             await drain();
+            await claimChecks.stop();
             await consumer.close();
             await reader.close();
             upstream.close();

@@ -58,6 +58,20 @@ const VERSION: JsonObject = {
 
 const MAINTAINERS: JsonObject = { success: true, data: [{ workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' }], meta: PAGE };
 
+const CLAIM_VALUE = 'routebook-claim=7Jq2mX9sTd4VbN6yKf8Lw3Pz5Rc1Ga0E';
+const CLAIM: JsonObject = {
+    claim_id: 'clm_3kV8nB5xQw2T',
+    domain: 'example.com',
+    status: 'pending',
+    reason: null,
+    value: CLAIM_VALUE,
+    methods: [{ dns: `_routebook.example.com TXT ${CLAIM_VALUE}` }, { url: 'https://example.com/.well-known/routebook.txt' }],
+    created_at: AT,
+    checked_at: null,
+    proven_at: null,
+    expires_at: '2026-11-09T09:30:00.000Z',
+};
+
 /** A body that can be sent, by the name of its contract. */
 export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     postFetch: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, dry_run: true },
@@ -136,6 +150,10 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getMaintainers: MAINTAINERS,
     putMaintainer: MAINTAINERS,
     deleteMaintainer: MAINTAINERS,
+    postClaim: { success: true, data: CLAIM },
+    getClaims: { success: true, data: [CLAIM], meta: PAGE },
+    postClaimCheck: { success: true, data: { status: 'proven', reason: null } },
+    deleteClaim: { success: true, data: { claim_id: 'clm_3kV8nB5xQw2T', deleted: true } },
     getPackage: { success: true, data: { ...PACKAGE, version: 3, version_hash: HASH, published_at: AT } },
     postSchemaRequest: {
         success: true,

@@ -1,6 +1,7 @@
 import { getAccount } from './account.ts';
 import { getAudit } from './audit.ts';
 import { getCatalog } from './catalog.ts';
+import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
 import { postFetch } from './fetch.ts';
@@ -25,6 +26,10 @@ export const CONTRACTS = [
     putMaintainer,
     deleteMaintainer,
     getPackage,
+    postClaim,
+    getClaims,
+    postClaimCheck,
+    deleteClaim,
     postSchemaRequest,
     getSchemaRequest,
     getAccount,

@@ -39,6 +39,7 @@ const TAGS: Readonly<Record<string, string>> = {
     Catalog: 'What a site offers, for a stated intent',
     Fetch: 'Calls that Routebook makes for you',
     Registry: 'Packages of routes: found, read, published and looked after',
+    Owners: 'Domains whose owners prove that they are theirs, and what they allow here',
     Requests: 'Schemas that somebody wishes for',
     Account: 'What is left to spend',
     Discovery: 'What there is, and how it is doing',

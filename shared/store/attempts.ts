@@ -34,6 +34,8 @@ export const ATTEMPTS = {
     'foreign mail by client': { most: 20, seconds: HOUR },
     'invitation by user': { most: 20, seconds: DAY },
     'invitation by address': { most: 3, seconds: DAY },
+    'claim check by claim': { most: 1, seconds: MINUTE },
+    'claim check by account': { most: 20, seconds: HOUR },
     'checkout by workspace': { most: 30, seconds: HOUR },
 } as const satisfies Record<string, Bound>;
 

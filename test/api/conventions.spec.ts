@@ -3,7 +3,7 @@ import { checkEnvelope } from '../support/answers.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
-import { callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT } from '../support/routes.ts';
+import { aProvenClaim, callRoute, codeOf, dataOf, detailsOf, everyRoute, INTENT } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -29,7 +29,7 @@ describe('every route', () => {
         const { workspaceId } = await join(world);
         const asked = { domain: SITE, task: 'Read the price of every product once a day.' };
         const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
-        const routes = everyRoute(SITE, { workspace_id: workspaceId, request_id });
+        const routes = everyRoute(SITE, { workspace_id: workspaceId, request_id, claim_id: await aProvenClaim(world, maker, SITE) });
         for (const route of routes.filter(({ contract }) => contract.name !== 'postFetch')) {
             const answer = await callRoute(maker, route);
             expect(answer.body['success'] ?? answer.body['openapi'], route.path).to.be.oneOf([true, '3.1.0']);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { join } from '../support/people.ts';
-import { callRoute, dataOf, everyRoute } from '../support/routes.ts';
+import { aProvenClaim, callRoute, dataOf, everyRoute } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES } from '../support/world.ts';
 
@@ -19,7 +19,11 @@ for (const topology of TOPOLOGIES) {
             dataOf(await maker.publish(shopPackage(shop.port)));
             const asked = { domain: SHOP, task: 'Read the price of every product once a day.' };
             const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
-            const routes = everyRoute(SHOP, { workspace_id: other.workspaceId, request_id });
+            const routes = everyRoute(SHOP, {
+                workspace_id: other.workspaceId,
+                request_id,
+                claim_id: await aProvenClaim(world, maker, SHOP),
+            });
             const inOrder = routes.toSorted((a, b) => LAST.indexOf(a.contract.name) - LAST.indexOf(b.contract.name));
             const statuses = new Map<string, number>();
             for (const route of inOrder) statuses.set(route.contract.name, (await callRoute(maker, route)).status);

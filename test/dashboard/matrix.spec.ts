@@ -35,6 +35,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     ses: /what: 'session'/,
     req: /what: 'request'/,
     srq: /what: 'schema_request'/,
+    clm: /what: 'claim'/,
     op: /operation: newId\('op'\)/,
     inv: /invitation_id: newId\('inv'\)/,
     pky: /passkey_id: newId\('pky'\)/,

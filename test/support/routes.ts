@@ -3,15 +3,24 @@ import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import type { Answer, Person } from './people.ts';
 import { aPackage } from './schemas.ts';
+import type { World } from './world.ts';
 
 export const INTENT = 'find one product together with its price';
 
 /** What stands in the placeholders of paths. */
 export interface Places {
-    /** A site's version and who maintains it, a request for a schema: absent ones unless a test has some. */
+    /** A site's version and who maintains it, a request for a schema, a claim: absent ones unless a test has some. */
     version: string;
     workspace_id: string;
     request_id: string;
+    claim_id: string;
+}
+
+/** The id of a claim of somebody's on a domain, proved without anybody looking it up. */
+export async function aProvenClaim({ app }: World, person: Person, domain: string): Promise<string> {
+    const { claim_id: id } = dataOf<{ claim_id: string }>(await person.call('POST', `/v1/sites/${domain}/claims`));
+    await app.db.raw("update claims set status = 'proven', method = 'dns', proven_at = app_now() where id = ?", [id]);
+    return id;
 }
 
 /** A request of every route that is right in shape, made from the table of contracts; `site` and `body` as the test wants them. */
@@ -33,7 +42,15 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         postSchemaRequest: { domain: site, task: 'Read the price of every product once a day.' },
     };
     const values = new Map<string, string>(
-        Object.entries({ site, domain: site, version: '1', workspace_id: newId('wsp'), request_id: newId('srq'), ...places }),
+        Object.entries({
+            site,
+            domain: site,
+            version: '1',
+            workspace_id: newId('wsp'),
+            request_id: newId('srq'),
+            claim_id: newId('clm'),
+            ...places,
+        }),
     );
     return contracts.map((contract) => {
         const body = bodies[contract.name];

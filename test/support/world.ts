@@ -119,6 +119,8 @@ function testConfig(databaseUrl: string, topology: Topology, overrides: Partial<
         clientConnections: 0,
         clientConnectionsPerSecond: 0,
         egressAllow: loopback.entries,
+        // Nobody listens there: no test asks the name servers of this machine.
+        claimResolvers: ['127.0.0.1:9'],
         ...overrides,
         databaseUrl,
     };

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import { createClaim } from '../../../shared/store/claims.ts';
 import * as keys from '../../../shared/store/keys.ts';
 import * as sites from '../../../shared/store/sites.ts';
 import { join, type Person } from '../people.ts';
@@ -78,6 +79,7 @@ export async function openGround(topology?: Topology): Promise<Ground> {
     await narrow.call('GET', `/v1/catalog/${SHOP}?intent=${encodeURIComponent(INTENT)}`);
 
     await good.call('PUT', `/v1/schemas/${SHOP}/maintainers/${other.workspaceId}`);
+    const claims = await keepClaims(world, good);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
     const values: Record<string, (random: Random) => Json> = {
         site: ({ pick }) => pick([SHOP, ` ${SHOP.toUpperCase()}. `, `www.${SHOP}`]),
@@ -97,6 +99,10 @@ export async function openGround(topology?: Topology): Promise<Ground> {
         'deleteYank.version': ({ int }) => String(int(1, 5)),
         'putMaintainer.site': () => 'kept.test',
         'deleteMaintainer.site': () => 'kept.test',
+        'postClaimCheck.domain': () => 'claimed.test',
+        'postClaimCheck.claim_id': () => claims.proven,
+        'deleteClaim.domain': () => 'claimed.test',
+        'deleteClaim.claim_id': () => claims.open,
         'postSchemaRequest.domain': ({ int }) => `wished${int(0, 9)}.test`,
         task: ({ words, int }) => `${TASK} ${words(int(0, 300))}`,
         output_shape: ({ words, int }) => words(int(1, 200)),
@@ -140,6 +146,24 @@ export async function openGround(topology?: Topology): Promise<Ground> {
             }
         },
     };
+}
+
+/** A claim that is proven, and one that can be deleted again and again; of those made later none counts as open. */
+async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Person): Promise<{ proven: string; open: string }> {
+    const made = async () => {
+        const created = await createClaim(db, { registrable: 'claimed.test', workspaceId, accountId: userId });
+        if (!created.ok) throw new Error('the account has too many claims');
+        return created.claim.claimId;
+    };
+    const [proven, open] = [await made(), await made()];
+    await db.raw("update claims set status = 'proven', method = 'dns', proven_at = app_now() where id = ?", [proven]);
+    await db.raw(`
+        create function keep_claim() returns trigger language plpgsql as $$ begin insert into claims select old.*; return null; end $$;
+        create function pass_claim() returns trigger language plpgsql as $$ begin delete from claims where id = new.id; return null; end $$;
+        create trigger keep_claim after delete on claims for each row when (old.id = '${open}') execute function keep_claim();
+        create trigger pass_claim after insert on claims for each row when (new.id <> '${open}') execute function pass_claim();
+    `);
+    return { proven, open };
 }
 
 /** Body of a fetch of the shop that succeeds. */

@@ -38,8 +38,18 @@ const WRONG_SITES: Readonly<Record<string, string>> = {
     'an emoji that no name takes': '%F0%9F%92%A9..test',
 };
 
+/** Claims are made on domains that nothing was published for. */
+const UNKNOWN_DOMAIN: Readonly<Record<string, RefusalCode | 'success'>> = {
+    postClaim: 'success',
+    getClaims: 'success',
+    postClaimCheck: 'CLAIM_NOT_FOUND',
+    deleteClaim: 'CLAIM_NOT_FOUND',
+};
+
+const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = { request_id: 'REQUEST_NOT_FOUND', claim_id: 'CLAIM_NOT_FOUND' };
+
 function wrongPlaces({ id, parameters }: Operation): Mutation[] {
-    const at = (parameter: string, name: string, value: string, codes: RefusalCode[]): Mutation => ({
+    const at = (parameter: string, name: string, value: string, codes: Mutation['codes']): Mutation => ({
         name: `${parameter} that is ${name}`,
         codes,
         apply: (draft) => ({ ...draft, places: { ...draft.places, [parameter]: value } }),
@@ -58,7 +68,7 @@ function wrongPlaces({ id, parameters }: Operation): Mutation[] {
                     ...Object.entries(WRONG_SITES).map(([what, value]) => at(name, what, value, ['INVALID_DOMAIN'])),
                     at(name, 'a NUL', 'shop%00.test', ['INVALID_DOMAIN', 'VALIDATION_ERROR']),
                     at(name, 'too long', 'x'.repeat(1025), ['VALIDATION_ERROR']),
-                    at(name, 'unknown', 'nowhere.test', ['SITE_NOT_FOUND']),
+                    at(name, 'unknown', 'nowhere.test', [UNKNOWN_DOMAIN[id] ?? 'SITE_NOT_FOUND']),
                 ];
             }
             if (name === 'version') {
@@ -68,7 +78,7 @@ function wrongPlaces({ id, parameters }: Operation): Mutation[] {
                     at(name, 'unknown', '999999', ['VERSION_NOT_FOUND']),
                 ];
             }
-            const code = id === 'getSchemaRequest' ? 'REQUEST_NOT_FOUND' : 'NOT_FOUND';
+            const code = UNKNOWN_ID[name] ?? 'NOT_FOUND';
             if (schema.type !== 'string') throw new Error(`no wrong values are made for ${id} ${name}`);
             return [
                 ...broken,

@@ -27,6 +27,7 @@ export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' 
     ENDPOINT_NOT_FOUND: 'input',
     VERSION_NOT_FOUND: 'input',
     REQUEST_NOT_FOUND: 'input',
+    CLAIM_NOT_FOUND: 'input',
     METHOD_NOT_ALLOWED: 'input',
     REQUEST_TIMEOUT: 'never: it takes a slow sender',
     IDEMPOTENCY_CONFLICT: 'input',

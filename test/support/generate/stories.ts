@@ -46,6 +46,8 @@ const STORIES: Readonly<Record<string, (ground: Ground) => Mutation[]>> = {
             apply: (draft) => ({ ...draft, places: { site: 'alone.test', workspace_id: ground.keeper } }),
         },
     ],
+    postClaimCheck: foreignClaim,
+    deleteClaim: foreignClaim,
     postSchemaRequest: () => [
         field('a domain that is none', { domain: 'localhost' }, ['INVALID_DOMAIN']),
         field('a task that is too short', { task: 'too short' }, ['VALIDATION_ERROR']),
@@ -85,6 +87,14 @@ const STORIES: Readonly<Record<string, (ground: Ground) => Mutation[]>> = {
 
 function maintained({ keys }: Ground): Mutation[] {
     return [key('the key of a workspace that does not maintain it', keys.other, 'NOT_MAINTAINER')];
+}
+
+function foreignClaim({ keys }: Ground): Mutation[] {
+    return [
+        key("another workspace's key", keys.other, 'CLAIM_NOT_FOUND'),
+        site('a claim that is not there', 'claim_id', 'clm_0000000000000000000000', 'CLAIM_NOT_FOUND'),
+        site('a domain that it is not about', 'domain', 'elsewhere.test', 'CLAIM_NOT_FOUND'),
+    ];
 }
 
 function intent(name: string, value: string | undefined, code: RefusalCode): Mutation {

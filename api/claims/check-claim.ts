@@ -1,0 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { takeAttempts } from '../../shared/store/attempts.ts';
+import * as claims from '../../shared/store/claims.ts';
+import { requireManager } from '../require-manager.ts';
+import type { Call, Reply } from '../serve.ts';
+import { readSite } from '../site.ts';
+
+/** How long a caller waits for the lookup, and how often its end is looked for. Milliseconds. */
+const PATIENCE_MS = 9000;
+const LOOK_MS = 150;
+
+/** POST /v1/sites/{domain}/claims/{claim_id}/check: a worker looks the proof up, while the caller waits. */
+export async function checkClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimChecked>> {
+    const { app, params, gone } = call;
+    const { registrable } = readSite(params.domain, '/domain');
+    const { workspaceId, accountId } = requireManager(call);
+    const name = { claimId: params.claim_id, registrable, workspaceId };
+    const claim = await claims.findClaim(app.db, name);
+    if (claim === undefined) throw new Refusal('CLAIM_NOT_FOUND');
+    if (claim.status === 'proven') return { answer: { status: 'proven', reason: null } };
+    await countCheck(call, claim.claimId, accountId);
+    await claims.askForCheck(app.db, claim.claimId);
+
+    const endsAt = performance.now() + PATIENCE_MS;
+    while (performance.now() < endsAt && !gone.aborted) {
+        await pause(LOOK_MS);
+        const now = await claims.findClaim(app.db, name);
+        if (now === undefined) throw new Refusal('CLAIM_NOT_FOUND');
+        if (now.checks > claim.checks) return { answer: { status: now.status, reason: now.reason } };
+    }
+    return { answer: { status: 'pending', reason: 'The lookup has not ended yet; list the claims to see how it ended.' } };
+}
+
+/** @throws Refusal RATE_LIMITED */
+async function countCheck({ app }: Call<ClaimParams, object, undefined>, claimId: string, accountId: string): Promise<void> {
+    const retryAfter = await takeAttempts(app.db, [
+        ['claim check by claim', claimId],
+        ['claim check by account', accountId],
+    ]);
+    if (retryAfter === 0) return;
+    throw new Refusal('RATE_LIMITED', 'A claim is checked once a minute, and an account checks 20 times an hour.', { retryAfter });
+}

@@ -1,0 +1,60 @@
+import type { ClaimDeleted, ClaimEntry, ClaimParams, DomainParams } from '../../shared/contracts/claims.ts';
+import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import { proofLine, proofName, proofUrl } from '../../shared/domain/proof.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import * as claims from '../../shared/store/claims.ts';
+import type { Caller } from '../../shared/store/keys.ts';
+import { readPage } from '../page.ts';
+import { requireManager } from '../require-manager.ts';
+import type { Call, Reply } from '../serve.ts';
+import { readSite } from '../site.ts';
+
+/** POST /v1/sites/{domain}/claims */
+export async function createClaim(call: Call<DomainParams, object, undefined>): Promise<Reply<ClaimEntry>> {
+    const { app, params } = call;
+    const { registrable } = readSite(params.domain, '/domain');
+    const { workspaceId, accountId } = requireManager(call);
+    const created = await claims.createClaim(app.db, { registrable, workspaceId, accountId });
+    if (!created.ok) {
+        const message = `This account has ${claims.OPEN_CLAIMS} unproven claims, which is the limit: prove or delete one.`;
+        throw new Refusal('RATE_LIMITED', message, { retryAfter: created.retryAfter });
+    }
+    return { answer: presentClaim(created.claim), headers: { location: `/v1/sites/${registrable}/claims` } };
+}
+
+/** GET /v1/sites/{domain}/claims */
+export async function listClaims(call: Call<DomainParams, PageQuery, undefined>): Promise<Reply<ClaimEntry[]>> {
+    const { registrable } = readSite(call.params.domain, '/domain');
+    const { workspaceId } = call.caller as Caller;
+    const page = await readPage(call, 'getClaims', [workspaceId, registrable]);
+    const after = page.from as claims.ClaimPlace | undefined;
+    const listed = await claims.listClaims(call.app.browse, { registrable, workspaceId }, { limit: page.limit, after });
+    return { answer: listed.claims.map(presentClaim), pagination: await page.end(listed.next as Json | undefined, listed.total) };
+}
+
+/** DELETE /v1/sites/{domain}/claims/{claim_id} */
+export async function deleteClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimDeleted>> {
+    const { app, params } = call;
+    const { registrable } = readSite(params.domain, '/domain');
+    const { workspaceId } = requireManager(call);
+    const isDeleted = await claims.deleteClaim(app.db, { claimId: params.claim_id, registrable, workspaceId });
+    if (!isDeleted) throw new Refusal('CLAIM_NOT_FOUND');
+    return { answer: { claim_id: params.claim_id, deleted: true } };
+}
+
+function presentClaim(claim: claims.Claim): ClaimEntry {
+    const { registrable, token, provenAt } = claim;
+    return {
+        claim_id: claim.claimId,
+        domain: registrable,
+        status: claim.status,
+        reason: claim.reason,
+        value: proofLine(token),
+        methods: [{ dns: `${proofName(registrable)} TXT ${proofLine(token)}` }, { url: proofUrl(registrable) }],
+        created_at: claim.createdAt.toISOString(),
+        checked_at: claim.checkedAt?.toISOString() ?? null,
+        proven_at: provenAt?.toISOString() ?? null,
+        expires_at: provenAt === null ? claim.expiresAt.toISOString() : null,
+    };
+}

@@ -1,0 +1,98 @@
+import type { Db } from '../db.ts';
+import { type ProofMethod, proofLine, proofName, proofUrl } from '../domain/proof.ts';
+import { type Claim, type ClaimColumns, toClaim } from './claims.ts';
+import { lockRegistrable } from './domain-lock.ts';
+import { addMaintainer } from './maintainers.ts';
+import { mailOwners } from './workspace-mails.ts';
+
+/** `undecided`: nothing was learned, for example because the file may not be read at the moment. */
+export type ProofFound = { result: 'proven'; method: ProofMethod } | { result: 'failed' | 'undecided'; reason: string };
+
+const RECHECK_DAYS = 30;
+/** A proof that failed is looked for again so many times, a day apart, before it is lost. */
+const MOST_FAILURES = 3;
+
+/**
+ * Writes down what a lookup found. The first proof makes the workspace an owner and a maintainer, and has the domain's other proofs
+ * looked up again; a proof that is no longer found is lost with the third failure in a row.
+ */
+export async function endCheck(db: Db, claimId: string, found: ProofFound): Promise<void> {
+    await db.transaction(async (trx) => {
+        const { rows: named } = await trx.raw<{ rows: { registrable: string }[] }>('select registrable from claims where id = ?', [
+            claimId,
+        ]);
+        if (named[0] === undefined) return;
+        // In the order of every other change of a domain: its row first.
+        await lockRegistrable(trx, named[0].registrable);
+        const { rows } = await trx.raw<{ rows: (ClaimColumns & { failures: number })[] }>('select * from claims where id = ? for update', [
+            claimId,
+        ]);
+        const row = rows[0];
+        if (row === undefined) return;
+        await trx.raw('update claims set began_at = null, due_at = null, checks = checks + 1, checked_at = app_now() where id = ?', [
+            claimId,
+        ]);
+        const claim = toClaim(row);
+        if (found.result === 'proven') await prove(trx, claim, found.method);
+        else if (claim.status !== 'proven')
+            await trx.raw("update claims set status = 'failed', reason = ? where id = ?", [found.reason, claimId]);
+        else if (found.result === 'undecided') await lookAgain(trx, claimId, 1);
+        else await countFailure(trx, claim, row.failures + 1, found.reason);
+    });
+}
+
+async function prove(db: Db, { claimId, registrable, workspaceId, status }: Claim, method: ProofMethod): Promise<void> {
+    await db.raw(
+        `update claims set status = 'proven', reason = null, method = ?, failures = 0, proven_at = coalesce(proven_at, app_now())
+         where id = ?`,
+        [method, claimId],
+    );
+    await lookAgain(db, claimId, RECHECK_DAYS);
+    if (status === 'proven') return;
+    await addMaintainer(db, registrable, workspaceId);
+    await db.raw("update claims set due_at = app_now() where registrable = ? and status = 'proven' and workspace_id <> ?", [
+        registrable,
+        workspaceId,
+    ]);
+    await mailOwners(db, workspaceId, {
+        subject: `Your workspace is proved as the owner of ${registrable}`,
+        text: [
+            `A claim on ${registrable} was proved ${method === 'dns' ? 'by DNS' : 'by a file'}. Your workspace is now its owner here:`,
+            'it is told of every version, and decides who maintains it and what may be called.',
+            '',
+            'Leave the record or the file where it is: it is looked up again every month.',
+            'If nobody of yours did this, somebody else can change your DNS or your web server.',
+        ].join('\n'),
+    });
+}
+
+async function countFailure(db: Db, claim: Claim, failures: number, reason: string): Promise<void> {
+    const { claimId, registrable, workspaceId, token } = claim;
+    const isLost = failures >= MOST_FAILURES;
+    if (isLost)
+        await db.raw(
+            `update claims set status = 'failed', reason = ?, method = null, failures = 0, proven_at = null,
+                    expires_at = app_now() + interval '7 days' where id = ?`,
+            [reason, claimId],
+        );
+    else {
+        await db.raw('update claims set failures = ?, reason = ? where id = ?', [failures, reason, claimId]);
+        await lookAgain(db, claimId, 1);
+    }
+    await mailOwners(db, workspaceId, {
+        subject: isLost ? `${registrable} is no longer proved as yours` : `The proof of ${registrable} was not found`,
+        text: [
+            `The proof that ${registrable} belongs to your workspace was not found: ${reason}`,
+            isLost
+                ? 'That was the third time in a row: the domain counts as unproven. Your workspace still maintains it.'
+                : `It is looked up again tomorrow; the domain counts as unproven after ${MOST_FAILURES} failures in a row, and this was number ${failures}.`,
+            '',
+            `Put it back as the TXT record ${proofName(registrable)} or as a line of ${proofUrl(registrable)}:`,
+            proofLine(token),
+        ].join('\n'),
+    });
+}
+
+async function lookAgain(db: Db, claimId: string, days: number): Promise<void> {
+    await db.raw("update claims set due_at = app_now() + ? * interval '1 day' where id = ?", [days, claimId]);
+}

@@ -1,0 +1,93 @@
+import type { IncomingMessage } from 'node:http';
+import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/proof.ts';
+import { createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent } from '../egress.ts';
+import { type CallTime, openCallTime } from '../upstream/call.ts';
+
+const TIMEOUT_MS = 6000;
+const HEADER_BYTES = 16 * 1024;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+export interface FileReader {
+    /** Looks for a claim's line in the domain's file. Undefined where it is there, otherwise why it does not prove the claim. */
+    read(registrable: string, token: string): Promise<string | undefined>;
+    close(): void;
+}
+
+/** Reads proof files through the guard. @param connector only tests pass another than the guarded one */
+export function createFileReader(
+    rules: EgressRules,
+    userAgent: () => string,
+    connector: EgressConnector = createConnector(rules),
+): FileReader {
+    const agent = new GuardedAgent('https', connector);
+    return {
+        async read(registrable, token) {
+            const time = openCallTime(Date.now() + TIMEOUT_MS, undefined);
+            const url = new URL(proofUrl(registrable));
+            try {
+                const first = await get(agent, url, userAgent(), time);
+                const www = new URL(url);
+                www.hostname = `www.${registrable}`;
+                if ('moved' in first && first.moved !== www.href) return `${url.href} redirects elsewhere than to ${www.href}.`;
+                const last = 'moved' in first ? await get(agent, www, userAgent(), time) : first;
+                if ('moved' in last) return `${www.href} redirects once more.`;
+                if ('problem' in last) return `${url.href} ${last.problem}.`;
+                return hasProofLine(last.text, token) ? undefined : `${url.href} has no line with this value.`;
+            } catch (error) {
+                if (error instanceof EgressDenied) return `${url.hostname} has an address that may not be reached from here.`;
+                return `${url.href} ${time.isOver() ? 'did not answer in time' : 'could not be read over https'}.`;
+            } finally {
+                time.close();
+            }
+        },
+        close: () => agent.destroy(),
+    };
+}
+
+type Read = { text: string } | { moved: string } | { problem: string };
+
+/** One request; the connection is closed as soon as more has come than the file may have. */
+function get(agent: GuardedAgent, url: URL, userAgent: string, time: CallTime): Promise<Read> {
+    return new Promise((resolve, reject) => {
+        const headers = { host: url.hostname, 'user-agent': userAgent, accept: 'text/plain', 'accept-encoding': 'identity' };
+        const request = agent.request(url, { method: 'GET', headers, maxHeaderSize: HEADER_BYTES }, time);
+        const forget = time.whenOver(() => request.destroy(new Error('the time is over')));
+        const done = (end: () => void) => {
+            forget();
+            end();
+            request.destroy();
+        };
+        request.on('error', (error) => done(() => reject(error)));
+        request.on('response', (response) => {
+            read(response, url).then(
+                (found) => done(() => resolve(found)),
+                (error: unknown) => done(() => reject(error)),
+            );
+        });
+        request.end();
+    });
+}
+
+async function read(response: IncomingMessage, url: URL): Promise<Read> {
+    const { statusCode = 0, headers } = response;
+    const location = headers.location;
+    if (REDIRECTS.has(statusCode) && location !== undefined) return { moved: URL.parse(location, url)?.href ?? '' };
+    if (statusCode !== 200) return { problem: `answers with status ${statusCode}` };
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') return { problem: 'answers compressed, which was not asked for' };
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+        bytes += chunk.length;
+        if (bytes > PROOF_FILE_BYTES) return { problem: `has more than ${PROOF_FILE_BYTES} bytes` };
+        chunks.push(chunk);
+    }
+    return textOf(Buffer.concat(chunks));
+}
+
+function textOf(bytes: Buffer): Read {
+    try {
+        return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+    } catch {
+        return { problem: 'is not a text in UTF-8' };
+    }
+}
