@@ -2,6 +2,7 @@ import type { Transporter } from 'nodemailer';
 import type { Config } from './config.ts';
 import type { Db } from './db.ts';
 import type { Log } from './log.ts';
+import { mailNews } from './mail-news.ts';
 import type { Secrets } from './secrets.ts';
 import { tokenOfLink } from './store/mail-links.ts';
 import * as mails from './store/mails.ts';
@@ -38,6 +39,7 @@ export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOption
     let isClosed = false;
 
     async function empty(): Promise<void> {
+        await mailNews(db, secrets, publicUrl());
         const take = () => mails.takeMail(db, secrets);
         for (let waiting = await take(); waiting !== undefined && !isClosed; waiting = await take()) {
             const failure = await deliver(waiting).then(

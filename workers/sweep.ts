@@ -7,6 +7,7 @@ import { forgetSpending } from '../shared/store/spending.ts';
 import * as usage from '../shared/store/usage.ts';
 import { forgetExpired } from '../shared/store/web-sessions.ts';
 import { maintainAudit } from '../shared/store/workspace-audit.ts';
+import { forgetNews } from '../shared/store/workspace-news.ts';
 import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
@@ -41,6 +42,7 @@ export function startSweeper(app: App): { stop(): Promise<void> } {
                     await forgetSpending(db);
                     await maintainAudit(db);
                     await forgetClaims(db);
+                    await forgetNews(db);
                 }
             } catch (error) {
                 log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');

@@ -3,7 +3,7 @@ import { type ProofMethod, proofLine, proofName, proofUrl } from '../domain/proo
 import { type Claim, type ClaimColumns, toClaim } from './claims.ts';
 import { lockRegistrable } from './domain-lock.ts';
 import { addMaintainer } from './maintainers.ts';
-import { mailOwners } from './workspace-mails.ts';
+import { tellOwners } from './workspace-news.ts';
 
 /** `undecided`: nothing was learned, for example because the file may not be read at the moment. */
 export type ProofFound = { result: 'proven'; method: ProofMethod } | { result: 'failed' | 'undecided'; reason: string };
@@ -54,15 +54,12 @@ async function prove(db: Db, { claimId, registrable, workspaceId, status }: Clai
         registrable,
         workspaceId,
     ]);
-    await mailOwners(db, workspaceId, {
+    await tellOwners(db, {
+        workspaceId,
         subject: `Your workspace is proved as the owner of ${registrable}`,
-        text: [
-            `A claim on ${registrable} was proved ${method === 'dns' ? 'by DNS' : 'by a file'}. Your workspace is now its owner here:`,
-            'it is told of every version, and decides who maintains it and what may be called.',
-            '',
-            'Leave the record or the file where it is: it is looked up again every month.',
-            'If nobody of yours did this, somebody else can change your DNS or your web server.',
-        ].join('\n'),
+        line: `A claim on ${registrable} was proved ${method === 'dns' ? 'by DNS' : 'by a file'}. Your workspace is now its owner here: it is told of every version, and decides who maintains it and what may be called.
+
+Leave the record or the file where it is: it is looked up again every month. If nobody of yours did this, somebody else can change your DNS or your web server.`,
     });
 }
 
@@ -79,17 +76,15 @@ async function countFailure(db: Db, claim: Claim, failures: number, reason: stri
         await db.raw('update claims set failures = ?, reason = ? where id = ?', [failures, reason, claimId]);
         await lookAgain(db, claimId, 1);
     }
-    await mailOwners(db, workspaceId, {
+    const what = isLost
+        ? 'That was the third time in a row: the domain counts as unproven. Your workspace still maintains it.'
+        : `It is looked up again tomorrow; the domain counts as unproven after ${MOST_FAILURES} failures in a row, and this was number ${failures}.`;
+    await tellOwners(db, {
+        workspaceId,
         subject: isLost ? `${registrable} is no longer proved as yours` : `The proof of ${registrable} was not found`,
-        text: [
-            `The proof that ${registrable} belongs to your workspace was not found: ${reason}`,
-            isLost
-                ? 'That was the third time in a row: the domain counts as unproven. Your workspace still maintains it.'
-                : `It is looked up again tomorrow; the domain counts as unproven after ${MOST_FAILURES} failures in a row, and this was number ${failures}.`,
-            '',
-            `Put it back as the TXT record ${proofName(registrable)} or as a line of ${proofUrl(registrable)}:`,
-            proofLine(token),
-        ].join('\n'),
+        line: `The proof that ${registrable} belongs to your workspace was not found: ${reason} ${what}
+
+Put it back as the TXT record ${proofName(registrable)} or as a line of ${proofUrl(registrable)}: ${proofLine(token)}`,
     });
 }
 
