@@ -79,6 +79,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     description:
         'Takes no body. Of the domain the registrable part is claimed: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account has 10 unproven claims at the most, each for 7 days. A proved domain needs no published schema.',
     auth: 'required',
+    scope: 'maintain',
     counted: false,
     params: domainParams(),
     answer: { shape: 'data', status: 201, schema: entry() },
@@ -94,6 +95,7 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     summary: "List your workspace's claims on a domain",
     description: 'The oldest first. Claims of other workspaces are never shown.',
     auth: 'required',
+    scope: 'maintain',
     counted: false,
     params: domainParams(),
     query: v.pageQuery(),
@@ -111,6 +113,7 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
     description:
         'Takes no body. A worker asks the name servers for the TXT record and reads the file over https, where a redirect may lead to `www.` of the domain alone. Answers within 10 seconds; `pending` where the lookup has not ended by then. One check a minute for a claim, 20 an hour for an account. The proof makes the workspace the owner and a maintainer; it is looked up again every month, and lost after three failures a day apart.',
     auth: 'required',
+    scope: 'maintain',
     counted: false,
     params: claimParams(),
     answer: {
@@ -130,6 +133,7 @@ export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted
     summary: 'Take a claim back',
     description: 'A proved one too: the workspace then is no owner any more, and still a maintainer.',
     auth: 'required',
+    scope: 'maintain',
     counted: false,
     params: claimParams(),
     answer: {

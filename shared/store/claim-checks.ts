@@ -1,6 +1,6 @@
 import type { Db } from '../db.ts';
 import { type ProofMethod, proofLine, proofName, proofUrl } from '../domain/proof.ts';
-import { type Claim, type ClaimColumns, toClaim } from './claims.ts';
+import { type Claim, type ClaimColumns, settleOwner, toClaim } from './claims.ts';
 import { lockRegistrable } from './domain-lock.ts';
 import { addMaintainer } from './maintainers.ts';
 import { tellOwners } from './workspace-news.ts';
@@ -50,6 +50,7 @@ async function prove(db: Db, { claimId, registrable, workspaceId, status }: Clai
     await lookAgain(db, claimId, RECHECK_DAYS);
     if (status === 'proven') return;
     await addMaintainer(db, registrable, workspaceId);
+    await settleOwner(db, registrable, workspaceId);
     await db.raw("update claims set due_at = app_now() where registrable = ? and status = 'proven' and workspace_id <> ?", [
         registrable,
         workspaceId,
@@ -66,13 +67,14 @@ Leave the record or the file where it is: it is looked up again every month. If 
 async function countFailure(db: Db, claim: Claim, failures: number, reason: string): Promise<void> {
     const { claimId, registrable, workspaceId, token } = claim;
     const isLost = failures >= MOST_FAILURES;
-    if (isLost)
+    if (isLost) {
         await db.raw(
             `update claims set status = 'failed', reason = ?, method = null, failures = 0, proven_at = null,
                     expires_at = app_now() + interval '7 days' where id = ?`,
             [reason, claimId],
         );
-    else {
+        await settleOwner(db, registrable, workspaceId);
+    } else {
         await db.raw('update claims set failures = ?, reason = ? where id = ?', [failures, reason, claimId]);
         await lookAgain(db, claimId, 1);
     }

@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts';
-import { type ClaimStatus, newClaimToken, type ProofMethod } from '../domain/proof.ts';
 import { newId } from '../domain/ids.ts';
+import { type ClaimStatus, newClaimToken, type ProofMethod } from '../domain/proof.ts';
+import { lockRegistrable } from './domain-lock.ts';
 
 /** A workspace's word that a registrable domain is its own, and what became of it. */
 export interface Claim {
@@ -109,10 +110,14 @@ export async function listClaims(
 
 /** Ends a claim, a proven one too: what it proved is unproven from now on. False where there is no such claim. */
 export async function deleteClaim(db: Db, name: ClaimName): Promise<boolean> {
-    const claim = await findClaim(db, name);
-    if (claim === undefined) return false;
-    const { rowCount } = await db.raw<{ rowCount: number }>('delete from claims where id = ?', [claim.claimId]);
-    return rowCount === 1;
+    return db.transaction(async (trx) => {
+        await lockRegistrable(trx, name.registrable);
+        const claim = await findClaim(trx, name);
+        if (claim === undefined) return false;
+        await trx.raw('delete from claims where id = ?', [claim.claimId]);
+        await settleOwner(trx, name.registrable, name.workspaceId);
+        return true;
+    });
 }
 
 /** Has a worker look the claim up next. */
@@ -153,11 +158,6 @@ export async function forgetClaims(db: Db): Promise<void> {
     await db.raw(`delete from claims where not ${LIVE}`);
 }
 
-/** Whether some workspace has proved that the domain is its own. */
-export async function isOwned(db: Db, registrable: string): Promise<boolean> {
-    return (await ownersOf(db, registrable)).length > 0;
-}
-
 /** Whether this workspace has proved that the domain is its own. */
 export async function isOwner(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
     return (await ownersOf(db, registrable)).includes(workspaceId);
@@ -166,10 +166,20 @@ export async function isOwner(db: Db, registrable: string, workspaceId: string):
 /** The workspaces that have proved it. */
 export async function ownersOf(db: Db, registrable: string): Promise<string[]> {
     const { rows } = await db.raw<{ rows: { workspace_id: string }[] }>(
-        "select distinct workspace_id from claims where registrable = ? and status = 'proven'",
+        'select workspace_id from maintainers where registrable = ? and proven_at is not null order by proven_at, workspace_id',
         [registrable],
     );
     return rows.map(({ workspace_id }) => workspace_id);
+}
+
+/** Has a maintainer be an owner exactly as long as one of its claims is proven; call it after every change of these. */
+export async function settleOwner(db: Db, registrable: string, workspaceId: string): Promise<void> {
+    await db.raw(
+        `update maintainers m set proven_at = (select min(c.proven_at) from claims c
+             where c.registrable = m.registrable and c.workspace_id = m.workspace_id and c.status = 'proven')
+         where m.registrable = ? and m.workspace_id = ?`,
+        [registrable, workspaceId],
+    );
 }
 
 const LIVE = "(status = 'proven' or expires_at > app_now())";

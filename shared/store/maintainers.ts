@@ -40,6 +40,8 @@ export async function removeMaintainer(db: Db, registrable: string, workspaceId:
     if (!(await isMaintainer(db, registrable, workspaceId))) return 'absent';
     if ((await count(db, registrable)) === 1) return 'last';
     await db.raw('delete from maintainers where registrable = ? and workspace_id = ?', [registrable, workspaceId]);
+    // Who leaves, or is removed by an operator, proves the domain anew.
+    await db.raw('delete from claims where registrable = ? and workspace_id = ?', [registrable, workspaceId]);
     return 'removed';
 }
 
@@ -67,6 +69,7 @@ export async function transferDomain(db: Db, registrable: string, workspaceId: s
     await addMaintainer(db, registrable, workspaceId);
     await db.raw("update maintainers set granted = 'transferred' where registrable = ? and workspace_id = ?", [registrable, workspaceId]);
     await db.raw('delete from maintainers where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
+    await db.raw('delete from claims where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
 }
 
 /** Where a page of maintainers begins: behind this one. */
