@@ -3,7 +3,7 @@ import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts
 import { Refusal } from '../../shared/refusals.ts';
 import { takeAttempts } from '../../shared/store/attempts.ts';
 import * as claims from '../../shared/store/claims.ts';
-import { requireManager } from '../require-manager.ts';
+import type { Caller } from '../../shared/store/keys.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite } from '../site.ts';
 
@@ -15,7 +15,7 @@ const LOOK_MS = 150;
 export async function checkClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimChecked>> {
     const { app, params, gone } = call;
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId, accountId } = requireManager(call);
+    const { workspaceId, accountId } = call.caller as Caller;
     const name = { claimId: params.claim_id, registrable, workspaceId };
     const claim = await claims.findClaim(app.db, name);
     if (claim === undefined) throw new Refusal('CLAIM_NOT_FOUND');

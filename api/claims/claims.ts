@@ -6,7 +6,6 @@ import { Refusal } from '../../shared/refusals.ts';
 import * as claims from '../../shared/store/claims.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import { readPage } from '../page.ts';
-import { requireManager } from '../require-manager.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite } from '../site.ts';
 
@@ -14,7 +13,7 @@ import { readSite } from '../site.ts';
 export async function createClaim(call: Call<DomainParams, object, undefined>): Promise<Reply<ClaimEntry>> {
     const { app, params } = call;
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId, accountId } = requireManager(call);
+    const { workspaceId, accountId } = call.caller as Caller;
     const created = await claims.createClaim(app.db, { registrable, workspaceId, accountId });
     if (!created.ok) {
         const message = `This account has ${claims.OPEN_CLAIMS} unproven claims, which is the limit: prove or delete one.`;
@@ -37,7 +36,7 @@ export async function listClaims(call: Call<DomainParams, PageQuery, undefined>)
 export async function deleteClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimDeleted>> {
     const { app, params } = call;
     const { registrable } = readSite(params.domain, '/domain');
-    const { workspaceId } = requireManager(call);
+    const { workspaceId } = call.caller as Caller;
     const isDeleted = await claims.deleteClaim(app.db, { claimId: params.claim_id, registrable, workspaceId });
     if (!isDeleted) throw new Refusal('CLAIM_NOT_FOUND');
     return { answer: { claim_id: params.claim_id, deleted: true } };

@@ -80,6 +80,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
         'Takes no body. Of the domain the registrable part is claimed: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account has 10 unproven claims at the most, each for 7 days. A proved domain needs no published schema.',
     auth: 'required',
     scope: 'maintain',
+    actsOnDomain: true,
     counted: false,
     params: domainParams(),
     answer: { shape: 'data', status: 201, schema: entry() },
@@ -96,6 +97,7 @@ export const getClaims = contract<DomainParams, v.PageQuery, undefined, ClaimEnt
     description: 'The oldest first. Claims of other workspaces are never shown.',
     auth: 'required',
     scope: 'maintain',
+    actsOnDomain: true,
     counted: false,
     params: domainParams(),
     query: v.pageQuery(),
@@ -114,6 +116,7 @@ export const postClaimCheck = contract<ClaimParams, object, undefined, ClaimChec
         'Takes no body. A worker asks the name servers for the TXT record and reads the file over https, where a redirect may lead to `www.` of the domain alone. Answers within 10 seconds; `pending` where the lookup has not ended by then. One check a minute for a claim, 20 an hour for an account. The proof makes the workspace the owner and a maintainer; it is looked up again every month, and lost after three failures a day apart.',
     auth: 'required',
     scope: 'maintain',
+    actsOnDomain: true,
     counted: false,
     params: claimParams(),
     answer: {
@@ -134,6 +137,7 @@ export const deleteClaim = contract<ClaimParams, object, undefined, ClaimDeleted
     description: 'A proved one too: the workspace then is no owner any more, and still a maintainer.',
     auth: 'required',
     scope: 'maintain',
+    actsOnDomain: true,
     counted: false,
     params: claimParams(),
     answer: {

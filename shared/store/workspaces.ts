@@ -59,11 +59,6 @@ export async function listMembers(db: Db, workspaceId: string): Promise<Member[]
     return rows.map((row) => ({ userId: row.user_id, email: row.email, role: row.role, joinedAt: row.created_at, keys: row.keys }));
 }
 
-/** Whether a role lets a member manage the workspace and what it maintains. */
-export function isManager(role: Role): boolean {
-    return role === 'owner' || role === 'admin';
-}
-
 /** Makes a user a member, or leaves the role as it is; false where the user has too many workspaces, or is gone. */
 export async function join(db: Db, { workspaceId, userId, role }: { workspaceId: string; userId: string; role: Role }): Promise<boolean> {
     return db.transaction(async (trx) => {
