@@ -25,7 +25,7 @@ export interface PackageTasks {
 export type PackageTask = { [Name in keyof PackageTasks]: { name: Name } & PackageTasks[Name]['task'] }[keyof PackageTasks];
 
 export type JudgedPackage =
-    | { ok: true; document: PackageHead; text: string; summary: string; hash: string; warnings: PackageWarning[] }
+    | { ok: true; document: PackageHead; text: string; summary: string; hosts: readonly string[]; hash: string; warnings: PackageWarning[] }
     | { ok: false; fault: 'INVALID_JSON' | 'NO_OBJECT' }
     | { ok: false; fault: 'SCHEMA_INVALID'; problems: Detail[] };
 
@@ -60,8 +60,8 @@ function judge({ bytes, allowed }: PackageTasks['judge']['task']): JudgedPackage
     if (!checked.ok) return { ok: false, fault: 'SCHEMA_INVALID', problems: checked.problems };
     const { document, warnings } = checked;
     const { endpoints: _endpoints, ...head } = document;
-    const { text, summary } = contentOf(document);
-    return { ok: true, document: head, text, summary, hash: versionHash(document), warnings };
+    const { text, summary, hosts } = contentOf(document);
+    return { ok: true, document: head, text, summary, hosts, hash: versionHash(document), warnings };
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });

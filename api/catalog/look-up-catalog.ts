@@ -28,7 +28,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     await countCall(call);
     if (latest === undefined) throw siteNotFound();
     const { ref: version } = latest;
-    const { inOrder } = await latest.load();
+    const { inOrder, hosts } = await latest.load();
     const sessionId = newId('ses');
     app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
@@ -45,6 +45,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
             verified: version.verifiedAt !== null,
             verified_at: version.verifiedAt?.toISOString() ?? null,
             claim: latest.claim,
+            hosts: [...hosts],
         },
     };
 }

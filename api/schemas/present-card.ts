@@ -34,6 +34,7 @@ function presentCard(card: schemas.CardRow, traffic: usage.SiteTraffic | undefin
         maintainer: card.maintainer,
         maintainer_id: card.maintainerId,
         claim: card.claim,
+        hosts: card.hosts,
         fetches_7d: traffic?.fetches7d ?? 0,
         health: presentHealth(traffic?.health),
     };

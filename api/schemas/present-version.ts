@@ -3,7 +3,7 @@ import type { HistoryRow } from '../../shared/store/schemas.ts';
 
 /** One version as its history shows it. */
 export function presentVersion(version: HistoryRow): VersionEntry {
-    const { added, removed, changed } = version.changes;
+    const { added, removed, changed, hosts_added } = version.changes;
     return {
         version: version.version,
         version_hash: version.versionHash,
@@ -12,6 +12,6 @@ export function presentVersion(version: HistoryRow): VersionEntry {
         verified: version.verifiedAt !== null,
         yanked: version.yankedAt !== null,
         change: version.change,
-        changes: { added, removed, changed },
+        changes: { added, removed, changed, hosts_added },
     };
 }

@@ -72,8 +72,8 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
 }
 
 /** Compared beside the event loop, as it was judged. */
-function contentIn({ text, summary }: Extract<JudgedPackage, { ok: true }>, owner: string): PackageContent {
-    return { text, summary, compare: async (before) => (await workOnPackage('compare', owner, { before, after: text })).answer };
+function contentIn({ text, summary, hosts }: Extract<JudgedPackage, { ok: true }>, owner: string): PackageContent {
+    return { text, summary, hosts, compare: async (before) => (await workOnPackage('compare', owner, { before, after: text })).answer };
 }
 
 function toBodyRefusal(judged: Extract<JudgedPackage, { ok: false }>): Refusal {

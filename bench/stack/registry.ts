@@ -64,9 +64,9 @@ const FILL = `
         from given
     ), versions as (
         insert into versions (id, site, version, version_hash, document, summary, change, changes, origin,
-                              published_by_workspace) overriding system value
-        select place + 1, site, 1, hash, document, summary, 'minor', '{"added": [], "removed": [], "changed": []}', 'starter',
-               'wsp_routebook' from given
+                              published_by_workspace, hosts) overriding system value
+        select place + 1, site, 1, hash, document, summary, 'minor', '{"added": [], "removed": [], "changed": [], "hosts_added": []}', 'starter',
+               'wsp_routebook', array[site] from given
     )
     insert into latest_spells (site, version_id) select site, place + 1 from given`;
 

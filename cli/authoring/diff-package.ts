@@ -39,12 +39,13 @@ export function changeWord(change: PackageChange['change'], paint: Paint): strin
     return paint(change === 'major' ? 'red' : change === 'minor' ? 'yellow' : 'green', change);
 }
 
-/** The endpoints that came, went and changed, a line each. */
-export function changeLines({ added, removed, changed }: PackageChange['changes'], paint: Paint): string[] {
+/** The endpoints that came, went and changed, and the hosts that came, a line each. */
+export function changeLines({ added, removed, changed, hosts_added }: PackageChange['changes'], paint: Paint): string[] {
     return [
         ...added.map((name) => `  ${paint('green', '+')} ${name}`),
         ...removed.map((name) => `  ${paint('red', '-')} ${name}`),
         ...changed.map((name) => `  ${paint('yellow', '~')} ${name}`),
+        ...hosts_added.map((host) => `  ${paint('red', '!')} calls a host that it did not call before: ${host}`),
     ];
 }
 

@@ -13,8 +13,11 @@ export async function lookUpCatalog({ client, terminal }: Session, domain: strin
 
 function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, paint: Paint): string[] {
     const standing = schema.verified ? paint('green', 'verified') : paint('yellow', 'not verified');
+    const claim =
+        schema.claim === 'unproven' ? paint('yellow', 'maintained by a contributor, not by the site') : `maintained by its ${schema.claim}`;
     return [
         `${paint('bold', domain)} version ${schema.version}, ${standing}  ${paint('dim', session_id)}`,
+        `${claim}; calls ${schema.hosts.join(', ')}`,
         ...endpoints.flatMap((endpoint) => ['', ...endpointLines(endpoint, paint)]),
     ];
 }

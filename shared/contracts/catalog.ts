@@ -33,7 +33,7 @@ export interface CatalogAnswer {
     domain: string;
     session_id: string;
     endpoints: CatalogEndpoint[];
-    schema: { version: number; version_hash: string; verified: boolean; verified_at: string | null; claim: Claim };
+    schema: { version: number; version_hash: string; verified: boolean; verified_at: string | null; claim: Claim; hosts: string[] };
 }
 
 const param = Joi.object<CatalogParam, true>({
@@ -88,6 +88,7 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
                 verified: Joi.boolean().required(),
                 verified_at: v.nullableTime().required(),
                 claim: v.claim().required(),
+                hosts: v.hosts().required(),
             }).required(),
         }),
     },

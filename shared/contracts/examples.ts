@@ -41,6 +41,7 @@ const CARD: JsonObject = {
     maintainer: 'Example Workspace',
     maintainer_id: 'wsp_4fX2mQ9kLr7T',
     claim: 'owner',
+    hosts: [SHOP],
     fetches_7d: 120,
     health: HEALTH,
 };
@@ -53,7 +54,7 @@ const VERSION: JsonObject = {
     verified: true,
     yanked: false,
     change: 'minor',
-    changes: { added: ['get_product'], removed: [], changed: [] },
+    changes: { added: ['get_product'], removed: [], changed: [], hosts_added: [] },
 };
 
 const MAINTAINERS: JsonObject = { success: true, data: [{ workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' }], meta: PAGE };
@@ -107,7 +108,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
                 health: HEALTH,
             },
         ],
-        schema: { version: 3, version_hash: HASH, verified: true, verified_at: AT, claim: 'owner' },
+        schema: { version: 3, version_hash: HASH, verified: true, verified_at: AT, claim: 'owner', hosts: [SHOP] },
     },
     postFetch: {
         success: true,
@@ -135,7 +136,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
             version_hash: HASH,
             created: true,
             change: 'minor',
-            changes: { added: ['get_product'], removed: [], changed: [] },
+            changes: { added: ['get_product'], removed: [], changed: [], hosts_added: [] },
             published_at: AT,
             verified: false,
             warnings: [],

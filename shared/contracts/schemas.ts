@@ -10,6 +10,7 @@ export interface Changes {
     added: string[];
     removed: string[];
     changed: string[];
+    hosts_added: string[];
 }
 
 export interface PublishAnswer {
@@ -40,6 +41,7 @@ export interface Card {
     maintainer: string;
     maintainer_id: string;
     claim: Claim;
+    hosts: string[];
     fetches_7d: number;
     health: v.Health;
 }
@@ -57,6 +59,7 @@ export const changes = () =>
         added: Joi.array().items(Joi.string()).required(),
         removed: Joi.array().items(Joi.string()).required(),
         changed: Joi.array().items(Joi.string()).required(),
+        hosts_added: Joi.array().items(Joi.string()).required().description('Hosts that the version before did not call'),
     });
 
 /** POST /v1/schemas: publishes a package as the site's next version, at once. */
@@ -135,6 +138,7 @@ export const card = () =>
         maintainer: Joi.string().required().description('Name of the workspace that maintains the domain longest'),
         maintainer_id: Joi.string().required(),
         claim: v.claim().required(),
+        hosts: v.hosts().required(),
         fetches_7d: v.count().required(),
         health: v.health().required(),
     });

@@ -21,6 +21,8 @@ export const claim = () =>
     Joi.string()
         .valid(...CLAIMS)
         .description('owner: proved by the site; operator: by whoever runs this service; unproven: a contributor, not the site');
+/** Every host that a package calls. */
+export const hosts = () => Joi.array().items(Joi.string()).description('Names of all hosts that the package calls, sorted');
 export const kind = () => Joi.string().valid(...KINDS);
 export const method = () => Joi.string().valid(...METHODS);
 export const source = () => Joi.string().valid(...SOURCES);

@@ -1,5 +1,6 @@
 import { readEndpoint } from './endpoint.ts';
 import { comparePackages, type PackageChange } from './package-diff.ts';
+import { hostsOf } from './package-hosts.ts';
 import type { Endpoint, PackageDocument } from './types.ts';
 
 /** What a package says of its site, without its endpoints. */
@@ -14,6 +15,8 @@ export interface PackageContent {
     text: string;
     /** What cards show of the endpoints, as JSON; written down once, so that a list of cards need not read whole packages. */
     summary: string;
+    /** Names of all hosts that it calls, sorted. */
+    hosts: readonly string[];
     /** What it changes of the version before, which is given as JSON. */
     compare(before: string | undefined): PackageChange | Promise<PackageChange>;
 }
@@ -23,6 +26,7 @@ export function contentOf(document: PackageDocument): PackageContent {
     return {
         text: JSON.stringify(document),
         summary: JSON.stringify(summarise(document)),
+        hosts: hostsOf(document),
         compare: (before) => comparePackages(before === undefined ? undefined : (JSON.parse(before) as PackageDocument), document),
     };
 }

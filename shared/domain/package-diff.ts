@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize';
 import { readEndpoint } from './endpoint.ts';
+import { hostsOf } from './package-hosts.ts';
 import { greatestUnits } from './pricing.ts';
 import type { Endpoint, PackageDocument, Param } from './types.ts';
 
@@ -9,13 +10,21 @@ export type Change = 'major' | 'minor' | 'patch';
 
 export interface PackageChange {
     change: Change;
+    changes: PackageChanges;
+}
+
+export interface PackageChanges {
     /** Names of endpoints, in the order of the package that has them. A renamed endpoint is one removed and one added. */
-    changes: { added: string[]; removed: string[]; changed: string[] };
+    added: string[];
+    removed: string[];
+    changed: string[];
+    /** Hosts that the version before did not call, sorted. */
+    hosts_added: string[];
 }
 
 /**
  * What a new version means for those who call the site (CONTRACT 3.2): `major` where a call that worked may fail, do something
- * else or cost more; `minor` where there is more to call; `patch` otherwise. The first version of a site (`before` absent) is
+ * else, cost more or go to another host; `minor` where there is more to call; `patch` otherwise. The first version of a site (`before` absent) is
  * `major` with all its endpoints added: nobody could rely on anything before it. An endpoint that only spells out a default has not changed.
  */
 export function comparePackages(before: PackageDocument | undefined, after: PackageDocument): PackageChange {
@@ -24,7 +33,9 @@ export function comparePackages(before: PackageDocument | undefined, after: Pack
     const added = [...now.keys()].filter((name) => !old.has(name));
     const removed = [...old.keys()].filter((name) => !now.has(name));
     const changed: string[] = [];
-    let isBreaking = before === undefined || removed.length > 0;
+    const known = new Set(before === undefined ? [] : hostsOf(before));
+    const hostsAdded = hostsOf(after).filter((host) => !known.has(host));
+    let isBreaking = before === undefined || removed.length > 0 || hostsAdded.length > 0;
     for (const [name, endpoint] of now) {
         const earlier = old.get(name);
         if (earlier === undefined || canonicalize(earlier) === canonicalize(endpoint)) continue;
@@ -32,7 +43,7 @@ export function comparePackages(before: PackageDocument | undefined, after: Pack
         isBreaking ||= breaks(earlier, endpoint);
     }
     const change = isBreaking ? 'major' : added.length > 0 ? 'minor' : 'patch';
-    return { change, changes: { added, removed, changed } };
+    return { change, changes: { added, removed, changed, hosts_added: hostsAdded } };
 }
 
 function byName(document: PackageDocument | undefined): Map<string, Endpoint> {

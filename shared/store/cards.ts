@@ -15,6 +15,8 @@ export interface CardRow {
     publishedAt: Date;
     verifiedAt: Date | null;
     endpoints: EndpointSummary[];
+    /** Names of all hosts that the version calls, sorted. */
+    hosts: string[];
     /** Credits of one unit. */
     siteCredits: number;
     /** The workspace that maintains the domain longest. */
@@ -40,7 +42,7 @@ const TIMEOUT_MS = 5000;
 const CARDS: Statement = {
     name: 'cards',
     text: `select s.site, s.registrable, s.title, s.description, s.intent_category, s.published_at, s.verified_at,
-                v.version, v.version_hash, v.summary, d.credits,
+                v.version, v.version_hash, v.summary, v.hosts, d.credits,
                 first.name as maintainer, first.id as maintainer_id, ${claimOf('s.registrable')} as claim
          from unnest((select $1::text[])) with ordinality as asked (site, place)
          join sites s on s.site = asked.site
@@ -62,6 +64,7 @@ interface CardColumns {
     published_at: Date;
     verified_at: Date | null;
     summary: EndpointSummary[];
+    hosts: string[];
     credits: number;
     maintainer: string;
     maintainer_id: string;
@@ -80,6 +83,7 @@ function toCard(row: CardColumns): CardRow {
         publishedAt: row.published_at,
         verifiedAt: row.verified_at,
         endpoints: row.summary,
+        hosts: row.hosts,
         siteCredits: row.credits,
         maintainer: row.maintainer,
         maintainerId: row.maintainer_id,

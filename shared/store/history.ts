@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import type { PackageChanges } from '../domain/package-diff.ts';
 import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
 
 export interface HistoryRow extends VersionRef {
@@ -7,7 +8,7 @@ export interface HistoryRow extends VersionRef {
     yankedAt: Date | null;
     isYankedByOperator: boolean;
     change: 'major' | 'minor' | 'patch';
-    changes: { added: string[]; removed: string[]; changed: string[] };
+    changes: PackageChanges;
 }
 
 /** A version by number or by hash; of equal hashes the newest that is not yanked, otherwise the newest. */

@@ -76,8 +76,8 @@ export async function addVersion(
     const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(
         `with made as (
              insert into versions (site, version, version_hash, document, summary, change, changes, origin,
-                                   published_by_workspace, published_by_user, published_by_account)
-             values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account)
+                                   published_by_workspace, published_by_user, published_by_account, hosts)
+             values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account, :hosts)
              returning id, published_at
          ), site as (
              insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at,
@@ -116,6 +116,7 @@ export async function addVersion(
             label,
             lexemes,
             rules: SEARCH_RULES,
+            hosts: content.hosts,
         },
     );
     const { id, published_at } = rows[0];

@@ -1,5 +1,6 @@
 import type { Db } from '../db.ts';
 import type { PackageContent, PackageHead } from '../domain/package-content.ts';
+import type { PackageChanges } from '../domain/package-diff.ts';
 import { earnContribution } from './credits.ts';
 import { findLookAlikes, type LookAlike, rememberName } from './look-alikes.ts';
 import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication, workspaceOf } from './publication.ts';
@@ -56,7 +57,7 @@ export type Published =
           version: number;
           versionHash: string;
           change: 'major' | 'minor' | 'patch';
-          changes: { added: string[]; removed: string[]; changed: string[] };
+          changes: PackageChanges;
           /** null for a dry run of something new. */
           publishedAt: Date | null;
           verifiedAt: Date | null;

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../db.ts';
 import { readEndpoint } from '../domain/endpoint.ts';
 import { greatestUnits } from '../domain/package-diff.ts';
+import { hostsOf } from '../domain/package-hosts.ts';
 import type { Endpoint, PackageDocument } from '../domain/types.ts';
 import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
@@ -27,6 +28,8 @@ export interface LoadedVersion {
     endpoints: ReadonlyMap<string, Endpoint>;
     /** The same as a list. */
     inOrder: readonly Endpoint[];
+    /** Names of all hosts that it calls, sorted. */
+    hosts: readonly string[];
 }
 
 export interface Versions {
@@ -153,5 +156,6 @@ function toLoaded(row: VersionDocument): LoadedVersion {
         versionHash: row.version_hash,
         endpoints: new Map(inOrder.map((endpoint) => [endpoint.name, endpoint])),
         inOrder,
+        hosts: hostsOf(document),
     };
 }

@@ -237,6 +237,7 @@ describe('a catalog look-up', () => {
                 verified: false,
                 verified_at: null,
                 claim: 'unproven',
+                hosts: [SITE],
             });
             expect(catalog.endpoints.find(({ name }) => name === 'search_products')).to.include({ credits: 5, credits_max: 250 });
             await sites.setDomain(world.app.db, SITE, { credits: 1 });

@@ -4,7 +4,7 @@ import { addMaintainer, grantMaintainer, removeMaintainer, transferDomain } from
 import * as schemas from '../../shared/store/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
-import { aPackage } from '../support/schemas.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 for (const topology of TOPOLOGIES) {
@@ -91,6 +91,28 @@ for (const topology of TOPOLOGIES) {
             expect(body['schema']).to.include({ claim: 'unproven' });
             const page = await (await fetch(`${world.base}/registry/first.test`)).text();
             expect(page).to.include('maintained by a contributor, not by the site');
+        });
+
+        it('is shown with every host that the package calls, and a version that adds one is major and says so', async () => {
+            const visitor = stranger(world);
+            const site = 'hosts.test';
+            const product = anEndpoint(site);
+            dataOf(await ada.publish(aPackage(site, { endpoints: [product] })));
+            const elsewhere = anEndpoint(site, { name: 'search', url: `https://api.${site}/search/{id}` });
+            const published = dataOf(await ada.publish(aPackage(site, { endpoints: [product, elsewhere] })));
+            expect(published).to.deep.include({
+                change: 'major',
+                changes: { added: ['search'], removed: [], changed: [], hosts_added: [`api.${site}`] },
+            });
+            const hosts = [`api.${site}`, site];
+            expect(dataOf(await visitor.call('GET', `/v1/schemas/${site}`))['hosts']).to.deep.equal(hosts);
+            const { body } = await visitor.call('GET', `/v1/catalog/${site}?intent=${encodeURIComponent(INTENT)}`);
+            expect(body['schema']).to.deep.include({ hosts });
+            const pages = ['', '/versions', '/versions?from=1&to=2'].map((path) => fetch(`${world.base}/registry/${site}${path}`));
+            const [page, versions, compared] = await Promise.all(pages.map(async (answer) => (await answer).text()));
+            expect(page).to.include(hosts.join(', ')).and.to.include('1 new host called');
+            expect(versions).to.include('1 new host called');
+            expect(compared).to.include('calls hosts that version 1 does not').and.to.include(`<code>api.${site}</code>`);
         });
 
         it('is not marked so while the workspace maintains it that an operator transferred it to', async () => {

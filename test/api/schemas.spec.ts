@@ -42,7 +42,7 @@ describe('publishing a schema', () => {
             version_hash: versionHash(document),
             created: true,
             change: 'major',
-            changes: { added: ['product'], removed: [], changed: [] },
+            changes: { added: ['product'], removed: [], changed: [], hosts_added: [site] },
             verified: false,
         });
         const location = await stranger(world).call('GET', answer.headers.get('location') ?? '');
@@ -97,26 +97,36 @@ describe('publishing a schema', () => {
         });
         published(await maker.publish(aPackage(site, { endpoints: [product] })));
         const steps: [string, PackageDocument, string, PublishAnswer['changes']][] = [
-            ['another title', aPackage(site, { endpoints: [product], title: 'New' }), 'patch', { added: [], removed: [], changed: [] }],
+            [
+                'another title',
+                aPackage(site, { endpoints: [product], title: 'New' }),
+                'patch',
+                { added: [], removed: [], changed: [], hosts_added: [] },
+            ],
             [
                 'an endpoint more',
                 aPackage(site, { endpoints: [product, search] }),
                 'minor',
-                { added: ['search'], removed: [], changed: [] },
+                { added: ['search'], removed: [], changed: [], hosts_added: [] },
             ],
             [
                 'a text changed',
                 aPackage(site, { endpoints: [{ ...product, description: 'Better said.' }, search] }),
                 'patch',
-                { added: [], removed: [], changed: ['product'] },
+                { added: [], removed: [], changed: ['product'], hosts_added: [] },
             ],
             [
                 'a dearer bill',
                 aPackage(site, { endpoints: [product, { ...search, billing: { unit: 'result', max_results: 9 } }] }),
                 'major',
-                { added: [], removed: [], changed: ['product', 'search'] },
+                { added: [], removed: [], changed: ['product', 'search'], hosts_added: [] },
             ],
-            ['an endpoint less', aPackage(site, { endpoints: [product] }), 'major', { added: [], removed: ['search'], changed: [] }],
+            [
+                'an endpoint less',
+                aPackage(site, { endpoints: [product] }),
+                'major',
+                { added: [], removed: ['search'], changed: [], hosts_added: [] },
+            ],
         ];
         for (const [index, [what, document, change, changes]] of steps.entries()) {
             expect(published(await maker.publish(document)), what).to.deep.include({ version: index + 2, change, changes });

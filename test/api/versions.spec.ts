@@ -47,7 +47,7 @@ for (const topology of TOPOLOGIES) {
                     verified: false,
                     yanked: false,
                     change: 'minor',
-                    changes: { added: ['again'], removed: [], changed: [] },
+                    changes: { added: ['again'], removed: [], changed: [], hosts_added: [] },
                 },
                 {
                     version: 1,
@@ -57,7 +57,7 @@ for (const topology of TOPOLOGIES) {
                     verified: false,
                     yanked: true,
                     change: 'major',
-                    changes: { added: ['product'], removed: [], changed: [] },
+                    changes: { added: ['product'], removed: [], changed: [], hosts_added: [site] },
                 },
             ]);
             expect(pagesOf(answer)).to.deep.equal({ limit: 20, next_cursor: null, total: 2 });

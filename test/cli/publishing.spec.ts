@@ -64,7 +64,11 @@ describe('publishing from the command line', function () {
 
         const dry = await shell.run(['push', `${SHOP}.json`, '--dry-run', '--json']);
         expect(dry.code, dry.stderr).to.equal(0);
-        expect(dry.json).to.deep.include({ version: 1, created: false, changes: { added: ['products'], removed: [], changed: [] } });
+        expect(dry.json).to.deep.include({
+            version: 1,
+            created: false,
+            changes: { added: ['products'], removed: [], changed: [], hosts_added: [SHOP] },
+        });
         expect(await versionOf(SHOP)).to.equal(undefined);
 
         const push = await shell.run(['push', `${SHOP}.json`, '--json']);
@@ -85,9 +89,9 @@ describe('publishing from the command line', function () {
         expect((await shell.run(['diff', first, '--json'])).json).to.deep.include({ published_version: null, change: 'major' });
         await shell.run(['push', first]);
         const steps: [PackageDocument, string, object][] = [
-            [aPackage(site, { title: 'Another title' }), 'patch', { added: [], removed: [], changed: [] }],
-            [aPackage(site, { endpoints: two }), 'minor', { added: ['offers'], removed: [], changed: [] }],
-            [aPackage(site, { endpoints: two.slice(1) }), 'major', { added: [], removed: ['product'], changed: [] }],
+            [aPackage(site, { title: 'Another title' }), 'patch', { added: [], removed: [], changed: [], hosts_added: [] }],
+            [aPackage(site, { endpoints: two }), 'minor', { added: ['offers'], removed: [], changed: [], hosts_added: [] }],
+            [aPackage(site, { endpoints: two.slice(1) }), 'major', { added: [], removed: ['product'], changed: [], hosts_added: [] }],
         ];
         for (const [document, change, changes] of steps) {
             const diff = await shell.run(['diff', write(document), '--json']);

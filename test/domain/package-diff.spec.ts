@@ -32,42 +32,56 @@ describe('a new version', () => {
     it('is major with everything added when it is the first', () => {
         expect(comparePackages(undefined, site(search, order))).to.deep.equal({
             change: 'major',
-            changes: { added: ['search', 'order'], removed: [], changed: [] },
+            changes: { added: ['search', 'order'], removed: [], changed: [], hosts_added: ['shop.example.com'] },
         });
     });
 
     it('is major when an endpoint is gone or renamed', () => {
         expect(comparePackages(site(search, order), site(search))).to.deep.equal({
             change: 'major',
-            changes: { added: [], removed: ['order'], changed: [] },
+            changes: { added: [], removed: ['order'], changed: [], hosts_added: [] },
         });
         expect(comparePackages(site(order), site({ ...order, name: 'buy' }))).to.deep.equal({
             change: 'major',
-            changes: { added: ['buy'], removed: ['order'], changed: [] },
+            changes: { added: ['buy'], removed: ['order'], changed: [], hosts_added: [] },
         });
+    });
+
+    it('is major when it calls a host that the version before did not, in a first step too, and names it', () => {
+        const elsewhere = { ...order, url: 'https://api.shop.example.com/order' };
+        expect(comparePackages(site(search), site(search, elsewhere))).to.deep.equal({
+            change: 'major',
+            changes: { added: ['order'], removed: [], changed: [], hosts_added: ['api.shop.example.com'] },
+        });
+        const prepared = { ...search, prepare: { url: 'https://www.shop.example.com/' } };
+        expect(comparePackages(site(search), site(prepared))).to.deep.equal({
+            change: 'major',
+            changes: { added: [], removed: [], changed: ['search'], hosts_added: ['www.shop.example.com'] },
+        });
+        expect(comparePackages(site(prepared), site(search)).changes.hosts_added).to.deep.equal([]);
     });
 
     it('is minor when there is more to call', () => {
         expect(comparePackages(site(search), site(order, search))).to.deep.equal({
             change: 'minor',
-            changes: { added: ['order'], removed: [], changed: [] },
+            changes: { added: ['order'], removed: [], changed: [], hosts_added: [] },
         });
     });
 
     it('is a patch when only words change', () => {
         expect(comparePackages(site(search), { ...site(search), title: 'The Shop' })).to.deep.equal({
             change: 'patch',
-            changes: { added: [], removed: [], changed: [] },
+            changes: { added: [], removed: [], changed: [], hosts_added: [] },
         });
         expect(comparePackages(site(search), site({ ...search, description: 'Words.' }))).to.deep.equal({
             change: 'patch',
-            changes: { added: [], removed: [], changed: ['search'] },
+            changes: { added: [], removed: [], changed: ['search'], hosts_added: [] },
         });
     });
 
     it('has not changed where a default is spelt out or fields are put in another order', () => {
         const same = comparePackages(site(search), site({ kind: 'api_call', hosted: true, effect: 'read', ...search }));
-        expect(same).to.deep.equal({ change: 'patch', changes: { added: [], removed: [], changed: [] } });
+        expect(same).to.deep.equal({ change: 'patch', changes: { added: [], removed: [], changed: [], hosts_added: [] } });
     });
 
     it('is major when a param must be given that could be left out', () => {
@@ -105,6 +119,7 @@ describe('a new version', () => {
             added: ['constructor'],
             removed: [],
             changed: [],
+            hosts_added: [],
         });
     });
 });

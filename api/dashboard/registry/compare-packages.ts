@@ -5,6 +5,7 @@ import { type DiffLine, diffLines } from './diff-lines.ts';
 /** What differs between two versions, part by part. */
 export interface Comparison {
     change: 'major' | 'minor' | 'patch';
+    hostsAdded: readonly string[];
     parts: { title: string; verdict: 'added' | 'removed' | 'changed'; lines: DiffLine[]; isCut: boolean }[];
     /** Changed parts that are not shown. */
     more: number;
@@ -29,7 +30,7 @@ export function compareVersions(before: PackageDocument, after: PackageDocument)
         .slice(0, PARTS)
         .map((part) => ({ ...part, ...cut(diffLines(print(old.get(part.title)), print(now.get(part.title)))) }));
     const head = oldText === nowText ? [] : [{ title: 'About the site', verdict: 'changed' as const, ...cut(diffLines(oldText, nowText)) }];
-    return { change, parts: [...head, ...parts], more: Math.max(0, named.length - PARTS) };
+    return { change, hostsAdded: changes.hosts_added, parts: [...head, ...parts], more: Math.max(0, named.length - PARTS) };
 }
 
 function endpointsOf({ endpoints }: PackageDocument): Map<string, object> {
