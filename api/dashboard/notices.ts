@@ -18,6 +18,7 @@ export const NOTICES = {
     'session-ended': 'That session is ended.',
     'account-deleted': 'Your account is deleted. What you published stays, under the name of its workspace.',
     'key-revoked': 'The key is revoked. Within a second nobody can use it.',
+    'scopes-changed': 'The key has its new scopes. They hold within a second.',
     'key-renamed': 'The key has its new name.',
     'workspace-made': 'The workspace is ready, and you are in it.',
     'workspace-renamed': 'The workspace has its new name.',

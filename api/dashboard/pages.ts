@@ -1,4 +1,5 @@
 import { accountPages } from './account/pages.ts';
+import { auditPages } from './audit/pages.ts';
 import { billingPages } from './billing/pages.ts';
 import { docsPages } from './docs/pages.ts';
 import { factorPages } from './factors/pages.ts';
@@ -28,6 +29,7 @@ export const PAGES: readonly Page[] = [
     ...usagePages,
     ...schemaPages,
     ...workspacePages,
+    ...auditPages,
     ...operationsPages,
     ...billingPages,
 ];

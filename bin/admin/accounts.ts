@@ -1,19 +1,24 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readEmail } from '../../shared/domain/email.ts';
 import { PLAN_NAMES, type Plan } from '../../shared/domain/plans.ts';
+import { EVERY_SCOPE, type Scopes } from '../../shared/domain/scopes.ts';
+import { scopeText } from '../../shared/domain/scopes-text.ts';
 import * as accounts from '../../shared/store/accounts.ts';
 import { dropFactors, factorsOf } from '../../shared/store/factors.ts';
 import { type Mail, queueMail } from '../../shared/store/mails.ts';
 import { findUser, setSuspended } from '../../shared/store/users.ts';
+import { recordAct } from '../../shared/store/workspace-audit.ts';
 import { fields, idOf, type Run, type Work, wholeNumber } from './command.ts';
 import { type LimitOptions, presentLimits, readLimits, withLimits } from './limits.ts';
 import { AdminFault, audited } from './operator.ts';
+import { SCOPES_HELP, scopesOf } from './scopes.ts';
 
 interface CreateOptions extends LimitOptions {
     email: string;
     plan: Plan;
     credits?: number;
     invitedBy?: string;
+    scopes?: Scopes;
 }
 
 /** `account create | suspend | resume`. */
@@ -26,7 +31,8 @@ export function addAccountCommands(program: Command, run: Run): void {
             .requiredOption('--email <address>', 'whom it is for', readAddress)
             .addOption(new Option('--plan <plan>').choices(PLAN_NAMES).default('free'))
             .option('--credits <n>', 'bonus credits, on top of the allowance', wholeNumber(0, 1_000_000_000))
-            .option('--invited-by <user>', 'who invited this new address', idOf('usr')),
+            .option('--invited-by <user>', 'who invited this new address', idOf('usr'))
+            .option('--scopes <parts>', SCOPES_HELP, scopesOf),
     ).action((options: CreateOptions) => run(create(options)));
     account
         .command('suspend')
@@ -47,14 +53,17 @@ export function addAccountCommands(program: Command, run: Run): void {
 
 function create(options: CreateOptions): Work {
     return async (operator) => {
-        const { email, plan, credits, invitedBy } = options;
+        const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE } = options;
         const overrides = readLimits(options);
         const made = await audited(operator, { command: 'account create' }, async (trx) => {
             if (invitedBy !== undefined && (await findUser(trx, invitedBy)) === undefined) throw noUser(invitedBy);
-            const order = { email, plan, bonus: credits, invitedBy };
+            const order = { email, plan, bonus: credits, invitedBy, scopes };
             const result = await accounts.createAccount(trx, Object.keys(overrides).length > 0 ? { ...order, overrides } : order);
             const { userId, workspaceId, keyId } = result;
             const limits = presentLimits(overrides);
+            const act = { workspaceId, actor: 'operator' } as const;
+            await recordAct(trx, { ...act, action: 'workspace.created', target: workspaceId, details: { plan } });
+            await recordAct(trx, { ...act, action: 'key.created', target: keyId, details: { name: 'default', scopes: scopeText(scopes) } });
             const after = {
                 email,
                 plan,

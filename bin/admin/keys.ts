@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
+import { EVERY_SCOPE, type Scopes } from '../../shared/domain/scopes.ts';
+import { scopeText } from '../../shared/domain/scopes-text.ts';
 import * as accounts from '../../shared/store/accounts.ts';
 import * as keys from '../../shared/store/keys.ts';
+import { recordAct } from '../../shared/store/workspace-audit.ts';
 import { fields, idOf, line, type Run, table, type Work, wholeNumber } from './command.ts';
 import { AdminFault, audited } from './operator.ts';
+import { SCOPES_HELP, scopesOf } from './scopes.ts';
 import { workspaceOrFault } from './workspaces.ts';
 
 /** A century: longer is a slip of the finger. */
@@ -13,6 +17,7 @@ interface CreateOptions {
     user?: string;
     name: string;
     expiresIn?: number;
+    scopes?: Scopes;
 }
 
 /** `key create | list | revoke`. */
@@ -24,6 +29,7 @@ export function addKeyCommands(program: Command, run: Run): void {
         .option('--user <id>', 'whose key it is; the owner by default', idOf('usr'))
         .option('--name <text>', 'what it is for', line(100), 'admin')
         .option('--expires-in <seconds>', 'how long it works', wholeNumber(1, LONGEST_SECONDS))
+        .option('--scopes <parts>', SCOPES_HELP, scopesOf)
         .action((options: CreateOptions) => run(create(options)));
     key.command('list')
         .description('list the keys of a workspace')
@@ -35,7 +41,7 @@ export function addKeyCommands(program: Command, run: Run): void {
         .action((keyId: string) => run(revoke(keyId)));
 }
 
-function create({ workspace, user, name, expiresIn }: CreateOptions): Work {
+function create({ workspace, user, name, expiresIn, scopes = EVERY_SCOPE }: CreateOptions): Work {
     return async (operator) => {
         const made = await audited(operator, { command: 'key create' }, async (trx) => {
             const { workspaceId, ownerId } = await workspaceOrFault(trx, workspace);
@@ -43,8 +49,10 @@ function create({ workspace, user, name, expiresIn }: CreateOptions): Work {
             if (!(await accounts.isMember(trx, workspaceId, userId))) {
                 throw new AdminFault('NOT_FOUND', `The user ${userId} is no member of ${workspaceId}.`);
             }
-            const result = await keys.createKey(trx, { workspaceId, userId, name, expiresIn });
-            const after = { workspace_id: workspaceId, user_id: userId, name, expires_in: expiresIn ?? null };
+            const result = await keys.createKey(trx, { workspaceId, userId, name, expiresIn, scopes });
+            const details = { name, scopes: scopeText(scopes) };
+            await recordAct(trx, { workspaceId, actor: 'operator', action: 'key.created', target: result.keyId, details });
+            const after = { workspace_id: workspaceId, user_id: userId, expires_in: expiresIn ?? null, ...details };
             return { target: result.keyId, before: null, after, result };
         });
         const result = { key_id: made.keyId, api_key: made.apiKey };
@@ -64,8 +72,9 @@ function list(workspace: string): Work {
             expires_at: key.expiresAt?.toISOString() ?? null,
             revoked_at: key.revokedAt?.toISOString() ?? null,
             last_used_at: key.lastUsedAt?.toISOString() ?? null,
+            scopes: scopeText(key.scopes),
         }));
-        const heads = ['key', 'name', 'begins with', 'created', 'expires', 'revoked', 'last used'];
+        const heads = ['key', 'name', 'begins with', 'created', 'expires', 'revoked', 'last used', 'scopes'];
         const rows = result.map((key) => [
             key.key_id,
             key.name,
@@ -74,6 +83,7 @@ function list(workspace: string): Work {
             key.expires_at,
             key.revoked_at,
             key.last_used_at,
+            key.scopes,
         ]);
         return { result, lines: table(heads, rows) };
     };
@@ -84,7 +94,10 @@ function revoke(keyId: string): Work {
         await audited(operator, { command: 'key revoke' }, async (trx) => {
             const key = await keys.findKey(trx, keyId);
             if (key === undefined) throw new AdminFault('NOT_FOUND', `There is no key ${keyId}.`);
-            await keys.revokeKey(trx, keyId);
+            if (await keys.revokeKey(trx, keyId)) {
+                const details = { name: key.name };
+                await recordAct(trx, { workspaceId: key.workspaceId, actor: 'operator', action: 'key.revoked', target: keyId, details });
+            }
             return { target: keyId, before: { revoked: key.revokedAt !== null }, after: { revoked: true }, result: undefined };
         });
         const result = { key_id: keyId, revoked: true };

@@ -4,6 +4,7 @@ import * as accounts from '../../shared/store/accounts.ts';
 import { readBalance } from '../../shared/store/credits.ts';
 import { checkLedger } from '../../shared/store/ledger.ts';
 import { findSubscription, isBilled } from '../../shared/store/subscriptions.ts';
+import { recordAct } from '../../shared/store/workspace-audit.ts';
 import { fields, idOf, type Run, table, type Work, wholeNumber } from './command.ts';
 import { type LimitOptions, presentLimits, readLimits, withLimits } from './limits.ts';
 import { AdminFault, audited } from './operator.ts';
@@ -48,6 +49,10 @@ function setPlan(workspaceId: string, plan: Plan, limits: LimitOptions): Work {
             }
             const former = await readBalance(trx, workspace.accountId);
             const payer = (await accounts.setPlan(trx, workspaceId, plan, overrides)) ?? workspace.accountId;
+            if (plan !== workspace.plan) {
+                const details = { plan, former: workspace.plan };
+                await recordAct(trx, { workspaceId, actor: 'operator', action: 'plan.changed', target: workspaceId, details });
+            }
             return {
                 target: workspaceId,
                 before: { plan: workspace.plan, limits: presentLimits(former?.overrides ?? {}) },

@@ -8,6 +8,7 @@ import { findCheckoutBySession } from '../store/checkouts.ts';
 import { changePlan, renewWorkspace } from '../store/credits.ts';
 import { addInvoice, isKept, markGranted, newestInvoice, takeInvoiceBack } from '../store/invoices.ts';
 import * as subscriptions from '../store/subscriptions.ts';
+import { recordAct } from '../store/workspace-audit.ts';
 import { type Billing, isUnknown } from './billing.ts';
 import { forgetTrouble, tellOfEnd, tellOfFailure } from './payment-notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
@@ -138,20 +139,33 @@ async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 
         const why = subscription.endedBy ?? subscription.status;
         await changePlan(trx, workspaceId, { plan: 'free', planAllowance: PLANS.free.allowance });
         await audit(trx, workspaceId, { plan: 'free', why });
+        await recordPlan(trx, workspaceId, { plan: 'free', why });
         await tellOfEnd(trx, sender, subscription, why);
     }
     if (verdict === 'leave' && isStanding && isOwed(subscription.status)) await tellOfFailure(trx, sender, subscription);
     if (verdict !== 'begin period' || newest === undefined || !(await markGranted(trx, newest.invoiceId))) return;
     const { plan, from, until } = newest;
+    const former = await planOf(trx, workspaceId);
     const isDone = await renewWorkspace(trx, workspaceId, { plan, planAllowance: PLANS[plan].allowance, from, until });
     // Everybody left: nobody pays for what nobody can use.
     if (!isDone) return subscriptions.markEnded(trx, workspaceId, subscription.subscriptionId, 'deletion');
     await audit(trx, workspaceId, { plan, why: newest.invoiceId });
+    if (former !== plan) await recordPlan(trx, workspaceId, { plan, why: newest.invoiceId });
     await forgetTrouble(trx, workspaceId);
 }
 
 async function audit(trx: Db, target: string, after: { plan: string; why: string }): Promise<void> {
     await recordChange(trx, { actor: 'stripe', command: 'plan change', target, reason: null, before: null, after });
+}
+
+/** For the members of the workspace. */
+async function recordPlan(trx: Db, workspaceId: string, details: { plan: string; why: string }): Promise<void> {
+    await recordAct(trx, { workspaceId, actor: 'system', action: 'plan.changed', target: workspaceId, details });
+}
+
+async function planOf(trx: Db, workspaceId: string): Promise<string | undefined> {
+    const { rows } = await trx.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [workspaceId]);
+    return rows[0]?.plan;
 }
 
 async function isToCancel(db: Db, workspaceId: string, { subscriptionId, status }: SubscriptionFacts): Promise<boolean> {

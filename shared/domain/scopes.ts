@@ -22,10 +22,9 @@ export interface Scopes {
     ip_allow: readonly string[] | null;
 }
 
-export const MOST_SITES = 100;
-export const MOST_ENDPOINTS = 100;
-export const MOST_CONNECTIONS = 100;
-export const MOST_RANGES = 50;
+const MOST_SITES = 100;
+const MOST_ENDPOINTS = 100;
+const MOST_RANGES = 50;
 
 /** Of keys that the operator's tools make. */
 export const EVERY_SCOPE: Scopes = {
@@ -68,22 +67,42 @@ export function openScopes(listed: Scopes): KeyScopes {
 /** What one value of a part has to be, or what is wrong with it. */
 type Read = { ok: true; value: string } | { ok: false; message: string };
 
-/** A site of a scope, normalised. */
-export function readScopeSite(text: string): Read {
+function readScopeSite(text: string): Read {
     const name = normaliseSite(text);
     return name.ok ? { ok: true, value: name.site } : { ok: false, message: `${text.slice(0, 100)} is no name of a site` };
 }
 
-/** The name of an endpoint in a scope. */
-export function readScopeEndpoint(text: string): Read {
+function readScopeEndpoint(text: string): Read {
     return ENDPOINT_NAME.test(text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no name of an endpoint` };
 }
 
-/** An address or a range in CIDR notation, in its normalised spelling. */
-export function readRange(text: string): Read {
+function readRange(text: string): Read {
     const range = parseRange(text);
     if (range === undefined) return { ok: false, message: `${text.slice(0, 100)} is no address and no range such as 203.0.113.0/24` };
     return { ok: true, value: `${range[0].toString()}/${range[1]}` };
+}
+
+/** The parts that people write as lists of names. */
+export type ListedPart = 'sites' | 'endpoints' | 'ip_allow';
+
+const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; most: number }>> = {
+    sites: { read: readScopeSite, most: MOST_SITES },
+    endpoints: { read: readScopeEndpoint, most: MOST_ENDPOINTS },
+    ip_allow: { read: readRange, most: MOST_RANGES },
+};
+
+/** A list as people write it, with commas or white space between; an empty text is null: all. */
+export function readScopeList(part: ListedPart, text: string): { ok: true; values: string[] | null } | { ok: false; message: string } {
+    const { read, most } = LISTS[part];
+    const written = text.split(/[\s,]+/).filter((piece) => piece !== '');
+    if (written.length > most) return { ok: false, message: `At most ${most} of them are taken` };
+    const values = new Set<string>();
+    for (const piece of written) {
+        const one = read(piece);
+        if (!one.ok) return one;
+        values.add(one.value);
+    }
+    return { ok: true, values: values.size === 0 ? null : [...values] };
 }
 
 /** Whether `next` allows anything that `before` does not. */

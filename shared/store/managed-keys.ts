@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import { isWider, type Scopes } from '../domain/scopes.ts';
 import { createKey, findKey, type KeyRow, listKeys, type NewKey } from './keys.ts';
 import { setKeyCap } from './spending.ts';
 import { lockForAdding } from './workspaces.ts';
@@ -33,7 +34,7 @@ export async function managedKeys(db: Db, workspaceId: string, ofUser?: string):
 /** One more key of a workspace; undefined where too many work already. */
 export async function addKey(
     db: Db,
-    order: { workspaceId: string; userId: string; name: string; expiresIn?: number | undefined },
+    order: { workspaceId: string; userId: string; name: string; expiresIn?: number | undefined; scopes?: Scopes | undefined },
 ): Promise<NewKey | undefined> {
     return db.transaction(async (trx) => {
         await lockForAdding(trx, order);
@@ -44,7 +45,7 @@ export async function addKey(
 export type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too many' };
 
 /**
- * A new key in the place of an active one, with the same name and cap; the old one ends after `overlapSeconds`, or earlier where it
+ * A new key in the place of an active one, with the same name, cap and scopes; the old one ends after `overlapSeconds`, or earlier where it
  * would have. The new one lasts as long as the old one was made for, from now on. Refused where the old one ended meanwhile, or where
  * both together would be too many; then nothing changed.
  */
@@ -54,8 +55,8 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         if (key === undefined) return { ok: false, why: 'ended' };
         const { workspaceId, userId, name } = key;
         await lockForAdding(trx, key);
-        const { rows } = await trx.raw<{ rows: { lasts: number | null; day_cap: number | null }[] }>(
-            `select day_cap, extract(epoch from expires_at - created_at)::bigint as lasts from api_keys
+        const { rows } = await trx.raw<{ rows: { lasts: number | null; day_cap: number | null; scopes: Scopes }[] }>(
+            `select day_cap, scopes, extract(epoch from expires_at - created_at)::bigint as lasts from api_keys
              where id = ? and ${IS_ACTIVE} for update`,
             [keyId],
         );
@@ -70,7 +71,7 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
              where id = :keyId`,
             { keyId, overlap: overlapSeconds },
         );
-        const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined });
+        const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined, scopes: old.scopes });
         if (old.day_cap !== null) await setKeyCap(trx, made.keyId, old.day_cap);
         return { ok: true, made };
     });
@@ -89,4 +90,26 @@ async function countActive(db: Db, workspaceId: string): Promise<number> {
 /** Gives a key another name. */
 export async function renameKey(db: Db, keyId: string, name: string): Promise<void> {
     await db.raw('update api_keys set name = ? where id = ?', [name, keyId]);
+}
+
+/**
+ * Gives an active key other scopes, which hold within a second in every process.
+ * `wider`: they allow more than before, which `mayWiden` does not permit; `ended`: the key does not work any more. Then nothing changed.
+ */
+export async function changeScopes(
+    db: Db,
+    keyId: string,
+    { scopes, mayWiden }: { scopes: Scopes; mayWiden: boolean },
+): Promise<'changed' | 'wider' | 'ended'> {
+    return db.transaction(async (trx) => {
+        const { rows } = await trx.raw<{ rows: { scopes: Scopes }[] }>(
+            `select scopes from api_keys where id = ? and ${IS_ACTIVE} for update`,
+            [keyId],
+        );
+        const before = rows[0]?.scopes;
+        if (before === undefined) return 'ended';
+        if (!mayWiden && isWider(scopes, before)) return 'wider';
+        await trx.raw('update api_keys set scopes = ?::jsonb where id = ?', [JSON.stringify(scopes), keyId]);
+        return 'changed';
+    });
 }

@@ -1,6 +1,7 @@
 import { MOST_CAP, setAccountCap } from '../../../shared/store/spending.ts';
 import { type Reader, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
+import { recordVisit } from '../record-act.ts';
 import { showBilling } from './show.ts';
 
 /** Credits a day; empty: no cap. */
@@ -16,6 +17,11 @@ export const dayCap: Reader<number | null> = (text) => {
 export async function setCapByForm(visit: WorkspaceVisit): Promise<Answer> {
     const read = readFields(visit.fields, { cap: dayCap });
     if (!read.ok) return showBilling(visit, read.problems);
-    await setAccountCap(visit.app.db, visit.workspace.accountId, read.values.cap);
+    const { workspaceId, accountId } = visit.workspace;
+    const { cap } = read.values;
+    await visit.app.db.transaction(async (trx) => {
+        await setAccountCap(trx, accountId, cap);
+        await recordVisit(trx, visit, { workspaceId, action: 'cap.changed', target: accountId, details: { cap } });
+    });
     return { to: '/dashboard/billing', notice: read.values.cap === null ? 'cap-gone' : 'cap-set' };
 }

@@ -9,6 +9,7 @@ import { lookAtWorkspace, type SignedIn } from '../../../shared/store/web-sessio
 import { address, waitText } from '../account/fields.ts';
 import { type Problems, readFields, typed } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';
+import { recordVisit } from '../record-act.ts';
 import { ROLE_WORDS } from '../workspace/show.ts';
 import { friendLetter } from './letters.ts';
 
@@ -49,7 +50,13 @@ async function accept(visit: PersonalVisit): Promise<Answer> {
     const offer = isWebToken(token) ? await findOffer(app.db, token) : undefined;
     if (offer === undefined) return GONE;
     if (obstacleFor(me, offer) !== undefined) return showOffer(visit, offer);
-    const done = await acceptOffer(app.db, token, me.userId);
+    const { workspaceId, role } = offer;
+    const done = await app.db.transaction(async (trx) => {
+        const accepted = await acceptOffer(trx, token, me.userId);
+        if (accepted === 'joined')
+            await recordVisit(trx, visit, { workspaceId, action: 'member.joined', target: me.userId, details: { role } });
+        return accepted;
+    });
     if (done === 'gone') return GONE;
     if (done === 'too-many') return showOffer(visit, offer, 'You are in too many workspaces; leave one first.');
     await lookAtWorkspace(app.db, me.sessionId, offer.workspaceId);

@@ -1,10 +1,17 @@
+import type { Db } from '../../../shared/db.ts';
+import type { Act } from '../../../shared/domain/acts.ts';
+import { FIRST_SCOPES } from '../../../shared/domain/scopes.ts';
+import { describeScopes } from '../../../shared/domain/scopes-text.ts';
+import type { JsonObject } from '../../../shared/domain/types.ts';
 import { revokeKey } from '../../../shared/store/keys.ts';
-import { addKey, type ManagedKey, MOST_KEYS, managedKeys, renameKey, rotateKey } from '../../../shared/store/managed-keys.ts';
+import { addKey, changeScopes, type ManagedKey, MOST_KEYS, managedKeys, renameKey, rotateKey } from '../../../shared/store/managed-keys.ts';
 import { keyCap, setKeyCap } from '../../../shared/store/spending.ts';
 import { dayCap } from '../billing/caps.ts';
 import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
 import { type Answer, absent, MANAGERS, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { recordVisit } from '../record-act.ts';
+import { readScopeFields, scopeDetails, shownScopes } from './scope-fields.ts';
 
 const DAY = 86_400;
 const EXPIRIES = { never: undefined, month: 30 * DAY, quarter: 90 * DAY, year: 365 * DAY } as const;
@@ -38,12 +45,17 @@ export const keyPages = [
             const { app, fields, me, workspace } = visit;
             const read = readFields(fields, { name: keyName, expires: oneOf(['never', 'month', 'quarter', 'year']) });
             if (!read.ok) return list(visit, read.problems);
+            const scopes = readScopeFields(fields, FIRST_SCOPES);
+            if (!scopes.ok) return list(visit, scopes.problems);
             const { name, expires } = read.values;
-            const made = await addKey(app.db, {
-                workspaceId: workspace.workspaceId,
-                userId: me.userId,
-                name,
-                expiresIn: EXPIRIES[expires],
+            const { workspaceId } = workspace;
+            const order = { workspaceId, userId: me.userId, name, expiresIn: EXPIRIES[expires], scopes: scopes.values };
+            const made = await app.db.transaction(async (trx) => {
+                const key = await addKey(trx, order);
+                if (key === undefined) return undefined;
+                const details = { name, expires, scopes: scopeDetails(scopes.values) };
+                await recordVisit(trx, visit, { workspaceId, action: 'key.created', target: key.keyId, details });
+                return key;
             });
             if (made === undefined) return list(visit, { '': `${TOO_MANY}.` });
             return showMade(visit, { apiKey: made.apiKey, name });
@@ -63,7 +75,11 @@ export const keyPages = [
             const key = await ownKey(visit);
             const read = readFields(visit.fields, { name: keyName });
             if (!read.ok) return one(visit, key, read.problems);
-            await renameKey(visit.app.db, key.keyId, read.values.name);
+            const { name } = read.values;
+            await visit.app.db.transaction(async (trx) => {
+                await renameKey(trx, key.keyId, name);
+                await record(trx, visit, 'key.renamed', key, { from: key.name, to: name });
+            });
             return { to: `/dashboard/keys/${key.keyId}`, notice: 'key-renamed' };
         },
     }),
@@ -75,10 +91,15 @@ export const keyPages = [
             const key = await ownKey(visit);
             const read = readFields(visit.fields, { cap: dayCap });
             if (!read.ok) return one(visit, key, read.problems);
-            await setKeyCap(visit.app.db, key.keyId, read.values.cap);
-            return { to: `/dashboard/keys/${key.keyId}`, notice: read.values.cap === null ? 'cap-gone' : 'cap-set' };
+            const { cap } = read.values;
+            await visit.app.db.transaction(async (trx) => {
+                await setKeyCap(trx, key.keyId, cap);
+                await record(trx, visit, 'cap.changed', key, { cap });
+            });
+            return { to: `/dashboard/keys/${key.keyId}`, notice: cap === null ? 'cap-gone' : 'cap-set' };
         },
     }),
+    workspacePage({ method: 'POST', path: '/dashboard/keys/{key_id}/scopes', audience: USERS, respond: changeByForm }),
     workspacePage({
         method: 'POST',
         path: '/dashboard/keys/{key_id}/rotate',
@@ -90,7 +111,11 @@ export const keyPages = [
             const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
             if (!read.ok) return one(visit, key, read.problems);
             const { overlap } = read.values;
-            const rotated = await rotateKey(visit.app.db, key.keyId, OVERLAPS[overlap]);
+            const rotated = await visit.app.db.transaction(async (trx) => {
+                const done = await rotateKey(trx, key.keyId, OVERLAPS[overlap]);
+                if (done.ok) await record(trx, visit, 'key.rotated', key, { new_key: done.made.keyId, overlap });
+                return done;
+            });
             if (!rotated.ok && rotated.why === 'too many') return one(visit, key, { overlap: `${TOO_MANY}, or end this one at once.` });
             if (!rotated.ok) return { to: `/dashboard/keys/${key.keyId}` };
             const words = { now: 'no longer', hour: 'for another hour', day: 'for another day', week: 'for another week' }[overlap];
@@ -102,11 +127,35 @@ export const keyPages = [
         path: '/dashboard/keys/{key_id}/revoke',
         audience: USERS,
         respond: async (visit) => {
-            await revokeKey(visit.app.db, (await ownKey(visit)).keyId);
+            const key = await ownKey(visit);
+            await visit.app.db.transaction(async (trx) => {
+                if (await revokeKey(trx, key.keyId)) await record(trx, visit, 'key.revoked', key, { name: key.name });
+            });
             return { to: '/dashboard/keys', notice: 'key-revoked' };
         },
     }),
 ];
+
+/** Narrowing is free; whoever widens confirms that it is them. */
+async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
+    const key = await ownKey(visit);
+    const read = readScopeFields(visit.fields, key.scopes);
+    if (!read.ok) return one(visit, key, read.problems);
+    const path = `/dashboard/keys/${key.keyId}`;
+    const order = { scopes: read.values, mayWiden: visit.me.isRecent };
+    const done = await visit.app.db.transaction(async (trx) => {
+        const changed = await changeScopes(trx, key.keyId, order);
+        const details = { from: scopeDetails(key.scopes), to: scopeDetails(read.values) };
+        if (changed === 'changed') await record(trx, visit, 'key.scopes_changed', key, details);
+        return changed;
+    });
+    if (done === 'wider') return { to: `/dashboard/confirm?next=${encodeURIComponent(path)}` };
+    return done === 'ended' ? { to: path } : { to: path, notice: 'scopes-changed' };
+}
+
+function record(db: Db, visit: WorkspaceVisit, action: Act, { keyId }: ManagedKey, details: JsonObject): Promise<void> {
+    return recordVisit(db, visit, { workspaceId: visit.workspace.workspaceId, action, target: keyId, details });
+}
 
 function seesAll({ workspace }: WorkspaceVisit): boolean {
     return MANAGERS.includes(workspace.role);
@@ -136,6 +185,7 @@ async function list(visit: WorkspaceVisit, problems: Problems): Promise<Shown> {
             active: keys.filter(({ state }) => state === 'active'),
             over: keys.filter(({ state }) => state !== 'active').slice(0, 50),
             expiries: EXPIRY_CHOICES,
+            scopes: shownScopes(visit.fields, FIRST_SCOPES),
         },
     };
 }
@@ -148,6 +198,8 @@ async function one(visit: WorkspaceVisit, key: ManagedKey, problems: Problems): 
         model: {
             key,
             cap: await keyCap(visit.app.db, key.keyId),
+            scopes: shownScopes(visit.fields, key.scopes),
+            summary: describeScopes(key.scopes),
             problems,
             typed: typed(visit.fields),
             overlaps: OVERLAP_CHOICES,

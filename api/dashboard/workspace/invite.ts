@@ -4,6 +4,7 @@ import { queueMail } from '../../../shared/store/mails.ts';
 import { address, waitText } from '../account/fields.ts';
 import { oneOf, type Reader, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
+import { recordVisit } from '../record-act.ts';
 import { workspaceLetter } from './letters.ts';
 import { rolesToGive, showWorkspace } from './show.ts';
 
@@ -26,8 +27,12 @@ export async function invite(visit: WorkspaceVisit): Promise<Answer> {
     ]);
     if (wait > 0) return showWorkspace(visit, { invite: { '': `That was many invitations; try again in ${waitText(wait)}.` } });
     const token = await app.db.transaction(async (trx) => {
-        const made = await inviteToWorkspace(trx, { workspaceId: workspace.workspaceId, role, email, by: me.userId });
-        if (made === undefined || email === undefined) return made;
+        const { workspaceId } = workspace;
+        const made = await inviteToWorkspace(trx, { workspaceId, role, email, by: me.userId });
+        if (made === undefined) return made;
+        const details = { role, address: email?.address ?? null };
+        await recordVisit(trx, visit, { workspaceId, action: 'member.invited', target: email?.address ?? 'whoever has the link', details });
+        if (email === undefined) return made;
         const url = `${app.publicUrl()}/invite/${made}`;
         await queueMail(trx, app.secrets, workspaceLetter(email.address, { workspace: workspace.name, role, by: me.email, url }));
         return made;

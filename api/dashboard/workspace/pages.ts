@@ -3,7 +3,8 @@ import { withdrawInvitation } from '../../../shared/store/invitations.ts';
 import { lookAtWorkspace } from '../../../shared/store/web-sessions.ts';
 import { addWorkspace, changeRole, MOST_WORKSPACES, ROLES, removeMember, renameWorkspace } from '../../../shared/store/workspaces.ts';
 import { line, oneOf, type Reader, readFields } from '../fields.ts';
-import { absent, MANAGERS, MEMBERS, personalPage, workspacePage } from '../page.ts';
+import { absent, MANAGERS, MEMBERS, personalPage, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { recordVisit } from '../record-act.ts';
 import { invite } from './invite.ts';
 import { faultText, showWorkspace } from './show.ts';
 
@@ -25,7 +26,14 @@ export const workspacePages = [
             const { app, me, fields } = visit;
             const read = readFields(fields, { name: workspaceName });
             if (!read.ok) return showWorkspace(visit, { create: read.problems });
-            const workspaceId = await addWorkspace(app.db, me.userId, read.values.name);
+            const { name } = read.values;
+            const workspaceId = await app.db.transaction(async (trx) => {
+                const made = await addWorkspace(trx, me.userId, name);
+                if (made !== undefined) {
+                    await recordVisit(trx, visit, { workspaceId: made, action: 'workspace.created', target: made, details: { name } });
+                }
+                return made;
+            });
             if (workspaceId === undefined) {
                 return showWorkspace(visit, { create: { '': `You are in ${MOST_WORKSPACES} workspaces already, which is the most.` } });
             }
@@ -51,7 +59,13 @@ export const workspacePages = [
         respond: async (visit) => {
             const read = readFields(visit.fields, { name: workspaceName });
             if (!read.ok) return showWorkspace(visit, { rename: read.problems });
-            await renameWorkspace(visit.app.db, visit.workspace.workspaceId, read.values.name);
+            const { workspaceId, name: from } = visit.workspace;
+            const { name } = read.values;
+            await visit.app.db.transaction(async (trx) => {
+                await renameWorkspace(trx, workspaceId, name);
+                const details = { from, to: name };
+                await recordVisit(trx, visit, { workspaceId, action: 'workspace.renamed', target: workspaceId, details });
+            });
             return { to: '/dashboard/workspace', notice: 'workspace-renamed' };
         },
     }),
@@ -66,8 +80,15 @@ export const workspacePages = [
         method: 'POST',
         path: '/dashboard/workspace/invitations/{invitation_id}/withdraw',
         audience: MANAGERS,
-        respond: async ({ app, workspace, params }) => {
-            const isDone = await withdrawInvitation(app.db, workspace.workspaceId, params['invitation_id'] ?? '');
+        respond: async (visit) => {
+            const { app, workspace, params } = visit;
+            const { workspaceId } = workspace;
+            const target = params['invitation_id'] ?? '';
+            const isDone = await app.db.transaction(async (trx) => {
+                if (!(await withdrawInvitation(trx, workspaceId, target))) return false;
+                await recordVisit(trx, visit, { workspaceId, action: 'invitation.withdrawn', target });
+                return true;
+            });
             if (!isDone) throw absent();
             return { to: '/dashboard/workspace', notice: 'invitation-withdrawn' };
         },
@@ -81,11 +102,14 @@ export const workspacePages = [
             const { app, me, workspace, params, fields } = visit;
             const read = readFields(fields, { role: oneOf(ROLES) });
             if (!read.ok) return showWorkspace(visit, { members: { '': read.problems['role'] ?? '' } });
-            const done = await changeRole(app.db, {
-                workspaceId: workspace.workspaceId,
-                userId: params['user_id'] ?? '',
-                role: read.values.role,
-                by: me.userId,
+            const { workspaceId } = workspace;
+            const { role } = read.values;
+            const userId = params['user_id'] ?? '';
+            const done = await app.db.transaction(async (trx) => {
+                const changed = await changeRole(trx, { workspaceId, userId, role, by: me.userId });
+                const details = { role };
+                if (changed.ok) await recordVisit(trx, visit, { workspaceId, action: 'member.role_changed', target: userId, details });
+                return changed;
             });
             if (done.ok) return { to: '/dashboard/workspace', notice: 'role-changed' };
             return showWorkspace(visit, { members: { '': faultText(done.fault) } });
@@ -96,9 +120,9 @@ export const workspacePages = [
         path: '/dashboard/workspace/members/{user_id}/remove',
         audience: MANAGERS,
         respond: async (visit) => {
-            const { app, me, workspace, params } = visit;
+            const { me, params } = visit;
             const userId = params['user_id'] ?? '';
-            const done = await removeMember(app.db, { workspaceId: workspace.workspaceId, userId, by: me.userId });
+            const done = await remove(visit, userId);
             if (!done.ok) return showWorkspace(visit, { members: { '': faultText(done.fault) } });
             return { to: '/dashboard/workspace', notice: userId === me.userId ? 'workspace-left' : 'member-removed' };
         },
@@ -108,10 +132,21 @@ export const workspacePages = [
         path: '/dashboard/workspace/leave',
         audience: MEMBERS,
         respond: async (visit) => {
-            const { app, me, workspace } = visit;
-            const done = await removeMember(app.db, { workspaceId: workspace.workspaceId, userId: me.userId, by: me.userId });
+            const done = await remove(visit, visit.me.userId);
             if (!done.ok) return showWorkspace(visit, { leave: { '': faultText(done.fault) } });
             return { to: '/dashboard/workspace', notice: 'workspace-left' };
         },
     }),
 ];
+
+/** Takes a member out of the workspace; of oneself it is leaving. */
+async function remove(visit: WorkspaceVisit, userId: string): ReturnType<typeof removeMember> {
+    const { app, me, workspace } = visit;
+    const { workspaceId } = workspace;
+    return app.db.transaction(async (trx) => {
+        const done = await removeMember(trx, { workspaceId, userId, by: me.userId });
+        const action = userId === me.userId ? 'member.left' : 'member.removed';
+        if (done.ok) await recordVisit(trx, visit, { workspaceId, action, target: userId });
+        return done;
+    });
+}

@@ -1,0 +1,75 @@
+import { EFFECTS, type ListedPart, ROUTE_SCOPES, type RouteScope, readScopeList, type Scopes } from '../../../shared/domain/scopes.ts';
+import type { Effect, JsonObject } from '../../../shared/domain/types.ts';
+import type { Fields, FormResult } from '../fields.ts';
+
+const LISTS: readonly ListedPart[] = ['sites', 'endpoints', 'ip_allow'];
+
+/** What each scope lets a key do, in the words of the pages. */
+const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
+    fetch: 'call endpoints',
+    catalog: 'look sites up',
+    jobs: 'run batches, monitors and webhooks',
+    publish: 'publish schemas',
+    maintain: 'yank versions, change maintainers, claim domains',
+    account: 'read the audit of the workspace',
+};
+
+/** Reads the scopes of a form; one that shows none leaves them as they are. What forms do not show stays, too. */
+export function readScopeFields(fields: Fields, before: Scopes): FormResult<Scopes> {
+    if (!showsScopes(fields)) return { ok: true, values: before };
+    const problems: Record<string, string> = {};
+    const listed: Partial<Record<ListedPart, string[] | null>> = {};
+    for (const part of LISTS) {
+        const read = readScopeList(part, fields.get(part) ?? '');
+        if (read.ok) listed[part] = read.values;
+        else problems[part] = `${read.message}.`;
+    }
+    const effects = EFFECTS.filter((effect) => fields.has(`effect_${effect}`));
+    if (effects.length === 0) problems['effects'] = 'Choose at least one of these.';
+    if (Object.keys(problems).length > 0) return { ok: false, problems };
+    const routes = ROUTE_SCOPES.filter((route) => fields.has(`route_${route}`));
+    const { sites = null, endpoints = null, ip_allow = null } = listed;
+    return { ok: true, values: { ...before, effects, routes, sites, endpoints, ip_allow } };
+}
+
+/** What the form shows: what was sent, or the scopes as they are. */
+export function shownScopes(fields: Fields, scopes: Scopes) {
+    const isSent = showsScopes(fields);
+    const isTicked = (name: string, isSet: boolean) => (isSent ? fields.has(name) : isSet);
+    const listOf = (part: ListedPart) => (isSent ? (fields.get(part) ?? '') : (scopes[part] ?? []).join('\n'));
+    return {
+        routes: ROUTE_SCOPES.map((route) => ({
+            name: `route_${route}`,
+            label: route,
+            words: ROUTE_WORDS[route],
+            isTicked: isTicked(`route_${route}`, scopes.routes.includes(route)),
+        })),
+        effects: EFFECTS.map((effect: Effect) => ({
+            name: `effect_${effect}`,
+            label: effect,
+            words: effect === 'read' ? 'endpoints that change nothing' : 'endpoints that may change something at a site',
+            isTicked: isTicked(`effect_${effect}`, scopes.effects.includes(effect)),
+        })),
+        sites: listOf('sites'),
+        endpoints: listOf('endpoints'),
+        ip_allow: listOf('ip_allow'),
+    };
+}
+
+/** Scopes as the audit keeps them. */
+export function scopeDetails({ effects, sites, endpoints, connections, routes, ip_allow }: Scopes): JsonObject {
+    const copy = (names: readonly string[] | null) => (names === null ? null : [...names]);
+    return {
+        effects: [...effects],
+        routes: [...routes],
+        sites: copy(sites),
+        endpoints: copy(endpoints),
+        connections: copy(connections),
+        ip_allow: copy(ip_allow),
+    };
+}
+
+/** Whether the form that was sent has the boxes at all. */
+function showsScopes(fields: Fields): boolean {
+    return fields.get('scopes') === 'shown';
+}

@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import type { AuditEntry } from '../../shared/contracts/audit.ts';
+import type { Scopes } from '../../shared/domain/scopes.ts';
+import { eventually } from '../support/eventually.ts';
+import { withKey } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { lackOf } from '../support/scopes.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { PASSWORD, signUp, type Visitor, wordsOf } from './support/visitor.ts';
+
+const FIRST = {
+    route_fetch: 'yes',
+    route_catalog: 'yes',
+    route_jobs: 'yes',
+    route_account: 'yes',
+    effect_read: 'yes',
+    effect_write: 'yes',
+};
+
+describe('scopes of keys on the dashboard', function () {
+    this.timeout(60_000);
+    let world: World;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+    });
+    after(() => world.close());
+
+    async function makeKey(person: Visitor, fields: Record<string, string> = {}): Promise<{ apiKey: string; keyId: string }> {
+        const { status, html } = await person.send('/dashboard/keys', { name: 'laptop', expires: 'never', ...fields });
+        expect(status, wordsOf(html)).to.equal(200);
+        const apiKey = /rb_live_[0-9A-Za-z]{36}/.exec(html)?.[0] ?? '';
+        return { apiKey, keyId: (await keyOf(apiKey)).id };
+    }
+
+    const keyOf = async (apiKey: string) =>
+        dataOf<{ key: { id: string; scopes: Scopes } }>(await withKey(world, apiKey).call('GET', '/v1/account')).key;
+    const publishes = async (apiKey: string) => lackOf(await withKey(world, apiKey).publish(aPackage('mine.test'), '?dry_run=true'));
+
+    it('begin with calls, look-ups, jobs and the account, and hold what was ticked', async () => {
+        const person = await signUp(world);
+        const { html } = await person.get('/dashboard/keys');
+        const ticked = [...html.matchAll(/name="(route_\w+|effect_\w+)" value="yes" checked/g)].map(([, name]) => name);
+        expect(ticked).to.have.members(Object.keys(FIRST));
+        expect((await keyOf((await makeKey(person)).apiKey)).scopes.routes).to.deep.equal(['fetch', 'catalog', 'jobs', 'account']);
+        const fields = {
+            scopes: 'shown',
+            route_publish: 'yes',
+            effect_read: 'yes',
+            sites: 'Mine.test\nother.test',
+            ip_allow: '10.0.0.0/8',
+        };
+        const { scopes } = await keyOf((await makeKey(person, fields)).apiKey);
+        expect(scopes).to.deep.equal({
+            effects: ['read'],
+            sites: ['mine.test', 'other.test'],
+            endpoints: null,
+            connections: [],
+            routes: ['publish'],
+            ip_allow: ['127.0.0.0/8'],
+        });
+    });
+
+    it('show what is wrong with a list beside it, and what was typed stays', async () => {
+        const person = await signUp(world);
+        const fields = { name: 'x', expires: 'never', scopes: 'shown', route_maintain: 'yes', sites: 'localhost', ip_allow: '10.0.0.0/99' };
+        const { status, html } = await person.send('/dashboard/keys', fields);
+        expect(status).to.equal(422);
+        expect(wordsOf(html)).to.include('localhost is no name of a site').and.include('10.0.0.0/99 is no address');
+        expect(html)
+            .to.match(/name="route_maintain" value="yes" checked/)
+            .and.not.match(/name="route_fetch" value="yes" checked/);
+        expect(wordsOf(html)).to.include('Choose at least one of these');
+    });
+
+    it('are narrowed at once, and widened only by who confirmed a moment ago', async () => {
+        const person = await signUp(world);
+        const { apiKey, keyId } = await makeKey(person, { scopes: 'shown', ...FIRST, route_publish: 'yes' });
+        expect(await publishes(apiKey)).to.equal(undefined);
+        await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
+        const path = `/dashboard/keys/${keyId}`;
+        const set = (fields: Record<string, string>) => person.send(`${path}/scopes`, { scopes: 'shown', ...fields }, { from: path });
+        expect((await set(FIRST)).to).to.equal(path);
+        await eventually(
+            () => publishes(apiKey),
+            (lack) => lack === 'routes: publish',
+            1000,
+        );
+        const wider = { ...FIRST, route_publish: 'yes' };
+        expect((await set(wider)).to).to.equal(`/dashboard/confirm?next=${encodeURIComponent(path)}`);
+        expect((await keyOf(apiKey)).scopes.routes).not.to.include('publish');
+        await person.send('/dashboard/confirm', { password: PASSWORD, next: path });
+        expect((await set(wider)).to).to.equal(path);
+        await eventually(
+            () => publishes(apiKey),
+            (lack) => lack === undefined,
+            1000,
+        );
+    });
+
+    it('go on with a rotated key', async () => {
+        const person = await signUp(world);
+        const { apiKey, keyId } = await makeKey(person, { scopes: 'shown', route_fetch: 'yes', effect_read: 'yes', sites: 'shop.test' });
+        const { html } = await person.send(`/dashboard/keys/${keyId}/rotate`, { overlap: 'hour' });
+        const next = /rb_live_[0-9A-Za-z]{36}/.exec(html)?.[0] ?? '';
+        expect((await keyOf(next)).scopes).to.deep.equal((await keyOf(apiKey)).scopes);
+    });
+
+    it('stand in the audit with everything else that is done with keys, and from where', async () => {
+        const person = await signUp(world);
+        const { apiKey, keyId } = await makeKey(person, { name: 'server' });
+        const audit = async () => dataOf<AuditEntry[]>(await withKey(world, apiKey).call('GET', '/v1/audit'));
+        await person.send(`/dashboard/keys/${keyId}/rename`, { name: 'renamed' });
+        await person.send(`/dashboard/keys/${keyId}/cap`, { cap: '100' });
+        await person.send(`/dashboard/keys/${keyId}/scopes`, { scopes: 'shown', route_account: 'yes', effect_read: 'yes' });
+        await person.send('/dashboard/billing/cap', { cap: '500' });
+        await person.send('/dashboard/workspace/rename', { name: 'The workspace' });
+        await person.send('/dashboard/workspace/invitations', { email: '', role: 'member' });
+        const acts = await audit();
+        expect(acts.map(({ action }) => action).toReversed()).to.include.members([
+            'key.created',
+            'key.renamed',
+            'cap.changed',
+            'key.scopes_changed',
+            'workspace.renamed',
+        ]);
+        for (const { actor, ip } of acts) {
+            expect(actor).to.match(/^usr_/);
+            expect(ip).to.match(/^10\./);
+        }
+        const { html } = await person.get('/dashboard/audit');
+        expect(wordsOf(html)).to.include('changed the scopes of a key the key renamed').and.include('renamed the workspace');
+        const { html: some } = await person.get('/dashboard/audit?action=key.renamed');
+        expect(wordsOf(some)).to.include('to: renamed, from: server').and.not.include('changed a spending cap');
+        await person.send(`/dashboard/keys/${keyId}/revoke`, {});
+        expect(wordsOf((await person.get('/dashboard/audit')).html)).to.include('revoked a key');
+    });
+});
