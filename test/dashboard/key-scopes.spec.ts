@@ -49,7 +49,7 @@ describe('scopes of keys on the dashboard', function () {
             route_publish: 'yes',
             effect_read: 'yes',
             sites: 'Mine.test\nother.test',
-            ip_allow: '10.0.0.0/8',
+            ip_allow: '127.0.0.0/8',
         };
         const { scopes } = await keyOf((await makeKey(person, fields)).apiKey);
         expect(scopes).to.deep.equal({
