@@ -47,12 +47,14 @@ export function judgeTarget({ scope, actsOnDomain }: AnyContract, { scopes: { li
     if (scope === 'none' || (listed.sites === null && listed.endpoints === null)) return;
     const { site: written, domain, endpoint } = { ...fieldsOf(named.body), ...fieldsOf(named.params) };
     const name = typeof (written ?? domain) === 'string' ? normaliseSite(String(written ?? domain)) : undefined;
-    if (name?.ok === true && listed.sites !== null) {
-        // What holds for a whole domain needs the domain itself.
-        const site = actsOnDomain === true ? name.registrable : name.site;
-        if (!listed.sites.includes(site)) throw lacks({ part: 'sites', needs: site });
-    }
+    // What holds for a whole domain needs the domain itself.
+    if (name?.ok === true) judgeSite(listed.sites, actsOnDomain === true ? name.registrable : name.site);
     if (scope === 'fetch' && typeof endpoint === 'string') judgeEndpoint(listed.endpoints, endpoint);
+}
+
+/** Judges a site whose name is normalised. @throws Refusal FORBIDDEN */
+export function judgeSite(sites: readonly string[] | null, site: string): void {
+    if (sites !== null && !sites.includes(site)) throw lacks({ part: 'sites', needs: site });
 }
 
 function judgeEndpoint(endpoints: readonly string[] | null, name: string): void {

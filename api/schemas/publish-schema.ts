@@ -10,6 +10,7 @@ import { byCall } from '../by-call.ts';
 import type { JudgedPackage } from '../package-tasks.ts';
 import { workOnPackage } from '../package-work.ts';
 import { emptyBody } from '../plugins/input-guard.ts';
+import { judgeSite } from '../plugins/key-scopes.ts';
 import type { Call, Reply } from '../serve.ts';
 import { inAccountTurn, inDomainTurn } from '../write-queue.ts';
 import { guardJudging, judgeInTurn } from './guard-judging.ts';
@@ -30,6 +31,8 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const judged = await judgeInTurn(app, caller, bodyBytes);
     if (!judged.ok) throw toBodyRefusal(judged);
     const { document, warnings } = judged;
+    // The body is read beside the event loop, so that nobody could judge this before.
+    judgeSite(caller.scopes.listed.sites, document.site);
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
