@@ -130,7 +130,7 @@ export function openApp(
     cleanup.add('money', () => money.destroy());
     const credits = openCredits(money);
     cleanup.add('credits', () => credits.close());
-    const idempotency = openIdempotency(db);
+    const idempotency = openIdempotency(db, secrets);
     cleanup.add('idempotency', () => idempotency.close());
     const keys = openKeys(db, {
         onError: (error) => log.warn({ part: 'keys', err: error }, 'when keys were last used could not be written'),

@@ -3,12 +3,12 @@ import type { Db } from '../shared/db.ts';
 import { newSecretKey } from '../shared/domain/key-ring.ts';
 import { openLog } from '../shared/log.ts';
 import { openPostman, type Postman } from '../shared/mail.ts';
-import { openSecrets, type Secrets } from '../shared/secrets.ts';
+import type { Secrets } from '../shared/secrets.ts';
 import { queueMail } from '../shared/store/mails.ts';
 import { type MailServer, openMailServer } from './dashboard/support/mail-server.ts';
 import { type OpenedDatabase, openDatabase } from './store/registry.ts';
 import { advanceClock } from './support/clock.ts';
-import { testSecretKeys } from './support/secrets.ts';
+import { testSecrets } from './support/secrets.ts';
 
 describe('mail', () => {
     let database: OpenedDatabase;
@@ -21,7 +21,7 @@ describe('mail', () => {
     before(async () => {
         database = await openDatabase();
         ({ db } = database);
-        secrets = openSecrets({ db, keys: testSecretKeys(), log: openLog('silent') });
+        secrets = testSecrets(db);
         server = await openMailServer();
     });
     beforeEach(() => {
@@ -73,7 +73,7 @@ describe('mail', () => {
     });
 
     it('waits for a process that has its key, and is not sent without its text', async () => {
-        const others = openSecrets({ db, keys: testSecretKeys(newSecretKey('other')), log: openLog('silent') });
+        const others = testSecrets(db, newSecretKey('other'));
         await queueMail(db, others, letter('sealed@people.example'));
         await postman().flush();
         expect(server.letters.filter(({ to }) => to === 'sealed@people.example')).to.deep.equal([]);

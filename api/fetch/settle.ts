@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import type { FetchJob } from '../../shared/domain/fetch.ts';
+import type { AnswerToKeep } from '../../shared/store/credits.ts';
+import type { KeyedCall } from '../../shared/store/idempotency.ts';
 import type { AroundBalance } from '../fetch-answer.ts';
 import type { FetchCall } from './fetch-call.ts';
 
@@ -19,13 +21,18 @@ export type Ending = { isBilled: true; charged: number; available: number; kept?
 export async function charge(call: FetchCall, job: FetchJob, amount: number, present: () => AroundBalance): Promise<Ending> {
     const { app, operation, keyed } = call;
     try {
-        const answer = keyed === undefined ? undefined : { call: keyed, ...present() };
+        const answer = keyed === undefined ? undefined : await sealAnswer(app, keyed, present());
         const charged = await app.credits.charge({ operation, amount, answer });
         if (charged.ok) return { isBilled: true, ...charged };
     } catch (error) {
         app.log.error({ part: 'credits', operation, err: error }, 'whether a charge was recorded is not known');
     }
     return release(call, job, amount);
+}
+
+/** Encrypted before the charge, so that the statement which charges only stores it. */
+async function sealAnswer({ idempotency }: App, call: KeyedCall, { head, tail }: AroundBalance): Promise<AnswerToKeep> {
+    return { call, head, tail, sealed: await idempotency.seal({ headers: {}, head, tail }) };
 }
 
 /**

@@ -25,6 +25,8 @@ const WELL_FORMED = /^[\x21-\x7e]{1,255}$/;
 const LASTS_MS = 30_000;
 /** How often a key is asked for again that came free while we looked. */
 const MAX_LOOKS = 5;
+/** The call is never run again: it was charged. */
+const SEALED = 'This call was made, and the answer kept under its Idempotency-Key cannot be decrypted at the moment.';
 
 /**
  * Runs a call once a key (CONTRACT section 4, "Idempotency"): every success is kept for 24 h, of failures those that the
@@ -62,6 +64,7 @@ async function takeKey<P, Q, B>(
         else {
             await rules.mayReplay?.(call);
             const kept = await idempotency.read(keyed);
+            if (kept === 'sealed') throw new Refusal('SERVICE_UNAVAILABLE', SEALED, { retryAfter: 60 });
             if (kept !== undefined) return replay(kept);
         }
     }

@@ -40,7 +40,7 @@ function store({ app, caller, keyed }: RequestCall, request: NewRequest): Promis
         };
         if (keyed === undefined) return { answer, headers };
         const text = JSON.stringify({ success: true, data: answer });
-        const isKept = await keepAnswer(trx, keyed, { status: 201, headers, body: text });
+        const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 201, headers, body: text });
         if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
         return { text, isKept: true, headers };
     });

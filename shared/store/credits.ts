@@ -91,9 +91,10 @@ export function openCredits(db: Db, options: LaneOptions = {}): Credits {
             if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge is a whole number of credits');
             if (answer !== undefined) {
                 const settled = await lanes.settleAnswered({ operation, charge: amount, answer });
-                const { won, state, marked, charged, available, firstFetchBonus, kept } = settled;
+                const { won, state, marked, charged, available, firstFetchBonus, remaining } = settled;
                 if (!won) return { ok: false, state, marked, available };
-                return { ok: true, charged, available, firstFetchBonus, kept: kept ?? `${answer.head}${available}${answer.tail}` };
+                const kept = `${answer.head}${remaining ?? available}${answer.tail}`;
+                return { ok: true, charged, available, firstFetchBonus, kept };
             }
             const { won, state, marked, charged, available, firstFetchBonus } = await lanes.settle({ operation, charge: amount });
             return won ? { ok: true, charged, available, firstFetchBonus } : { ok: false, state, marked, available };

@@ -1,4 +1,6 @@
 import type { Db } from '../db.ts';
+import { type AnswerParts, joinParts, type KeptAnswer, writeParts } from '../domain/kept-answer.ts';
+import type { Secrets } from '../secrets.ts';
 import { type Batch, openBatch } from './batch.ts';
 import { isOutage, persist } from './credits/outages.ts';
 import { run, type Statement } from './statement.ts';
@@ -14,14 +16,6 @@ export interface KeyedCall {
     key: string;
     /** `op_…` of the call that has the key. */
     operation: string;
-}
-
-/** An answer as it went out, to be repeated byte for byte. */
-export interface KeptAnswer {
-    status: number;
-    /** Lower case; only those that belong to the answer and not to the call. */
-    headers: Record<string, string>;
-    body: string;
 }
 
 export interface KeyOrder extends KeyedCall {
@@ -47,8 +41,10 @@ export type Begun =
 export interface Idempotency {
     /** Takes the key or says who has it. Whatever arrives in one tick is one statement, equal keys too. */
     begin(order: KeyOrder): Promise<Begun>;
-    /** The answer under a key; undefined where it has just run out. */
-    read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | undefined>;
+    /** The answer under a key; undefined where it has just run out, `sealed` where no key of the ring opens it. */
+    read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined>;
+    /** An answer as a charge keeps it. */
+    seal(parts: AnswerParts): Promise<Buffer>;
     /** Keeps an answer for 24 h, if `call` still has the key. */
     store(call: KeyedCall, answer: KeptAnswer): Promise<void>;
     /** Gives the key back, if `call` still has it and nothing was kept under it. */
@@ -62,9 +58,10 @@ export interface Idempotency {
 /** How long a statement is tried again when the database is away, and how long one may take, in milliseconds. */
 const PATIENCE = { begin: 300, end: 1000 };
 const TIMEOUT_MS = 5000;
+const PURPOSE = 'answer';
 
 /** Opens the keys of `db`'s workspaces; close them before the pool. */
-export function openIdempotency(db: Db): Idempotency {
+export function openIdempotency(db: Db, secrets: Secrets): Idempotency {
     const orders: Batch<KeyOrder, Begun> = openBatch<KeyOrder, Begun>({
         run: (batch) =>
             persist(PATIENCE.begin, () => beginAll(db, batch)).catch((error: unknown) => {
@@ -82,9 +79,10 @@ export function openIdempotency(db: Db): Idempotency {
     });
     return {
         begin: (order) => orders.add(order),
-        read: (call) => readAnswer(db, call),
+        read: (call) => readAnswer(db, secrets, call),
+        seal: (parts) => secrets.seal(writeParts(parts), PURPOSE),
         async store(call, answer) {
-            await persist(PATIENCE.end, () => keepAnswer(db, call, answer));
+            await persist(PATIENCE.end, () => keepAnswer(db, secrets, call, answer));
         },
         async forget(call) {
             await forgotten.add(call);
@@ -103,8 +101,8 @@ export async function sweepAnswers(db: Db, limit = 2000): Promise<number> {
 }
 
 const BEGIN: Statement = {
-    name: 'idempotency_begin',
-    text: 'select operation, verdict, holder from idempotency_begin($1, $2, $3, $4, $5, $6, $7)',
+    name: 'idempotency_take',
+    text: 'select operation, verdict, holder from idempotency_take($1, $2, $3, $4, $5, $6, $7)',
 };
 
 const FORGET: Statement = {
@@ -140,25 +138,40 @@ async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
  * Keeps an answer for 24 h; in the transaction that does what it tells, so that neither is there without the other. False where
  * `call` has the key no more: its time was up, and somebody else may have done it.
  */
-export async function keepAnswer(db: Db, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<boolean> {
+export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<boolean> {
+    const sealed = await secrets.seal(writeParts({ headers, head: body }), PURPOSE);
     const { rows } = await db
         .raw<{ rows: { stored: number }[] }>(
-            'select idempotency_store(?::text[], ?::text[], ?::text[], ?::text[], ?::smallint[], ?::text[], ?::text[]) as stored',
-            [...columns([call]), [call.operation], [status], [JSON.stringify(headers)], [body]],
+            'select idempotency_keep(?::text[], ?::text[], ?::text[], ?::text[], ?::smallint[], ?::text[], array[null]::bigint[]) as stored',
+            [...columns([call]), [call.operation], [status], [sealed.toString('base64')]],
         )
         .timeout(TIMEOUT_MS);
     return rows[0]?.stored === 1;
 }
 
-async function readAnswer(db: Db, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | undefined> {
+async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined> {
     const { rows } = await db
-        .raw<{ rows: KeptAnswer[] }>(
-            `select status, headers, body from idempotency
+        .raw<{ rows: AnswerRow[] }>(
+            `select status, headers, body, sealed, remaining from idempotency
              where workspace_id = ? and route = ? and idempotency_key = ? and status is not null`,
             [call.workspaceId, call.route, call.key],
         )
         .timeout(TIMEOUT_MS);
-    return rows[0];
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const { status, headers, body, sealed, remaining } = row;
+    // Of a release that did not encrypt.
+    if (sealed === null) return { status, headers: headers ?? {}, body: body ?? '' };
+    const text = await secrets.open(sealed, PURPOSE);
+    return text === undefined ? 'sealed' : { status, ...joinParts(text.toString(), remaining) };
+}
+
+interface AnswerRow {
+    status: number;
+    headers: Record<string, string> | null;
+    body: string | null;
+    sealed: Buffer | null;
+    remaining: number | null;
 }
 
 async function readRoom(db: Db, workspaceId: string): Promise<number> {

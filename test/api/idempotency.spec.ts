@@ -70,6 +70,29 @@ for (const topology of TOPOLOGIES) {
             expect(await standing(ada)).to.deep.equal(after);
         });
 
+        it('whose answer no key of the ring opens any more is 503, and never run a second time', async () => {
+            const first = await send('key-gone');
+            const before = { calls: calls('/products/7'), ...(await standing(ada)) };
+            const change = async () => {
+                const { rows } = await world.app.db.raw(
+                    `update idempotency set sealed = set_byte(sealed, 2, get_byte(sealed, 2) # 1) where idempotency_key = 'key-gone' returning 1`,
+                );
+                expect(rows).to.have.length(1);
+            };
+            // The first letter of the id of its key.
+            await change();
+            for (let time = 0; time < 2; time++) {
+                const refused = await send('key-gone');
+                expect([refused.status, refused.code]).to.deep.equal([503, 'SERVICE_UNAVAILABLE']);
+                expect(JSON.parse(refused.text).error.message).to.include('Idempotency-Key cannot be decrypted');
+                expect(refused.headers.get('retry-after')).to.equal('60');
+            }
+            expect(await standing(ada)).to.deep.include({ balance: before.balance });
+            expect(calls('/products/7')).to.equal(before.calls);
+            await change();
+            expect((await send('key-gone')).text).to.equal(first.text);
+        });
+
         it('is about the same call however its JSON is spelled, and about no other', async () => {
             const first = await send('spelling', `{"site":"${SHOP}","endpoint":"product","params":{"id":7},"max_results":5}`);
             const same = await send(

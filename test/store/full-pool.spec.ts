@@ -5,6 +5,7 @@ import { newId } from '../../shared/domain/ids.ts';
 import { isOutage } from '../../shared/store/credits/outages.ts';
 import { type Credits, openCredits } from '../../shared/store/credits.ts';
 import { type Idempotency, openIdempotency } from '../../shared/store/idempotency.ts';
+import { testSecrets } from '../support/secrets.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
 /** How long a question waits for a connection, and what a busy machine adds. */
@@ -20,7 +21,7 @@ describe('where all connections are taken', () => {
         books = await openBooks();
         db = openDb({ url: books.url, poolSize: 1, acquireTimeoutMs: ACQUIRE_MS });
         credits = openCredits(db);
-        keys = openIdempotency(db);
+        keys = openIdempotency(db, testSecrets(db));
     });
     after(async () => {
         await Promise.all([credits.close(), keys.close()]);

@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import type { Db } from '../../shared/db.ts';
 import { newId } from '../../shared/domain/ids.ts';
+import { newSecretKey } from '../../shared/domain/key-ring.ts';
 import { isOutage } from '../../shared/store/credits/outages.ts';
 import { openCredits } from '../../shared/store/credits.ts';
 import { type Idempotency, type KeyOrder, openIdempotency, sweepAnswers } from '../../shared/store/idempotency.ts';
+import { testSecrets } from '../support/secrets.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
 const HOUR = 3600;
@@ -13,7 +15,7 @@ describe('the keys of a workspace', () => {
     let keys: Idempotency;
     before(async () => {
         books = await openBooks();
-        keys = openIdempotency(books.db);
+        keys = openIdempotency(books.db, testSecrets(books.db));
     });
     afterEach(async () => {
         expect(await bytesOff(books.db), 'what is kept is counted exactly').to.deep.equal([]);
@@ -35,6 +37,13 @@ describe('the keys of a workspace', () => {
     });
     const again = (order: KeyOrder, more: Partial<KeyOrder> = {}) => keys.begin({ ...order, operation: newId('op'), ...more });
     const answer = (body = '{"answer":1}') => ({ status: 200, headers: { 'retry-after': '7' }, body });
+
+    const toKeep = async (call: KeyOrder, head = '', tail = '') => ({
+        call,
+        head,
+        tail,
+        sealed: await keys.seal({ headers: {}, head, tail }),
+    });
 
     it('give a key to one of those who ask at once', async () => {
         const order = orderOf();
@@ -71,6 +80,43 @@ describe('the keys of a workspace', () => {
         expect(await keys.read(order)).to.equal(undefined);
     });
 
+    it('keep answers encrypted, and do not forget one that no key of the ring opens', async () => {
+        const order = orderOf();
+        await keys.begin(order);
+        await keys.store(order, { status: 200, headers: { location: '/planted-header' }, body: '{"text":"planted-body"}' });
+        const { rows } = await books.db.raw('select to_jsonb(i) as row, sealed from idempotency i where idempotency_key = ?', [order.key]);
+        const dump = `${JSON.stringify(rows)} ${rows[0].sealed.toString('latin1')}`;
+        for (const text of ['planted-header', 'planted-body']) {
+            expect(dump).not.to.include(text).and.not.to.include(Buffer.from(text).toString('hex'));
+        }
+        const others = openIdempotency(books.db, testSecrets(books.db, newSecretKey('other')));
+        expect(await others.read(order)).to.equal('sealed');
+        expect((await others.begin({ ...order, operation: newId('op') })).verdict).to.equal('replay');
+        await others.close();
+        // The key comes back into the ring.
+        expect(await keys.read(order)).to.deep.include({ status: 200, body: '{"text":"planted-body"}' });
+    });
+
+    it('are read where a release before this one kept them in clear; its processes wait for what is sealed', async () => {
+        const order = orderOf();
+        await keys.begin(order);
+        const store =
+            'select idempotency_store(array[?], array[?], array[?], array[?], array[200::smallint], array[?], array[?]) as stored';
+        const bindings = [order.workspaceId, order.route, order.key, order.operation, '{"retry-after":"7"}', '{"answer":1}'];
+        expect((await books.db.raw(store, bindings)).rows).to.deep.equal([{ stored: 1 }]);
+        expect(await keys.read(order)).to.deep.equal(answer());
+        const verdictOf = async ({ workspaceId, route, key, bodyHash }: KeyOrder) => {
+            const begin = 'select verdict from idempotency_begin(array[?], array[?], array[?], array[?], array[?], array[1000], 1000000)';
+            return (await books.db.raw(begin, [workspaceId, route, key, bodyHash, newId('op')])).rows[0].verdict;
+        };
+        expect(await verdictOf(order)).to.equal('replay');
+        const sealed = orderOf();
+        await keys.begin(sealed);
+        await keys.store(sealed, answer());
+        expect(await verdictOf(sealed)).to.equal('running');
+        expect((await again(sealed)).verdict).to.equal('replay');
+    });
+
     it('are free again when their call forgets them, and only then', async () => {
         const order = orderOf();
         await keys.begin(order);
@@ -94,7 +140,7 @@ describe('the keys of a workspace', () => {
         await keys.begin(call);
         await books.credits.hold(hold);
         const credits = openCredits(losingItsFirstAnswer(books.db));
-        const charged = await credits.charge({ operation: hold.operation, amount: 3, answer: { call, head: '{"left":', tail: '}' } });
+        const charged = await credits.charge({ operation: hold.operation, amount: 3, answer: await toKeep(call, '{"left":', '}') });
         expect(charged).to.include({ ok: true, charged: 3, available: 57, kept: '{"left":57}' });
         expect(await keys.read(call)).to.deep.equal({ status: 200, headers: {}, body: '{"left":57}' });
         expect((await books.story(account)).filter((entry) => entry.startsWith('charge'))).to.have.lengthOf(1);
@@ -110,7 +156,7 @@ describe('the keys of a workspace', () => {
         const impatient = openCredits(books.db, { settlePatienceMs: 100 });
         await books.db.transaction(async (transaction) => {
             await transaction.raw('lock table idempotency_bytes in exclusive mode');
-            const answer = { call, head: '', tail: '' };
+            const answer = await toKeep(call);
             const refused: unknown = await impatient
                 .charge({ operation: hold.operation, amount: 1, answer })
                 .catch((error: unknown) => error);
@@ -131,7 +177,7 @@ describe('the keys of a workspace', () => {
         await keys.begin(call);
         await books.credits.hold(hold);
         await books.credits.release(hold);
-        const charged = await books.credits.charge({ operation: hold.operation, amount: 1, answer: { call, head: '', tail: '' } });
+        const charged = await books.credits.charge({ operation: hold.operation, amount: 1, answer: await toKeep(call) });
         expect(charged).to.include({ ok: false, state: 'released' });
         expect(await keys.read(call)).to.equal(undefined);
     });

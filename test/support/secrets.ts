@@ -1,7 +1,15 @@
+import type { Db } from '../../shared/db.ts';
 import { createKeyRing, type KeyRing, newSecretKey, parseSecretKeys, type SecretKey } from '../../shared/domain/key-ring.ts';
+import { openLog } from '../../shared/log.ts';
+import { openSecrets, type Secrets } from '../../shared/secrets.ts';
 
 /** SECRET_KEYS of tests: one ring, so that processes of one test open what others sealed. */
 export const TEST_SECRET_KEYS = `test:${Buffer.alloc(32, 'a key of tests and of nobody else').toString('base64')}`;
+
+/** The ring of tests, over any database. */
+export function testSecrets(db: Db, text = TEST_SECRET_KEYS): Secrets {
+    return openSecrets({ db, keys: testSecretKeys(text), log: openLog('silent') });
+}
 
 /** The same, as the settings read it. */
 export function testSecretKeys(text = TEST_SECRET_KEYS): readonly SecretKey[] {

@@ -10,6 +10,8 @@ export interface AnswerToKeep {
     call: KeyedCall;
     head: string;
     tail: string;
+    /** Both, encrypted: what is kept. */
+    sealed: Buffer;
 }
 
 /** A charge and the answer that goes out with it. */
@@ -20,8 +22,8 @@ export interface AnsweredCharge {
 }
 
 export interface AnsweredSettled extends Settled {
-    /** The answer as it is kept, where an earlier try of ours had kept it. */
-    kept: string | null;
+    /** The figure in the answer, where an earlier try of ours had kept it. */
+    remaining: number | null;
 }
 
 interface AnsweredRow extends Omit<AnsweredSettled, 'firstFetchBonus'> {
@@ -37,20 +39,20 @@ const SETTLE: Statement = {
     name: 'credits_settle_answered',
     text: `
         with given as materialized (
-            select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-                as g (operation, charge, workspace, route, key, head, tail)
+            select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
+                as g (operation, charge, workspace, route, key, sealed)
         ), settled as materialized (
-            select s.* from credits_settle($1, $2, $8, $9, $10) s
+            select s.* from credits_settle($1, $2, $7, $8, $9) s
         ), stored as materialized (
-            select idempotency_store(array_agg(g.workspace), array_agg(g.route), array_agg(g.key), array_agg(g.operation),
-                                     array_agg(200::smallint), array_agg('{}'::text), array_agg(g.head || s.available || g.tail)) as answers
+            select idempotency_keep(array_agg(g.workspace), array_agg(g.route), array_agg(g.key), array_agg(g.operation),
+                                    array_agg(200::smallint), array_agg(g.sealed), array_agg(s.available)) as answers
             from given g join settled s using (operation) where s.won
         )
         select s.operation, s.won, s.state, s.marked, s.charged, s.first_fetch, s.available,
                case when not s.won then (
-                   select i.body from idempotency i
+                   select i.remaining from idempotency i
                    where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key and i.operation = g.operation
-               ) end as kept
+               ) end as remaining
         from settled s cross join stored join given g using (operation)`,
 };
 
@@ -71,8 +73,7 @@ export async function settleAnswered(
         sorted.map(({ answer }) => answer.call.workspaceId),
         sorted.map(({ answer }) => answer.call.route),
         sorted.map(({ answer }) => answer.call.key),
-        sorted.map(({ answer }) => answer.head),
-        sorted.map(({ answer }) => answer.tail),
+        sorted.map(({ answer }) => answer.sealed.toString('base64')),
         bonuses.firstFetch,
         bonuses.referral,
         bonuses.referralsAMonth,
@@ -91,11 +92,19 @@ const UNKNOWN: AnsweredSettled = {
     charged: 0,
     firstFetchBonus: 0,
     available: 0,
-    kept: null,
+    remaining: null,
 };
 
 function verdict(row: AnsweredRow | undefined, mayBeDone: boolean): AnsweredSettled {
     if (row === undefined) return UNKNOWN;
-    const { won, state, marked, charged, available, kept } = row;
-    return { won: won || (mayBeDone && state === 'charged'), state, marked, charged, firstFetchBonus: row.first_fetch, available, kept };
+    const { won, state, marked, charged, available, remaining } = row;
+    return {
+        won: won || (mayBeDone && state === 'charged'),
+        state,
+        marked,
+        charged,
+        firstFetchBonus: row.first_fetch,
+        available,
+        remaining,
+    };
 }
