@@ -16,7 +16,8 @@ export async function findKept(call: FetchCall, found: Found, values: Values): P
     const { app, body } = call;
     if (!mayAsk(body, found)) return undefined;
     const { accountId } = call.caller as Caller;
-    return results.findResult(app.db, accountId, questionOf(body, found, values), body.max_age ?? 0);
+    const place = { accountId, question: questionOf(body, found, values) };
+    return results.findResult(app.db, app.secrets, place, body.max_age ?? 0);
 }
 
 /** Keeps a result for `findKept`, where the caller asked for that and the site allows it. Never fails: the answer is paid for. */
@@ -33,7 +34,8 @@ export async function keepResult(
     if (Buffer.byteLength(text) > results.RESULT_BYTES) return;
     const { accountId } = call.caller as Caller;
     try {
-        await results.keepResult(app.db, accountId, questionOf(body, found, values), { text, results: outcome.results });
+        const place = { accountId, question: questionOf(body, found, values) };
+        await results.keepResult(app.db, app.secrets, place, { text, results: outcome.results });
     } catch (error) {
         app.log.warn({ part: 'results', operation, err: error }, 'a result could not be kept');
     }
@@ -43,8 +45,11 @@ function mayAsk({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boo
     return maxAge > 0 && endpoint.effect === 'read';
 }
 
-/** Everything that decides the result, and nothing else: neither the cap on credits nor the time that the caller waits. */
+/**
+ * Everything that decides the result, and nothing else: neither the cap on credits nor the time that the caller waits. Results of a
+ * release that did not encrypt stand under other hashes.
+ */
 function questionOf({ max_results: maxResults }: FetchRequest, { versionId, endpoint }: Found, values: Values): string {
-    const question = canonicalize([versionId, endpoint.name, values, maxResults ?? null]) ?? '';
+    const question = canonicalize(['sealed', versionId, endpoint.name, values, maxResults ?? null]) ?? '';
     return createHash('sha256').update(question, 'utf8').digest('hex');
 }

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import type { Secrets } from '../secrets.ts';
 
 /** Bounds of what is kept for `max_age`, in bytes and seconds (CONTRACT section 4). */
 export const RESULT_BYTES = 1024 * 1024;
@@ -7,6 +8,7 @@ export const MAX_AGE_SECONDS = 86_400;
 
 /** The caller's answer waits no longer than this for its result to be kept, nor for one to be found, in milliseconds. */
 const KEEP_MS = 1000;
+const PURPOSE = 'result';
 
 /** A read that an account paid for. */
 export interface KeptResult {
@@ -16,21 +18,32 @@ export interface KeptResult {
     results: number;
 }
 
-/** Keeps a result under a question (a hash in hex) in the place of an earlier one; the account's oldest make room. */
-export async function keepResult(db: Db, accountId: string, question: string, { text, results }: KeptResult): Promise<void> {
-    await db.raw('select kept_results_keep(?, ?, ?, ?, ?)', [accountId, question, text, results, ACCOUNT_BYTES]).timeout(KEEP_MS);
+/** Whose result it is, and of which question (a hash in hex). */
+export interface ResultPlace {
+    accountId: string;
+    question: string;
 }
 
-/** The account's result of this very question, at most `maxAge` seconds old. */
-export async function findResult(db: Db, accountId: string, question: string, maxAge: number): Promise<KeptResult | undefined> {
+/** Keeps a result, encrypted, in the place of an earlier one; the account's oldest make room. */
+export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: KeptResult): Promise<void> {
+    const sealed = (await secrets.seal(text, PURPOSE)).toString('base64');
+    await db
+        .raw('select kept_results_seal(?, ?, ?, ?, ?)', [place.accountId, place.question, sealed, results, ACCOUNT_BYTES])
+        .timeout(KEEP_MS);
+}
+
+/** The account's result of this very question, at most `maxAge` seconds old. One that no key of the ring opens is absent. */
+export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<KeptResult | undefined> {
     const { rows } = await db
-        .raw<{ rows: KeptResult[] }>(
-            `select result as text, results from kept_results
-             where account_id = ? and question = decode(?, 'hex') and kept_at >= app_now() - ? * interval '1 second'`,
-            [accountId, question, maxAge],
+        .raw<{ rows: { sealed: Buffer; results: number }[] }>(
+            `select sealed, results from kept_results where account_id = ? and question = decode(?, 'hex')
+             and kept_at >= app_now() - ? * interval '1 second' and sealed is not null`,
+            [place.accountId, place.question, maxAge],
         )
         .timeout(KEEP_MS);
-    return rows[0];
+    const [row] = rows;
+    const text = row && (await secrets.open(row.sealed, PURPOSE));
+    return row && text && { text: text.toString(), results: row.results };
 }
 
 /** Deletes results that nobody can ask for any more; how many. Safe to run anywhere, at once. */

@@ -227,6 +227,19 @@ for (const topology of TOPOLOGIES) {
             expect(dry.body['data']).to.have.keys('request', 'credits_max');
         });
 
+        it('is encrypted in the database, and absent where no key of the ring opens it', async () => {
+            const first = await ask('secret-7f3a');
+            const { rows } = await world.app.db.raw('select to_jsonb(r) as row, sealed from kept_results r order by kept_at desc limit 1');
+            const dump = `${JSON.stringify(rows[0].row)} ${rows[0].sealed.toString('latin1')}`;
+            const text = JSON.stringify(first.body['data']);
+            expect(text.length).to.be.above(10);
+            expect(dump).not.to.include(text).and.not.to.include(Buffer.from(text).toString('hex'));
+            expect(metaOf(await ask('secret-7f3a'))).to.include({ cached: true });
+            // The first letter of the id of its key.
+            await world.app.db.raw('update kept_results set sealed = set_byte(sealed, 2, get_byte(sealed, 2) # 1)');
+            expect(metaOf(await ask('secret-7f3a'))).to.include({ cached: false });
+        });
+
         it('counts neither for health nor as a charged fetch, and is told apart in the request log', async () => {
             const eve = await join(world);
             await ask('log', { max_age: 60 }, eve);
