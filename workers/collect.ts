@@ -4,9 +4,9 @@ import { escapePointer } from '../shared/domain/json-bounds.ts';
 import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
+import { MAX_OUTPUT } from './select/measure.ts';
 import { mostSelected } from './select/most-selected.ts';
-import { MAX_OUTPUT } from './select/read-page.ts';
-import type { Reader } from './select/reader.ts';
+import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
 /** What a call brought together, valid by `response.schema` and cut to what is wanted. */
@@ -29,15 +29,16 @@ export interface Collecting {
     job: FetchJob;
     identity: Identity;
     form: PreparedForm | undefined;
+    turn: ReadingTurn;
 }
 
 /** One request and its answer. */
-export async function collectOne({ call, reader, endpoint, job, identity, form }: Collecting): Promise<Collected | FetchFailure> {
+export async function collectOne({ call, reader, endpoint, job, identity, form, turn }: Collecting): Promise<Collected | FetchFailure> {
     const request = KIND_EXECUTORS[endpoint.kind].plan(endpoint, job.values, identity, form);
     const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
     if (!answer.ok) return answer;
     const { billing } = endpoint;
-    const reading = await reader.read(answer.page, endpoint, { results: billing.results, most: job.maxResults });
+    const reading = await reader.read(answer.page, endpoint, { results: billing.results, most: job.maxResults }, turn);
     if (!reading.ok) return reading;
     if (billing.unit === 'result' && !reading.isListed) return withoutResults(endpoint);
     const { text, results, truncated } = reading;
@@ -48,7 +49,7 @@ export async function collectOne({ call, reader, endpoint, job, identity, form }
  * Page after page (CONTRACT 3.1, `pagination`), until there is no next one, the same next comes again, the pages or the results that
  * are wanted and paid for are there. Their arrays are joined into what the first page said; a page that fails fails the whole.
  */
-export async function collectPages({ call, reader, endpoint, job, identity, form }: Collecting): Promise<Collected | FetchFailure> {
+export async function collectPages({ call, reader, endpoint, job, identity, form, turn }: Collecting): Promise<Collected | FetchFailure> {
     const { plan, read, next } = KIND_EXECUTORS[endpoint.kind];
     const texts: string[] = [];
     const { results } = endpoint.billing;
@@ -68,7 +69,7 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         // What is read may be many times as large, and is kept.
         const full = await call.makeRoom(mostSelected(page.body.length, endpoint.response.select));
         if (full !== undefined) return full;
-        const part = await reader.readPart(page, endpoint, { results, next: read(endpoint) });
+        const part = await reader.readPart(page, endpoint, { results, next: read(endpoint) }, turn);
         if (!part.ok) return part;
         if (part.items === undefined) return withoutResults(endpoint);
         texts.push(part.text);
@@ -92,7 +93,7 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         if (isMoreLeft) break;
         place = after;
     }
-    const joined = await reader.join(texts, endpoint, { results, most: job.maxResults }, bytes);
+    const joined = await reader.join(texts, endpoint, { results, most: job.maxResults }, bytes, turn);
     if (!joined.ok) return joined;
     return { ok: true, text: joined.text, results: joined.results, truncated: joined.truncated, pagesWithItems, isMoreLeft };
 }

@@ -1,7 +1,7 @@
 import { buildPrepareRequest, type Identity, type PreparedForm } from '../shared/domain/build-request.ts';
 import type { FetchFailure } from '../shared/domain/fetch.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
-import type { Reader } from './select/reader.ts';
+import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
 /**
@@ -13,9 +13,10 @@ export async function prepareCall(
     reader: Reader,
     { prepare, method }: Endpoint,
     identity: Identity,
+    turn: ReadingTurn,
 ): Promise<{ ok: true; form?: PreparedForm } | FetchFailure> {
     if (prepare === undefined) return { ok: true };
     const answer = await call.send(buildPrepareRequest(prepare.url, identity), { effect: 'read' });
     if (!answer.ok || prepare.form === undefined) return answer.ok ? { ok: true } : answer;
-    return reader.readForm(answer.page, { selector: prepare.form, method });
+    return reader.readForm(answer.page, { selector: prepare.form, method }, turn);
 }

@@ -6,7 +6,7 @@ import { type Collected, collectOne, collectPages } from './collect.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
 import { mayKeep } from './may-keep.ts';
 import { prepareCall } from './prepare-call.ts';
-import type { Reader } from './select/reader.ts';
+import { openReadingTurn, type Reader } from './select/reader.ts';
 import { type CallTools, openSiteCall, type SiteCall } from './site-call.ts';
 
 /** What a job needs of its worker. */
@@ -32,12 +32,13 @@ export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: Abor
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
     const call = openSiteCall(tools, job, { registrable, signal, keepsCookies: endpoint.prepare !== undefined, span });
+    const turn = openReadingTurn(registrable, job.deadlineAt);
     try {
-        const prepared = await prepareCall(call, reader, endpoint, identity);
+        const prepared = await prepareCall(call, reader, endpoint, identity, turn);
         if (!prepared.ok) return { attempts: call.figures().attempts, ...prepared, startedAt };
 
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
-        const collected = await collect({ call, reader, endpoint, job, identity, form: prepared.form });
+        const collected = await collect({ call, reader, endpoint, job, identity, form: prepared.form, turn });
         if (!collected.ok) return { attempts: call.figures().attempts, ...collected, startedAt };
         return outcomeOf(endpoint, collected, call, startedAt);
     } finally {

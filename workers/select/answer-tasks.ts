@@ -1,6 +1,5 @@
-import { parentPort } from 'node:worker_threads';
 import type { JsonSchema, Method } from '../../shared/domain/types.ts';
-import { giveBack } from '../garbage.ts';
+import { answerTasks } from './child-loop.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import {
     type Content,
@@ -14,7 +13,7 @@ import {
     type Wanted,
 } from './read-page.ts';
 
-/** What a thread is asked: an answer, one page of several, what several pages make together, or the form of a page. */
+/** What a process is asked: an answer, one page of several, what several pages make together, or the form of a page. */
 export type Task =
     | { what: 'page'; page: RawPage; rules: ResponseRules; wanted: Wanted }
     | { what: 'part'; page: RawPage; rules: ResponseRules; results: string; next: string | undefined }
@@ -23,29 +22,36 @@ export type Task =
 
 export interface Refused {
     ok: false;
-    code: InvalidResponse['code'] | 'UPSTREAM_BLOCKED';
+    code: InvalidResponse['code'] | 'UPSTREAM_BLOCKED' | 'UPSTREAM_TIMEOUT';
     message: string;
     details: InvalidResponse['details'];
 }
 
-/** What a thread answers. `text` is JSON: it crosses as one string. */
+/** What a process answers. `text` is JSON. */
 export type TaskAnswer = ({ ok: true } & Pick<Content, 'text'> & Partial<Content & Part>) | Refused;
 
 export const TOO_MUCH = 'The answer takes too much work to select and validate.';
 
-/** What threads for HTML can do beyond the others. */
+/** What processes for HTML can do beyond the others. */
 export interface HtmlSkills {
     parse: ParseBody;
     readForm(page: RawPage, wanted: { selector: string; method: Method }): object;
 }
 
-/** Says `ready` to the pool, then answers one task after the other. For the files that are threads. */
-export function answerTasks(html?: HtmlSkills): void {
-    parentPort?.on('message', (task: Task) => {
-        parentPort?.postMessage(answer(task, html));
-        if ('page' in task) giveBack(task.page.body);
+/** Reads answers until the parent closes the channel. For the files that are processes. */
+export function readAnswers(html?: HtmlSkills): void {
+    answerTasks<Task>((task, body) => {
+        const answer = answerOne(withBody(task, body), html);
+        if (!answer.ok) return { header: answer, text: '' };
+        const { text, ...header } = answer;
+        return { header, text };
     });
-    parentPort?.postMessage('ready');
+}
+
+/** Pages and texts come behind the task itself. */
+function withBody(task: Task, body: Buffer): Task {
+    if (task.what === 'join') return { ...task, texts: body.toString('utf8').split('\n') };
+    return { ...task, page: { ...task.page, body } };
 }
 
 /** What a failed reading is to its caller; anything but a fault of the page is thrown again. */
@@ -54,7 +60,7 @@ export function refusedBy(error: unknown): Refused {
     throw error;
 }
 
-function answer(task: Task, html: HtmlSkills | undefined): TaskAnswer {
+function answerOne(task: Task, html: HtmlSkills | undefined): TaskAnswer {
     try {
         return perform(task, html);
     } catch (error) {
@@ -65,8 +71,8 @@ function answer(task: Task, html: HtmlSkills | undefined): TaskAnswer {
 }
 
 function perform(task: Task, html: HtmlSkills | undefined): TaskAnswer {
-    if (task.what === 'page') return { ok: true, ...readPage(task.page, task.rules, task.wanted, html?.parse) };
-    if (task.what === 'part') return { ok: true, ...readPart(task.page, task.rules, task, html?.parse) };
+    if (task.what === 'page') return { ok: true, ...readPage(task.page, task.rules, task.wanted, html?.parse, { isMeasured: true }) };
+    if (task.what === 'part') return { ok: true, ...readPart(task.page, task.rules, task, html?.parse, { isMeasured: true }) };
     if (task.what === 'join') return { ok: true, ...joinParts(task.texts, task.schema, task.wanted) };
     return { ok: true, text: JSON.stringify(html?.readForm(task.page, task)) };
 }

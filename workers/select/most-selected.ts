@@ -1,6 +1,6 @@
 import type { Select } from '../../shared/domain/types.ts';
 import { isLightSelect } from './light.ts';
-import { MAX_OUTPUT } from './read-page.ts';
+import { MAX_OUTPUT } from './measure.ts';
 
 /** What is written anew may be so many times as long: `1e20` has 21 digits then, and a control character in a text six letters. */
 const ANEW = 6;

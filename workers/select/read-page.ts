@@ -8,6 +8,7 @@ import { isBodyless } from '../upstream/bodyless.ts';
 import { decode, isUtf8 } from './decode.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
+import { fitsInto, MAX_OUTPUT, refuseTooMuch, TOO_LONG } from './measure.ts';
 
 /** What came from the site; plain enough to cross to a thread. */
 export interface RawPage {
@@ -53,9 +54,16 @@ export interface Content {
 /**
  * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, judged by `response.schema`, and cut. JSON of which
  * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold, unless others could read something else in it.
+ * @param options.isMeasured what is selected is counted before anything is made of it; for light rules the page's size bounds it
  * @throws InvalidResponse for what the endpoint does not describe, and for more than 10 MiB, counted before the cut
  */
-export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, parse: ParseBody = parsePlain): Content {
+export function readPage(
+    page: RawPage,
+    rules: ResponseRules,
+    wanted: Wanted,
+    parse: ParseBody = parsePlain,
+    { isMeasured = false }: { isMeasured?: boolean } = {},
+): Content {
     const text = isBodyless(page) ? undefined : textOf(page);
     let value = text === undefined ? undefined : parse(text, page).value(rules);
     const isAll = text !== undefined && page.type === 'json' && rules.select === undefined;
@@ -63,10 +71,11 @@ export function readPage(page: RawPage, rules: ResponseRules, wanted: Wanted, pa
     // What its reader might take for something else is judged as it goes out.
     if (isAll && !isExact) value = JSON.parse(JSON.stringify(value)) as Json;
     const whole = wrapResult(value);
+    if (isMeasured && !isExact) refuseTooMuch(whole, { isSelected: rules.select !== undefined });
     judge(whole, rules.schema);
     const isListed = resultsAt(whole, wanted.results) !== undefined;
     const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
-    if (truncated) refuseLength(JSON.stringify(whole));
+    if (truncated && isExact) refuseLength(wrapText(text, value));
     const content = isExact && !truncated ? wrapText(text, value) : JSON.stringify(data);
     refuseLength(content);
     return { text: content, results, isListed, truncated };
@@ -97,14 +106,28 @@ export function readPart(
     rules: ResponseRules,
     { results, next }: { results: string; next: string | undefined },
     parse: ParseBody = parsePlain,
+    { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
     if (isBodyless(page)) return { text: '{}', items: undefined, next: undefined };
     const parsed = parse(textOf(page), page);
     const found = next === undefined ? undefined : parsed.next(next);
+    if (found !== undefined) refuseLongNext(found);
     const data = wrapResult(parsed.value(rules));
+    if (isMeasured) refuseTooMuch(data, { isSelected: rules.select !== undefined });
     const text = JSON.stringify(data);
     refuseLength(text);
     return { text, items: resultsAt(data, results)?.length, next: found };
+}
+
+/** A cursor is repeated in a URL or a form: a whole page is none. */
+const MAX_NEXT = 64 * 1024;
+
+/** @throws InvalidResponse */
+function refuseLongNext(found: NextFound): void {
+    const fits = 'href' in found ? found.href.length <= MAX_NEXT : fitsInto(found.value, MAX_NEXT);
+    if (fits) return;
+    const message = `What is found for the next page has more than ${MAX_NEXT} bytes.`;
+    throw new InvalidResponse(message, [{ path: '/pagination/next', code: 'INVALID_VALUE', message }]);
 }
 
 /**
@@ -133,11 +156,6 @@ function judge(data: JsonObject, schema: JsonSchema | undefined): void {
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
 }
-
-/** Bytes of what is selected, before anything of it is cut off (CONTRACT 3.1, `select`). */
-export const MAX_OUTPUT = 10 * 1024 * 1024;
-
-export const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
 
 /** @throws InvalidResponse for JSON of more than 10 MiB */
 export function refuseLength(text: string): void {

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import { openProcessPool, type ProcessPool } from '../../workers/select/pool.ts';
+
+/** A process that does as it is told and answers with what it did. */
+const PROCESS = `
+    import { answerTasks } from ${JSON.stringify(new URL('../../workers/select/child-loop.ts', import.meta.url).href)};
+    const kept = [];
+    answerTasks(({ does, ms }, payload) => {
+        const until = performance.now() + ms;
+        if (does === 'wait') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+        while (does === 'work' && performance.now() < until);
+        while (does === 'grow') kept.push(Buffer.alloc(1024 * 1024, 1));
+        if (does === 'heap') kept.push('x'.repeat(4_000_000).split('').concat(new Array(100_000_000).fill(1.5)));
+        if (does === 'break') throw new Error('a bug');
+        return { header: { did: does }, text: String(payload.length) };
+    });
+`;
+
+const MIB = 1024 * 1024;
+
+describe('a pool of processes', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'routebook-pool-'));
+    let pool: ProcessPool;
+
+    before(() => {
+        const file = join(folder, 'process.mjs');
+        writeFileSync(file, PROCESS);
+        pool = openProcessPool(new Map([['one', pathToFileURL(file)]]), { max: 1 });
+    });
+    after(async () => {
+        await pool.close();
+        rmSync(folder, { recursive: true });
+    });
+
+    const run = (does: string, ms = 0, { owner = 'a', isHeavy = false, bytes = 0 } = {}) =>
+        pool.run({
+            kind: 'one',
+            owner,
+            isHeavy,
+            task: { does, ms },
+            payload: new Uint8Array(bytes),
+            cpuMs: 100,
+            growthBytes: 64 * MIB,
+        });
+
+    async function expectDone(does: string): Promise<void> {
+        const ran = await run(does, 1);
+        expect(ran).to.deep.include({ text: '0' });
+    }
+
+    it('kills what works for too long, and does the next task at once', async () => {
+        expect(await run('work', 60_000)).to.equal('overrun');
+        await expectDone('work');
+    });
+
+    it('kills what takes too much memory, within V8 and beside it', async () => {
+        for (const does of ['grow', 'heap']) {
+            expect(await run(does), does).to.equal('overrun');
+            await expectDone('work');
+        }
+    });
+
+    it('does not take the time for which a process waits, as for a core on a busy machine, for work', async function () {
+        if (process.platform !== 'linux') this.skip();
+        expect(await run('wait', 300)).to.deep.include({ text: '0' });
+    });
+
+    it('gives up what never comes to an end, though it does no work', async () => {
+        expect(await run('wait', 60_000)).to.equal('overrun');
+        await expectDone('work');
+    });
+
+    it('carries bodies of some MiB', async () => {
+        expect(await run('work', 0, { bytes: 5 * MIB })).to.deep.include({ text: String(5 * MIB) });
+    });
+
+    it('tells of a bug, and does the next task', async () => {
+        const failure = await run('break').catch((error: unknown) => error);
+        expect(String(failure)).to.contain('a bug');
+        await expectDone('work');
+    });
+
+    it('lets owners take turns, and each have one heavy task at a time', async () => {
+        const order: string[] = [];
+        const one = (owner: string) => run('work', 5, { owner, isHeavy: true }).then(() => order.push(owner));
+        await Promise.all([one('greedy'), one('greedy'), one('greedy'), one('greedy'), one('modest')]);
+        expect(order.indexOf('modest')).to.be.at.most(1);
+    });
+});

@@ -1,0 +1,95 @@
+import type { Json } from '../../shared/domain/types.ts';
+import { InvalidResponse } from './invalid-response.ts';
+
+/** Bytes of what is selected, as JSON, before anything of it is cut off (CONTRACT 3.1, `select`). */
+export const MAX_OUTPUT = 10 * 1024 * 1024;
+export const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
+
+const MAX_VALUES = 5_000_000;
+const MAX_SELECTED_VALUES = 1_000_000;
+const MAX_DEPTH = 100;
+
+const COMMA = 1;
+const COLON = 1;
+const QUOTES = 2;
+const BRACKETS = 2;
+
+/**
+ * Counts what a value takes as JSON, and stops at the first byte, value or level too many. What is selected may hold the same value many
+ * times: it is counted each time, as it is written each time.
+ * @throws InvalidResponse
+ */
+export function refuseTooMuch(value: Json, { isSelected }: { isSelected: boolean }): void {
+    const maxValues = isSelected ? MAX_SELECTED_VALUES : MAX_VALUES;
+    const fault = firstTooMuch(value, { bytes: MAX_OUTPUT, values: maxValues });
+    if (fault === undefined) return;
+    const faults = {
+        bytes: TOO_LONG,
+        values: `What is selected from the answer has more than ${maxValues} values.`,
+        depth: `What is selected from the answer nests more than ${MAX_DEPTH} levels deep.`,
+    };
+    throw new InvalidResponse(faults[fault]);
+}
+
+/** Whether a value takes no more than so many bytes as JSON. */
+export function fitsInto(value: Json, bytes: number): boolean {
+    return firstTooMuch(value, { bytes, values: bytes }) === undefined;
+}
+
+function firstTooMuch(value: Json, most: { bytes: number; values: number }): 'bytes' | 'values' | 'depth' | undefined {
+    let values = 0;
+    let bytes = 0;
+    const count = (one: Json | undefined, depth: number): ReturnType<typeof firstTooMuch> => {
+        if (++values > most.values) return 'values';
+        if (typeof one !== 'object' || one === null) bytes += scalarBytes(one);
+        else if (depth > MAX_DEPTH) return 'depth';
+        else if (Array.isArray(one)) {
+            bytes += BRACKETS + Math.max(0, one.length - 1) * COMMA;
+            for (let i = 0; i < one.length && bytes <= most.bytes; i++) {
+                const fault = count(one[i], depth + 1);
+                if (fault !== undefined) return fault;
+            }
+        } else {
+            bytes += BRACKETS;
+            let separator = 0;
+            for (const key of Object.keys(one)) {
+                bytes += textBytes(key) + COLON + separator;
+                separator = COMMA;
+                const fault = bytes > most.bytes ? 'bytes' : count(one[key], depth + 1);
+                if (fault !== undefined) return fault;
+            }
+        }
+        return bytes > most.bytes ? 'bytes' : undefined;
+    };
+    return count(value, 1);
+}
+
+function scalarBytes(value: Json | undefined): number {
+    if (typeof value === 'string') return textBytes(value);
+    if (typeof value === 'number') return Number.isFinite(value) ? digits(value) : 4;
+    return value === false ? 5 : 4;
+}
+
+function digits(value: number): number {
+    if (value >= 0 && value < 1000 && Number.isInteger(value)) return value < 10 ? 1 : value < 100 ? 2 : 3;
+    return String(value).length;
+}
+
+/** What JSON writes in another way than it stands: quotes, backslashes, control characters, halves of pairs. */
+const WRITTEN_ANEW = /["\\\u0000-\u001f\ud800-\udfff]/;
+
+/** Characters of a text that are written at a time, to be counted: six bytes each at the most. */
+const SLICE = 256 * 1024;
+
+function textBytes(text: string): number {
+    if (text.length > MAX_OUTPUT) return text.length;
+    if (!WRITTEN_ANEW.test(text)) return Buffer.byteLength(text) + QUOTES;
+    let bytes = QUOTES;
+    for (let from = 0; from < text.length && bytes <= MAX_OUTPUT; ) {
+        const isInPair = (text.charCodeAt(from + SLICE - 1) & 0xfc00) === 0xd800;
+        const to = from + SLICE + (isInPair ? 1 : 0);
+        bytes += Buffer.byteLength(JSON.stringify(text.slice(from, to))) - QUOTES;
+        from = to;
+    }
+    return bytes;
+}

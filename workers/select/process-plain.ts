@@ -1,0 +1,3 @@
+import { readAnswers } from './answer-tasks.ts';
+
+readAnswers();

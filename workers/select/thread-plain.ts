@@ -1,3 +1,0 @@
-import { answerTasks } from './answer-tasks.ts';
-
-answerTasks();
