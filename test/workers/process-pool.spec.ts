@@ -88,6 +88,7 @@ describe('a pool of processes', () => {
         const order: string[] = [];
         const one = (owner: string) => run('work', 5, { owner, isHeavy: true }).then(() => order.push(owner));
         await Promise.all([one('greedy'), one('greedy'), one('greedy'), one('greedy'), one('modest')]);
-        expect(order.indexOf('modest')).to.be.at.most(1);
+        // One of the others was under way, and one waited before it came.
+        expect(order.indexOf('modest')).to.be.at.most(2);
     });
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
-import type { Duplex } from 'node:stream';
+import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { frameHead, frameReader } from './frames.ts';
 import { type Usage, usageOf } from './process-usage.ts';
@@ -50,15 +50,13 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
         stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
         env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) },
     });
-    const channel = child.stdio[3] as Duplex;
+    const channel = child.stdio[3] as Socket;
     const closed = whenClosed(child, channel);
     let wasReady = false;
     let isReady = false;
     let base: Usage | undefined;
     let current: { order: Order; done(answer: Done): void; timer: NodeJS.Timeout | undefined } | undefined;
 
-    child.unref();
-    if ('unref' in channel && typeof channel.unref === 'function') channel.unref();
     channel.on(
         'data',
         frameReader((header, payload) => {
@@ -66,6 +64,9 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
                 isReady = true;
                 if (!wasReady) base = usageOf(child.pid ?? 0);
                 wasReady = true;
+                // Idle children keep no process from ending; those that start or work do.
+                child.unref();
+                channel.unref();
                 events.changed();
                 return;
             }
@@ -121,6 +122,8 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
         run(order) {
             return new Promise((done) => {
                 isReady = false;
+                child.ref();
+                channel.ref();
                 current = { order, done, timer: undefined };
                 watch(order);
                 channel.write(frameHead(order.task, order.payload.length));
@@ -132,7 +135,7 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
 }
 
 /** Resolves when the process is gone and nothing of what was written to it is read any more: with its exit code, or `killed`. */
-function whenClosed(child: ChildProcess, channel: Duplex): Promise<number | 'killed' | 'failed'> {
+function whenClosed(child: ChildProcess, channel: Socket): Promise<number | 'killed' | 'failed'> {
     channel.on('error', () => {});
     const exited = new Promise<number | 'killed' | 'failed'>((done) => {
         child.once('error', () => done('failed'));

@@ -15,6 +15,7 @@ const UTIME = 11;
 const STIME = 12;
 const RSS = 21;
 
+/** What a process uses now; see `Usage`. */
 export function usageOf(pid: number): Usage | undefined {
     let stat: string;
     try {

@@ -44,6 +44,7 @@ export interface ReadingTurn {
 /** The longest that the readings of one call may take together. */
 const CALL_MS = 5000;
 
+/** The turn of one call, with all of its time. */
 export function openReadingTurn(owner = '', deadlineAt?: number): ReadingTurn {
     return { owner, cpuMs: CALL_MS, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
 }
@@ -78,8 +79,9 @@ const MIB = 1024 * 1024;
 const PLAIN_GROWTH = 128 * MIB;
 
 /** What it may grow by for rules that a contributor chose: less than 64 MiB more than a plain reading of the same page takes. */
-function heavyGrowth(bytes: number): number {
-    return Math.min(PLAIN_GROWTH, 48 * MIB + 16 * bytes);
+function heavyGrowth({ kind, bytes }: { kind: string; bytes: number }): number {
+    const growth = kind === 'html' ? 48 * MIB + 16 * bytes : 32 * MIB + 10 * bytes;
+    return Math.min(PLAIN_GROWTH, growth);
 }
 
 const FILES = new Map([
@@ -110,7 +112,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             task,
             payload: body,
             cpuMs: Math.min(TASK_MS, turn.cpuMs),
-            growthBytes: isHeavy ? heavyGrowth(body.length) : PLAIN_GROWTH,
+            growthBytes: isHeavy ? heavyGrowth({ kind, bytes: body.length }) : PLAIN_GROWTH,
         });
         if (ran === 'late') return { ok: false, code: 'UPSTREAM_TIMEOUT', message: LATE, details: [] };
         turn.cpuMs -= ran === 'overrun' ? TASK_MS : ran.cpuMs;

@@ -21,6 +21,7 @@ export interface Turns<T extends Work> {
     clear(): T[];
 }
 
+/** Work that waits, and of whom heavy work is under way. */
 export function createTurns<T extends Work>(): Turns<T> {
     /** The owner whose turn is next comes first. */
     const waiting = new Map<string, T[]>();
