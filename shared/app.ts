@@ -141,7 +141,7 @@ export function openApp(
     const sessions = openSessions(db, { log });
     cleanup.add('sessions', () => sessions.close());
     const versions = openVersions(db);
-    const queue = openQueue({ databaseUrl, redisUrl, keyPrefix, log, role });
+    const queue = openQueue({ databaseUrl, redisUrl, keyPrefix, secrets, log, role });
     cleanup.add('queue', () => queue.close());
 
     return {

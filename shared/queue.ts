@@ -7,6 +7,7 @@ import { openPostgresProducer, openPostgresWorker } from './queue/postgres-backe
 import { openRedisProducer, openRedisWorker } from './queue/redis-backend.ts';
 import { readReport } from './queue/report.ts';
 import { createWaiters } from './queue/waiters.ts';
+import type { Secrets } from './secrets.ts';
 
 export type { QueuedJob } from './queue/backend.ts';
 export type { Consumer } from './queue/consumer.ts';
@@ -20,6 +21,8 @@ export interface QueueOptions {
     /** Absent: the queue lives in PostgreSQL. */
     redisUrl?: string | undefined;
     keyPrefix: string;
+    /** Encrypts replies where they are stored in PostgreSQL. */
+    secrets: Secrets;
     log: OutageLog;
     /** An `api` listens for replies from the start, a `worker` from its first `run`. */
     role: 'api' | 'worker';
@@ -182,10 +185,10 @@ function workerLost(): FetchFailure {
     return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' };
 }
 
-function openProducer({ databaseUrl, redisUrl, keyPrefix, log }: QueueOptions): ProducerBackend {
-    return redisUrl === undefined ? openPostgresProducer({ databaseUrl, log }) : openRedisProducer({ redisUrl, keyPrefix, log });
+function openProducer({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): ProducerBackend {
+    return redisUrl === undefined ? openPostgresProducer({ databaseUrl, secrets, log }) : openRedisProducer({ redisUrl, keyPrefix, log });
 }
 
-function openWorker({ databaseUrl, redisUrl, keyPrefix, log }: QueueOptions): WorkerBackend {
-    return redisUrl === undefined ? openPostgresWorker({ databaseUrl, log }) : openRedisWorker({ redisUrl, keyPrefix, log });
+function openWorker({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): WorkerBackend {
+    return redisUrl === undefined ? openPostgresWorker({ databaseUrl, secrets, log }) : openRedisWorker({ redisUrl, keyPrefix, log });
 }

@@ -2,6 +2,7 @@ import { createPostgresBackend, isPgPool, type JobsOptions, type PgPool, runMigr
 import pg from 'pg';
 import { type OutageLog, watchOutage } from '../outage.ts';
 import { openPool } from '../postgres-pool.ts';
+import type { Secrets } from '../secrets.ts';
 import { type Envelope, JOB_STATES, type ProducerBackend, QUEUE_NAME, toQueuedJobs, type WorkerBackend } from './backend.ts';
 import { createBatcher } from './batcher.ts';
 import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
@@ -19,6 +20,7 @@ const SETTINGS = '-c search_path=bullmq,public -c synchronous_commit=off';
 
 interface PostgresQueueOptions {
     databaseUrl: string;
+    secrets: Secrets;
     log: OutageLog;
 }
 
@@ -34,7 +36,7 @@ export async function migrateQueue(databaseUrl: string): Promise<void> {
 }
 
 /** The waiting side in PostgreSQL: a pool, and one connection that listens for replies. */
-export function openPostgresProducer({ databaseUrl, log }: PostgresQueueOptions): ProducerBackend {
+export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueueOptions): ProducerBackend {
     const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
     const outage = watchOutage(log, 'postgres queue jobs');
     let queue: Promise<ReturnType<typeof openQueue>> | undefined;
@@ -77,7 +79,7 @@ export function openPostgresProducer({ databaseUrl, log }: PostgresQueueOptions)
         async ping() {
             await pool.query('select');
         },
-        openReplies: (listener) => openPostgresReplies({ databaseUrl, pool, log, listener }),
+        openReplies: (listener) => openPostgresReplies({ databaseUrl, pool, secrets, log, listener }),
         async close() {
             await (await queue?.catch(() => undefined))?.close();
             await pool.end();
@@ -108,12 +110,12 @@ export function openPostgresProducer({ databaseUrl, log }: PostgresQueueOptions)
 }
 
 /** The working side in PostgreSQL: a pool, whose one connection BullMQ keeps to listen for jobs, and one that hears cancellations. */
-export function openPostgresWorker({ databaseUrl, log }: PostgresQueueOptions): WorkerBackend {
+export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueOptions): WorkerBackend {
     const pool = openPool({ url: databaseUrl, part: 'postgres worker', log, max: 10, timeoutMs: 5000, settings: SETTINGS });
     const outage = watchOutage(log, 'postgres worker jobs');
     const closers: (() => Promise<void>)[] = [];
     return {
-        reply: openReplySender(pool),
+        reply: openReplySender(pool, secrets),
         onCancel(listener) {
             const connection = openListener({
                 databaseUrl,

@@ -1,11 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { OutageLog } from '../outage.ts';
+import type { Secrets } from '../secrets.ts';
 import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
 import { createBatcher } from './batcher.ts';
 import { openListener } from './postgres-listener.ts';
 
 const RETRY_MS = 200;
+const PURPOSE = 'reply';
+/** Channels of processes that open encrypted replies; those of the release before have names without it. */
+const SEALED = 'sealed_';
 
 /** One statement: the rows and the wake-ups become visible together; one wake-up for each process that is owed something. */
 const SEND = {
@@ -23,7 +27,7 @@ const TAKE = {
 const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
 
 /** Stores a reply and wakes the process that waits for it; replies that are ready together go as one statement. */
-export function openReplySender(pool: pg.Pool): (channel: string, reply: Reply) => Promise<void> {
+export function openReplySender(pool: pg.Pool, secrets: Secrets): (channel: string, reply: Reply) => Promise<void> {
     const send = createBatcher<Reply & { channel: string }>(
         async (batch) => {
             const values = [batch.map(({ channel }) => channel), batch.map(({ id }) => id), batch.map(({ body }) => body)];
@@ -31,7 +35,10 @@ export function openReplySender(pool: pg.Pool): (channel: string, reply: Reply) 
         },
         { atOnce: 2, largest: REPLY_BATCH },
     );
-    return (channel, reply) => send({ channel, ...reply });
+    return async (channel, { id, body }) => {
+        const isSealed = channel.startsWith(SEALED);
+        await send({ channel, id, body: isSealed ? (await secrets.seal(body, PURPOSE)).toString('base64') : body });
+    };
 }
 
 /**
@@ -41,11 +48,12 @@ export function openReplySender(pool: pg.Pool): (channel: string, reply: Reply) 
 export function openPostgresReplies(options: {
     databaseUrl: string;
     pool: pg.Pool;
+    secrets: Secrets;
     log: OutageLog;
     listener: ReplyListener;
 }): ReplyChannel {
-    const { databaseUrl, pool, log, listener } = options;
-    const name = `replies_${randomBytes(9).toString('hex')}`;
+    const { databaseUrl, pool, secrets, log, listener } = options;
+    const name = `${SEALED}replies_${randomBytes(9).toString('hex')}`;
     let looking: Promise<void> | undefined;
     let lookingNext: Promise<void> | undefined;
     let retry: NodeJS.Timeout | undefined;
@@ -98,10 +106,22 @@ export function openPostgresReplies(options: {
     }
 
     async function drain(): Promise<void> {
+        // Reads the ring, where it is in the database: rows that were taken could not be put back.
+        await secrets.hmac('', PURPOSE);
         for (;;) {
             const { rows } = await pool.query<Reply>({ ...TAKE, values: [name] });
-            for (const reply of rows) listener.onReply(reply);
+            for (const { id, body } of rows) {
+                const opened = await open(body);
+                if (opened === undefined) log.warn({ part: 'postgres replies' }, 'a reply was dropped: no key of SECRET_KEYS opens it');
+                else listener.onReply({ id, body: opened });
+            }
             if (rows.length < REPLY_BATCH) return;
         }
+    }
+
+    /** A worker of the release before sends JSON in clear. */
+    async function open(body: string): Promise<string | undefined> {
+        if (body.startsWith('{')) return body;
+        return (await secrets.open(Buffer.from(body, 'base64'), PURPOSE))?.toString();
     }
 }

@@ -7,6 +7,7 @@ import pg from 'pg';
 import type { FetchJob } from '../../shared/domain/fetch.ts';
 import { openQueue, type Queue } from '../../shared/queue.ts';
 import { startRelay } from '../support/relay.ts';
+import { testSecretsAlone } from '../support/secrets.ts';
 import { startHalfDeafRelay } from './half-deaf-relay.ts';
 import { type OwnRedis, startRedis } from './redis-server.ts';
 import { aJob, dataOf, eventually, type Ground, isUp, type Place, prepareGround, silent, success, topologies } from './topologies.ts';
@@ -125,8 +126,8 @@ if (topologies.includes('redis')) {
             this.timeout(20_000);
             const relay = await startRelay(redis.port);
             const place = { ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent };
-            const api = openQueue({ ...place, role: 'api' });
-            const worker = openQueue({ ...place, role: 'worker' });
+            const api = openQueue({ ...place, secrets: testSecretsAlone(), role: 'api' });
+            const worker = openQueue({ ...place, secrets: testSecretsAlone(), role: 'worker' });
             await eventually('it is connected', () => isUp(api));
             worker.consume(async () => success(), { concurrency: 8 });
             expect((await api.run(aJob())).ok).to.equal(true);
@@ -149,6 +150,7 @@ if (topologies.includes('redis')) {
                 const api = ground.openQueue('api');
                 await eventually('it is connected', () => isUp(api));
                 const worker = openQueue({
+                    secrets: testSecretsAlone(),
                     ...ground.place,
                     redisUrl: `redis://127.0.0.1:${relay.port}`,
                     log: silent,
@@ -192,7 +194,13 @@ if (topologies.includes('redis')) {
             const relay = await startHalfDeafRelay(redis.port);
             const api = ground.openQueue('api');
             await eventually('it is connected', () => isUp(api));
-            const worker = openQueue({ ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent, role: 'worker' });
+            const worker = openQueue({
+                ...ground.place,
+                secrets: testSecretsAlone(),
+                redisUrl: `redis://127.0.0.1:${relay.port}`,
+                log: silent,
+                role: 'worker',
+            });
             const gate = Promise.withResolvers<void>();
             const handled: string[] = [];
             const work = worker.consume(
@@ -260,7 +268,7 @@ if (topologies.includes('redis')) {
                 };
                 const next = api.run(aJob({ operation: 'op_next' }));
                 await eventually('both wait', async () => (await api.counts()).waiting === 2);
-                const stopping = openQueue({ ...ground.place, log: silent, role: 'worker' });
+                const stopping = openQueue({ ...ground.place, secrets: testSecretsAlone(), log: silent, role: 'worker' });
                 // With one slot: the next job comes with the end of the one before.
                 const running = stopping.consume(work, { concurrency: 1 });
                 expect((await dead).ok).to.equal(false);

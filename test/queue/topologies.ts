@@ -3,6 +3,7 @@ import { openLimits } from '../../shared/limits.ts';
 import { migrateQueue, openQueue, type Queue } from '../../shared/queue.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { testRedisUrl, uniquePrefix } from '../support/redis.ts';
+import { testSecretsAlone } from '../support/secrets.ts';
 import { type Place, silent } from './jobs.ts';
 
 export * from './jobs.ts';
@@ -37,7 +38,7 @@ export async function prepareGround(topology: 'redis' | 'postgres', redisUrl = t
     };
     return {
         place,
-        openQueue: (role) => keep(openQueue({ ...place, role, log: silent })),
+        openQueue: (role) => keep(openQueue({ ...place, secrets: testSecretsAlone(), role, log: silent })),
         openLimits: (clock = { offsetMs: 0 }, patienceMs = 1000) => keep(openLimits({ ...place, clock, log: silent, patienceMs })),
         openFleet: () => keep(openFleet({ ...place, log: silent })),
         closeAll,

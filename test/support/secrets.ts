@@ -1,4 +1,4 @@
-import type { Db } from '../../shared/db.ts';
+import { type Db, openDb } from '../../shared/db.ts';
 import { createKeyRing, type KeyRing, newSecretKey, parseSecretKeys, type SecretKey } from '../../shared/domain/key-ring.ts';
 import { openLog } from '../../shared/log.ts';
 import { openSecrets, type Secrets } from '../../shared/secrets.ts';
@@ -9,6 +9,11 @@ export const TEST_SECRET_KEYS = `test:${Buffer.alloc(32, 'a key of tests and of 
 /** The ring of tests, over any database. */
 export function testSecrets(db: Db, text = TEST_SECRET_KEYS): Secrets {
     return openSecrets({ db, keys: testSecretKeys(text), log: openLog('silent') });
+}
+
+/** The ring of tests where no database is at hand: a ring from the settings asks none. */
+export function testSecretsAlone(): Secrets {
+    return testSecrets(openDb({ url: 'postgresql://nobody@127.0.0.1:1/none' }));
 }
 
 /** The same, as the settings read it. */
