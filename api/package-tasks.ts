@@ -1,16 +1,21 @@
+import { type Binding, bindParams } from '../shared/domain/bind-params.ts';
 import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/egress-allow.ts';
+import { readEndpoint } from '../shared/domain/endpoint.ts';
 import { hasMoreValues } from '../shared/domain/json-bounds.ts';
 import { isObject } from '../shared/domain/json-schema/structure.ts';
+import { openParamJudge } from '../shared/domain/judge-params.ts';
 import { exportOpenApi } from '../shared/domain/openapi-export.ts';
 import { contentOf, type PackageHead } from '../shared/domain/package-content.ts';
 import { comparePackages, type PackageChange } from '../shared/domain/package-diff.ts';
+import { hostsOf } from '../shared/domain/package-hosts.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../shared/domain/package-rules/tree.ts';
 import { checkPackage, type PackageWarning } from '../shared/domain/package-rules.ts';
 import { roundedNumbers } from '../shared/domain/rounded-numbers.ts';
 import { exportTools } from '../shared/domain/tool-export.ts';
-import type { PackageDocument } from '../shared/domain/types.ts';
+import type { Endpoint, JsonObject, PackageDocument, PackageEndpoint } from '../shared/domain/types.ts';
 import { versionHash } from '../shared/domain/version-hash.ts';
 import type { Detail } from '../shared/refusals.ts';
+import { type Look, presentEndpoints } from './catalog/present-endpoints.ts';
 import { type Comparison, compareVersions } from './dashboard/registry/compare-packages.ts';
 
 /** What is made of a package beside the event loop, by name. Each takes as long as the package is large. */
@@ -20,6 +25,8 @@ export interface PackageTasks {
     show: { task: { before: string; after: string }; answer: Comparison };
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
     tools: { task: { text: string }; answer: string };
+    bind: { task: { endpoint: Endpoint; params: JsonObject }; answer: Binding };
+    catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; hosts: string[] } };
 }
 
 export type PackageTask = { [Name in keyof PackageTasks]: { name: Name } & PackageTasks[Name]['task'] }[keyof PackageTasks];
@@ -42,7 +49,17 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify(exportOpenApi(parse(task.text), task.version));
         case 'tools':
             return JSON.stringify({ success: true, data: exportTools(parse(task.text)) });
+        case 'bind':
+            return bindParams(task.endpoint, task.params, openParamJudge());
+        case 'catalog':
+            return rank(task);
     }
+}
+
+/** What the catalog shows of a package, best matches first, and the hosts that it calls. */
+function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): PackageTasks['catalog']['answer'] {
+    const endpoints = JSON.parse(text) as PackageEndpoint[];
+    return { endpoints: JSON.stringify(presentEndpoints(endpoints.map(readEndpoint), look)), hosts: hostsOf({ endpoints }) };
 }
 
 /** Everything that publishing wants to know of a package, from the bytes that came. */

@@ -3,18 +3,20 @@ import type { PackageTasks } from './package-tasks.ts';
 
 const file = new URL('./package-thread.ts', import.meta.url);
 
-/** One for those who publish and one for those who read, so that neither waits for the other. */
-const threads = { publishing: openSideThread(file), reading: openSideThread(file) };
+/** One for those who publish, one for those who read and one for fetches, so that none of them waits for another. */
+const threads = { publishing: openSideThread(file), reading: openSideThread(file), fetching: openSideThread(file) };
 const LINES: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     judge: 'publishing',
     compare: 'publishing',
     show: 'reading',
     openapi: 'reading',
     tools: 'reading',
+    catalog: 'reading',
+    bind: 'fetching',
 };
 
 /**
- * Has a package judged, compared or exported beside the event loop: one of 4 MiB takes up to a second.
+ * Has a package judged, compared or exported, or params held against it, beside the event loop: 4 MiB take up to a second.
  * @param owner whose line it waits in
  * @returns with the milliseconds that the thread took
  */

@@ -1,21 +1,20 @@
 import { isUtf8 } from 'node:buffer';
-import type { CatalogAnswer, CatalogEndpoint } from '../../shared/contracts/catalog.ts';
+import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import { checkIntent } from '../../shared/domain/intent.ts';
-import * as pricing from '../../shared/domain/pricing.ts';
-import { type Experience, memorableWords, rankEndpoints, soughtWords } from '../../shared/domain/ranking.ts';
+import { LazyEndpoints } from '../../shared/domain/large-package.ts';
+import { memorableWords, soughtWords } from '../../shared/domain/ranking.ts';
 import { textProblem } from '../../shared/domain/text-rule.ts';
-import type { Endpoint } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
-import type * as usage from '../../shared/store/usage.ts';
+import { workOnPackage } from '../package-work.ts';
 import { limitIdentity } from '../plugins/client-address.ts';
 import { countCall } from '../plugins/count-call.ts';
-import { presentHealth } from '../present-health.ts';
-import type { Call } from '../serve.ts';
+import type { Call, Reply } from '../serve.ts';
 import { readSite, siteBlocked, siteNotFound } from '../site.ts';
+import { presentEndpoints } from './present-endpoints.ts';
 
 /** GET /v1/catalog/{domain}: domain, then intent, then the count; an unknown site counts too. */
-export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<CatalogAnswer> {
+export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<Reply<CatalogAnswer>> {
     const { app, params, query } = call;
     const began = performance.now();
     const written = query.intent ?? readIntentHeader(call.header('x-service-intent'));
@@ -28,32 +27,27 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     await countCall(call);
     if (latest === undefined) throw siteNotFound();
     const { ref: version } = latest;
-    const { inOrder, hosts } = await latest.load();
+    const loaded = await latest.load();
     const sessionId = newId('ses');
     app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
-    return {
-        success: true,
-        domain: site,
-        session_id: sessionId,
-        endpoints: rankEndpoints(inOrder, words, { ...experience, successRates: ratesOf(health) }).map((endpoint) =>
-            presentEndpoint(endpoint, siteCredits, health.get(endpoint.name)),
-        ),
-        schema: {
-            version: version.version,
-            version_hash: version.versionHash,
-            verified: version.verifiedAt !== null,
-            verified_at: version.verifiedAt?.toISOString() ?? null,
-            claim: latest.claim,
-            hosts: [...hosts],
-        },
+    const look = { words, siteCredits, health, ...experience };
+    const head = { success: true as const, domain: site, session_id: sessionId };
+    const schema = {
+        version: version.version,
+        version_hash: version.versionHash,
+        verified: version.verifiedAt !== null,
+        verified_at: version.verifiedAt?.toISOString() ?? null,
+        claim: latest.claim,
     };
-}
-
-function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {
-    const rates = new Map<string, number>();
-    for (const [name, { successRate }] of health) if (successRate !== null) rates.set(name, successRate);
-    return rates;
+    const { endpoints } = loaded;
+    if (!(endpoints instanceof LazyEndpoints)) {
+        const hosts = [...loaded.hosts];
+        return { answer: { ...head, endpoints: presentEndpoints(loaded.inOrder, look), schema: { ...schema, hosts } } };
+    }
+    const { answer } = await workOnPackage('catalog', site, { endpoints: endpoints.toJson(), look });
+    const tail = JSON.stringify({ schema: { ...schema, hosts: answer.hosts } });
+    return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
 }
 
 /** Header bytes come to us as Latin-1; a caller who writes more than ASCII there means UTF-8. */
@@ -64,30 +58,6 @@ function readIntentHeader(header: string | undefined): string | undefined {
     if (fault === undefined) return intent;
     const details: Detail[] = [{ path: '/intent', code: 'INVALID_VALUE', message: `The header X-Service-Intent ${fault}.` }];
     throw new Refusal('VALIDATION_ERROR', undefined, { details });
-}
-
-function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage.TrafficHealth | undefined): CatalogEndpoint {
-    return {
-        name: endpoint.name,
-        method: endpoint.method,
-        url: endpoint.url,
-        headers: { ...endpoint.headers },
-        kind: endpoint.kind,
-        description: endpoint.description,
-        params: endpoint.params.map(({ name, source, required, description, schema, default: fallback }) => ({
-            name,
-            source,
-            required,
-            description,
-            ...(schema === undefined ? {} : { schema }),
-            ...(fallback === undefined ? {} : { default: fallback }),
-        })),
-        hosted: endpoint.hosted,
-        effect: endpoint.effect,
-        credits: siteCredits,
-        credits_max: siteCredits * pricing.greatestUnits(endpoint),
-        health: presentHealth(traffic),
-    };
 }
 
 function usageOf(

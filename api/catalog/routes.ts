@@ -2,4 +2,4 @@ import { getCatalog } from '../../shared/contracts/catalog.ts';
 import { serve } from '../serve.ts';
 import { lookUpCatalog } from './look-up-catalog.ts';
 
-export const catalogRoutes = [serve(getCatalog, async (call) => ({ answer: await lookUpCatalog(call) }))];
+export const catalogRoutes = [serve(getCatalog, lookUpCatalog)];

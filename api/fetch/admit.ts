@@ -1,10 +1,13 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { bindParams } from '../../shared/domain/bind-params.ts';
-import { openParamJudge } from '../../shared/domain/judge-params.ts';
+import { type Binding, bindParams } from '../../shared/domain/bind-params.ts';
+import { TooMuchWork } from '../../shared/domain/json-schema/patterns.ts';
+import { openParamJudge, WORK_OF_A_TURN } from '../../shared/domain/judge-params.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
-import type { Values } from '../../shared/domain/types.ts';
+import type { JsonObject, Values } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { SideThreadFailure } from '../../shared/side-thread.ts';
 import type { Caller } from '../../shared/store/keys.ts';
+import { workOnPackage } from '../package-work.ts';
 import { judgeEffect } from '../plugins/key-scopes.ts';
 import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint, type Kept } from './find-endpoint.ts';
@@ -32,29 +35,51 @@ export async function admit(call: FetchCall): Promise<Admitted | { found: Kept }
 export async function admitAnew(call: FetchCall): Promise<Admitted | { found: Kept }> {
     const { app, body: order } = call;
     const found = await findEndpoint(app, order, (question) => app.latest.find(question));
-    return found.ok ? suit(found, call) : { found };
+    return found.ok ? await suit(found, call) : { found };
 }
 
 async function fromMemory(call: FetchCall): Promise<Admitted | undefined> {
     const { app, body: order } = call;
     try {
         const found = await findEndpoint(app, order, app.latest.recall);
-        return found?.ok === true ? suit(found, call) : undefined;
+        return found?.ok === true ? await suit(found, call) : undefined;
     } catch (error) {
         if (error instanceof Refusal) return undefined;
         throw error;
     }
 }
 
-function suit(found: Found, { caller, body: order }: FetchCall): Admitted {
+async function suit(found: Found, { caller, body: order }: FetchCall): Promise<Admitted> {
     judgeEffect(caller as Caller, found.endpoint, found.isTrusted);
-    return { found, values: bindValues(found, order), price: priceOf(found, order) };
+    return { found, values: await bindValues(found, order), price: priceOf(found, order) };
 }
 
-function bindValues(found: Found, { params = {} }: FetchRequest): Values {
-    const bound = bindParams(found.endpoint, params, openParamJudge());
+/** Judged here as long as that takes less than a turn of the event loop may; what takes longer, in a thread. */
+async function bindValues(found: Found, { params = {} }: FetchRequest): Promise<Values> {
+    const bound = bindHere(found, params) ?? (await bindAside(found, params));
     if (bound.ok) return bound.values;
     throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
+}
+
+function bindHere({ endpoint }: Found, params: JsonObject): Binding | undefined {
+    try {
+        return bindParams(endpoint, params, openParamJudge({ steps: WORK_OF_A_TURN }));
+    } catch (error) {
+        if (error instanceof TooMuchWork) return undefined;
+        throw error;
+    }
+}
+
+/** The line is the site's: its own package is what takes long. @throws Refusal SERVICE_UNAVAILABLE */
+async function bindAside({ endpoint, registrable }: Found, params: JsonObject): Promise<Binding> {
+    try {
+        const { answer } = await workOnPackage('bind', registrable, { endpoint, params });
+        // What crosses threads has the usual prototype, and values have none.
+        return answer.ok ? { ok: true, values: Object.assign(Object.create(null), answer.values) } : answer;
+    } catch (cause) {
+        if (!(cause instanceof SideThreadFailure)) throw cause;
+        throw new Refusal('SERVICE_UNAVAILABLE', 'The params could not be judged in time.', { retryAfter: 10 }, { cause });
+    }
 }
 
 function priceOf(found: Found, { max_credits: maxCredits, max_results: maxResults }: FetchRequest): pricing.Price {

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../db.ts';
 import { readEndpoint } from '../domain/endpoint.ts';
+import { LazyEndpoints } from '../domain/large-package.ts';
 import { greatestUnits } from '../domain/package-diff.ts';
 import { hostsOf } from '../domain/package-hosts.ts';
 import type { Endpoint, PackageDocument } from '../domain/types.ts';
@@ -17,7 +18,7 @@ const CACHED_VERSIONS = 5000;
  */
 const WANTED_VERSIONS = 5000;
 /** Endpoints whose greatest units are kept; they outlive the packages, since a site may have had hundreds of large ones within a day. */
-const CACHED_UNITS = 1_000_000;
+const CACHED_UNITS = 100_000;
 
 export interface LoadedVersion {
     versionId: number;
@@ -26,9 +27,9 @@ export interface LoadedVersion {
     versionHash: string;
     /** By name, in the package's order. A Map, since names are anybody's. */
     endpoints: ReadonlyMap<string, Endpoint>;
-    /** The same as a list. */
+    /** The same as a list; of a large package all endpoints are read for it. */
     inOrder: readonly Endpoint[];
-    /** Names of all hosts that it calls, sorted. */
+    /** Names of all hosts that it calls, sorted; a large package is read for them. */
     hosts: readonly string[];
 }
 
@@ -39,8 +40,8 @@ export interface Versions {
     recall(versionId: number): LoadedVersion | undefined;
     /** Takes in what somebody else has read. */
     take(row: VersionDocument): LoadedVersion;
-    /** By endpoint: units that one call of this version may be billed at the most. Empty where there is no such id. */
-    unitsOf(versionId: number): Promise<ReadonlyMap<string, number>>;
+    /** Units that one call of an endpoint of this version may be billed at the most; undefined where there is none. */
+    unitsOf(versionId: number, endpoint: string): Promise<number | undefined>;
 }
 
 /** Versions for one process, kept in memory as far as they are used. */
@@ -50,7 +51,7 @@ export function openVersions(db: Db): Versions {
         maxSize: CACHED_CHARACTERS,
     });
     const wanted = growingCache<number, true>(WANTED_VERSIONS);
-    const units = new LRUCache<number, ReadonlyMap<string, number>>({ maxSize: CACHED_UNITS });
+    const units = growingCache<string, number>(CACHED_UNITS);
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();
     const look = perTick((ids: readonly number[]) => readVersions(db, ids));
 
@@ -81,13 +82,14 @@ export function openVersions(db: Db): Versions {
         load,
         recall: (versionId) => cache.get(versionId),
         take,
-        async unitsOf(versionId) {
-            const cached = units.get(versionId);
+        async unitsOf(versionId, name) {
+            const key = `${versionId} ${name}`;
+            const cached = units.get(key);
             if (cached !== undefined) return cached;
-            const endpoints = (await load(versionId))?.endpoints ?? new Map<string, Endpoint>();
-            const found = new Map([...endpoints].map(([name, endpoint]) => [name, greatestUnits(endpoint)]));
-            if (found.size > 0) units.set(versionId, found, { size: found.size });
-            return found;
+            const endpoint = (await load(versionId))?.endpoints.get(name);
+            if (endpoint === undefined) return undefined;
+            units.set(key, greatestUnits(endpoint));
+            return greatestUnits(endpoint);
         },
     };
 }
@@ -100,7 +102,7 @@ export async function leastUnits(versions: Versions, versionIds: readonly number
     let least: number | undefined;
     // One after the other: all the packages of a busy day at once would not fit into memory.
     for (const id of versionIds) {
-        const units = (await versions.unitsOf(id)).get(endpoint);
+        const units = await versions.unitsOf(id, endpoint);
         if (units !== undefined) least = Math.min(units, least ?? units);
     }
     return least;
@@ -146,16 +148,25 @@ export interface VersionDocument {
     document: string;
 }
 
+/** Characters of a package whose endpoints are read one by one, when they are asked for. */
+const LARGE = 64 * 1024;
+
 function toLoaded(row: VersionDocument): LoadedVersion {
+    const known = { versionId: row.id, site: row.site, version: row.version, versionHash: row.version_hash };
+    if (row.document.length > LARGE) {
+        const endpoints = new LazyEndpoints(row.document);
+        return {
+            ...known,
+            endpoints,
+            get inOrder() {
+                return [...endpoints.values()];
+            },
+            get hosts() {
+                return hostsOf({ endpoints: JSON.parse(endpoints.toJson()) as PackageDocument['endpoints'] });
+            },
+        };
+    }
     const document = JSON.parse(row.document) as PackageDocument;
     const inOrder = document.endpoints.map(readEndpoint);
-    return {
-        versionId: row.id,
-        site: row.site,
-        version: row.version,
-        versionHash: row.version_hash,
-        endpoints: new Map(inOrder.map((endpoint) => [endpoint.name, endpoint])),
-        inOrder,
-        hosts: hostsOf(document),
-    };
+    return { ...known, endpoints: new Map(inOrder.map((endpoint) => [endpoint.name, endpoint])), inOrder, hosts: hostsOf(document) };
 }

@@ -1,3 +1,4 @@
+import type { Endpoint } from '../../../shared/domain/types.ts';
 import * as schemas from '../../../shared/store/schemas.ts';
 import { siteWarnings } from '../../../shared/store/site-page.ts';
 import { endpointHealth, siteTraffic } from '../../../shared/store/usage.ts';
@@ -26,11 +27,12 @@ export async function showSite(visit: Visit): Promise<Answer> {
         siteWarnings(app.browse, { site, registrable }),
     ]);
     if (card === undefined || loaded === undefined) return siteAbsent(site, true);
-    const all = [...loaded.endpoints.values()];
-    const pages = Math.ceil(all.length / ENDPOINTS);
+    // A large package is not read as a whole for a page of it.
+    const names = [...loaded.endpoints.keys()];
+    const pages = Math.ceil(names.length / ENDPOINTS);
     const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
-    const shown = all.slice((number - 1) * ENDPOINTS, number * ENDPOINTS);
-    const [example = all[0]] = [...shown, ...all].filter(({ hosted }) => hosted);
+    const shown = names.slice((number - 1) * ENDPOINTS, number * ENDPOINTS).flatMap((name) => loaded.endpoints.get(name) ?? []);
+    const example = shown.find(({ hosted }) => hosted) ?? firstHosted(loaded.endpoints) ?? shown[0];
     return {
         view: 'registry/site',
         title: `${card.title} (${site}): endpoints`,
@@ -43,7 +45,7 @@ export async function showSite(visit: Visit): Promise<Answer> {
             endpoints: shown.map((endpoint) =>
                 describeEndpoint(endpoint, { siteCredits: standing.siteCredits, health: health.get(endpoint.name) }),
             ),
-            total: all.length,
+            total: names.length,
             number,
             pages,
             versions: history.versions,
@@ -55,6 +57,11 @@ export async function showSite(visit: Visit): Promise<Answer> {
                     : callsOf(app.publicUrl(), site, describeEndpoint(example, { siteCredits: standing.siteCredits, health: undefined })),
         },
     };
+}
+
+function firstHosted(endpoints: ReadonlyMap<string, Endpoint>): Endpoint | undefined {
+    for (const endpoint of endpoints.values()) if (endpoint.hosted) return endpoint;
+    return undefined;
 }
 
 /** Lines that work in a terminal once a key stands in `ROUTEBOOK_KEY`. */

@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { LazyEndpoints } from '../../shared/domain/large-package.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+
+describe('the endpoints of a large package', () => {
+    const odd = ['"', '\\', '\\"', '"endpoints":[{', '}]', '{"name":"x"}', 'é😀', ''];
+    const document: PackageDocument = {
+        ...aPackage('large.test', { description: odd.join(' ') }),
+        endpoints: odd.map((text, at) => ({
+            description: text,
+            ...anEndpoint('large.test', {
+                name: `endpoint_${at}`,
+                headers: { name: text },
+                params: [
+                    {
+                        name: 'name',
+                        source: 'query',
+                        required: false,
+                        description: text,
+                        schema: { enum: [text, [text], { [text]: text }] },
+                    },
+                ],
+                examples: [{ params: { name: text } }],
+            }),
+        })),
+    };
+    const last = { ...document, title: 'endpoints' };
+    const { endpoints, ...head } = last;
+
+    for (const [where, text] of [
+        ['last', JSON.stringify({ ...head, endpoints })],
+        ['first', JSON.stringify({ endpoints, ...head })],
+    ] as const) {
+        it(`are those that the parser finds, whatever stands in them: listed ${where}`, () => {
+            const lazy = new LazyEndpoints(text);
+            expect([...lazy]).to.deep.equal(endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)]));
+            expect(JSON.parse(lazy.toJson())).to.deep.equal(endpoints);
+            expect([lazy.size, lazy.has('endpoint_1'), lazy.has('constructor'), lazy.get('name')]).to.deep.equal([
+                odd.length,
+                true,
+                false,
+                undefined,
+            ]);
+        });
+    }
+});

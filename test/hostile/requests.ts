@@ -1,0 +1,224 @@
+import type { JsonObject, JsonSchema, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+
+/** A package that somebody publishes to make an API work for long. */
+export interface HostilePackage {
+    kind: 'package';
+    name: string;
+    /** Whether the rules of publishing take it; others were stored before the rules were made. */
+    isTaken: boolean;
+    document(site: string): PackageDocument;
+    /** Calls of its endpoints, one after the other. */
+    calls: { endpoint: string; params: JsonObject }[];
+}
+
+const endpointWith = (
+    site: string,
+    name: string,
+    params: readonly { name: string; schema?: JsonSchema; default?: unknown }[],
+): PackageEndpoint =>
+    anEndpoint(site, {
+        name,
+        method: 'POST',
+        effect: 'read',
+        url: `https://${site}/${name}`,
+        params: params.map((param) => ({ source: 'body', required: false, ...param }) as PackageParam),
+    });
+
+/** A schema that has to be compiled, of so many branches, none like another. */
+export function branches(count: number, seed: number): JsonSchema {
+    return {
+        oneOf: Array.from({ length: count }, (_, at) => ({
+            type: 'object',
+            required: [`k${seed}_${at}`],
+            properties: { [`k${seed}_${at}`]: { const: at }, other: { type: 'string', minLength: at % 7 } },
+        })),
+    };
+}
+
+/** Two endpoints of 30 body params, each of which has a schema of so many branches. */
+function compileBomb(count: number, isTaken = false): HostilePackage {
+    const names = ['first', 'second'];
+    return {
+        kind: 'package',
+        name: `two endpoints of 30 params with ${count} branches each`,
+        isTaken,
+        document: (site) =>
+            aPackage(site, {
+                endpoints: names.map((name, at) =>
+                    endpointWith(
+                        site,
+                        name,
+                        Array.from({ length: 30 }, (_, index) => ({ name: `p${index}`, schema: branches(count, 100 * at + index) })),
+                    ),
+                ),
+            }),
+        calls: names.map((endpoint) => ({
+            endpoint,
+            params: Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, { nothing: index }])),
+        })),
+    };
+}
+
+/** One endpoint with one param, called with one value. */
+function oneParam(name: string, schema: JsonSchema, value: unknown): HostilePackage {
+    return {
+        kind: 'package',
+        name,
+        isTaken: true,
+        document: (site) => aPackage(site, { endpoints: [endpointWith(site, 'go', [{ name: 'p', schema }])] }),
+        calls: [{ endpoint: 'go', params: { p: value } as JsonObject }],
+    };
+}
+
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key_number_${at}`, { a: at, b: [at] }]));
+const nested = (levels: number): unknown => (levels === 0 ? 'x' : { a: nested(levels - 1) });
+const pattern = (at: number) => `(?:[a-z]{1,9}|x${at})[0-9]?y${at}$`;
+
+export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
+    ...[120, 240, 480].map((count) => compileBomb(count)),
+    compileBomb(20, true),
+    oneParam('1,000 keys against 240 branches', { additionalProperties: branches(240, 1) }, keys(300)),
+    oneParam(
+        '1,000 keys against pattern properties',
+        {
+            patternProperties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [pattern(at), { type: 'object' }])),
+            unevaluatedProperties: branches(200, 2),
+        },
+        keys(300),
+    ),
+    oneParam(
+        'names of 1,000 keys against patterns',
+        {
+            propertyNames: { anyOf: Array.from({ length: 100 }, (_, at) => ({ pattern: pattern(at) })) },
+        },
+        keys(300),
+    ),
+    oneParam(
+        'a long text against many patterns',
+        { anyOf: Array.from({ length: 100 }, (_, at) => ({ pattern: pattern(at) })) },
+        'abcdefgh'.repeat(8000),
+    ),
+    oneParam(
+        'deep values against deep branches',
+        {
+            anyOf: [
+                branches(40, 3),
+                { not: { not: { additionalProperties: branches(60, 4) } } },
+                { unevaluatedProperties: { unevaluatedProperties: { oneOf: [branches(60, 5), {}] } } },
+            ],
+        },
+        nested(30),
+    ),
+    oneParam(
+        'dependent schemas of every key',
+        {
+            dependentSchemas: Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`key_number_${at}`, branches(2, at)])),
+        },
+        keys(300),
+    ),
+    oneParam(
+        'many small items against 300 branches',
+        { items: { oneOf: Array.from({ length: 300 }, (_, at) => ({ const: at })) } },
+        Array.from({ length: 60_000 }, (_, at) => at % 500),
+    ),
+    oneParam(
+        'many small items that are simple',
+        { type: 'array', items: { type: 'integer', minimum: 0, maximum: 10, multipleOf: 1 } },
+        Array.from({ length: 120_000 }, () => 1),
+    ),
+    oneParam(
+        'many empty lists',
+        { type: 'array', items: { type: 'array' } },
+        Array.from({ length: 80_000 }, () => []),
+    ),
+    oneParam(
+        'many different items',
+        { type: 'array', uniqueItems: true, items: { type: 'string' } },
+        Array.from({ length: 30_000 }, (_, at) => `i${at}`),
+    ),
+    {
+        kind: 'package',
+        name: '400 params with patterns of their own',
+        isTaken: true,
+        document: (site) =>
+            aPackage(site, {
+                endpoints: [
+                    endpointWith(
+                        site,
+                        'go',
+                        Array.from({ length: 400 }, (_, at) => ({
+                            name: `p${at}`,
+                            schema: { type: 'string', pattern: `^[a-z]{1,9}${at}$` },
+                        })),
+                    ),
+                ],
+            }),
+        calls: [{ endpoint: 'go', params: Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`p${at}`, `abc${at}`])) }],
+    },
+    {
+        kind: 'package',
+        name: '1,000 params, all of them unknown',
+        isTaken: true,
+        document: (site) =>
+            aPackage(site, {
+                endpoints: [
+                    endpointWith(
+                        site,
+                        'go',
+                        Array.from({ length: 2000 }, (_, at) => ({
+                            name: `param_number_${at}_with_a_long_name_xxxxxxxxxxxxxxxxxxxxxxxxxx`,
+                        })),
+                    ),
+                ],
+            }),
+        calls: [{ endpoint: 'go', params: Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`q${at}_${'y'.repeat(200)}`, 1])) }],
+    },
+    {
+        kind: 'package',
+        name: '500 endpoints with long words',
+        isTaken: true,
+        document: (site) => aPackage(site, { endpoints: wideEndpoints(site, 500, 7000) }),
+        calls: [
+            { endpoint: 'endpoint_1', params: { p0: 1 } },
+            { endpoint: 'absent_endpoint', params: {} },
+        ],
+    },
+    {
+        kind: 'package',
+        name: '40 endpoints with long words',
+        isTaken: true,
+        document: (site) => aPackage(site, { endpoints: wideEndpoints(site, 40, 4000) }),
+        calls: [{ endpoint: 'endpoint_1', params: { p0: 1 } }],
+    },
+    {
+        kind: 'package',
+        name: '500 endpoints with many small values',
+        isTaken: true,
+        document: (site) =>
+            aPackage(site, {
+                endpoints: Array.from({ length: 500 }, (_, at) => ({
+                    ...endpointWith(site, `endpoint_${at}`, [
+                        { name: 'p', schema: { enum: Array.from({ length: 250 }, (_, choice) => `c${at}_${choice}`) } },
+                    ]),
+                })),
+            }),
+        calls: [{ endpoint: 'endpoint_1', params: { p: 'c1_2' } }],
+    },
+];
+
+function wideEndpoints(site: string, count: number, characters: number): PackageEndpoint[] {
+    const text = (seed: number) =>
+        Array.from(
+            { length: Math.floor(characters / 8) },
+            (_, at) => `w${((seed * 31 + at * 17) % 9973).toString(36).padStart(5, 'o')}e`,
+        ).join(' ');
+    return Array.from({ length: count }, (_, at) => ({
+        ...endpointWith(
+            site,
+            `endpoint_${at}`,
+            Array.from({ length: 4 }, (_, param) => ({ name: `p${param}` })),
+        ),
+        description: text(at),
+    }));
+}
