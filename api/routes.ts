@@ -4,6 +4,7 @@ import { claimRoutes } from './claims/routes.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { keyRoutes } from './keys/routes.ts';
 import { requestRoutes } from './requests/routes.ts';
 import { schemaRoutes } from './schemas/routes.ts';
 import type { ServedRoute } from './serve.ts';
@@ -16,6 +17,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...claimRoutes,
     ...requestRoutes,
     ...accountRoutes,
+    ...keyRoutes,
     ...discoveryRoutes,
     ...healthRoutes,
 ];

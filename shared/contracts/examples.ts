@@ -84,6 +84,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
         frequency: 'hourly',
     },
     postYank: { reason: 'broken' },
+    postKeyReport: { keys: ['rb_live_0000000000000000000000000000000000000'] },
 };
 
 /** The whole body of a success, by the name of its contract. */
@@ -222,6 +223,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
         ],
         meta: PAGE,
     },
+    postKeyReport: [{ token_hash: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=', label: 'false_positive' }],
     getCategories: {
         success: true,
         data: [{ slug: 'weather', name: 'Weather', children: [{ slug: 'current', name: 'Current', path: 'weather/current' }] }],

@@ -5,6 +5,7 @@ import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
 import { postFetch } from './fetch.ts';
+import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
 import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
 import { getSchemaRequest, postSchemaRequest } from './requests.ts';
@@ -34,6 +35,7 @@ export const CONTRACTS = [
     getSchemaRequest,
     getAccount,
     getAudit,
+    postKeyReport,
     getCategories,
     getTrending,
     getErrors,

@@ -45,6 +45,9 @@ export const ANONYMOUS_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 5
 /** With a key: requests for schemas by account. */
 export const ACCOUNT_REQUESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
 
+/** Reports of leaked keys, by address. */
+export const KEY_REPORTS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
+
 /** The plan to offer in a 402: the next one up, and on enterprise enterprise itself (its limits are a matter of talking). */
 export function planAbove(plan: Plan): Plan {
     return PLAN_NAMES[PLAN_NAMES.indexOf(plan) + 1] ?? 'enterprise';

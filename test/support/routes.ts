@@ -39,6 +39,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         postFetch: { site, endpoint: 'product', params: { id: 1 } },
         postSchema: aPackage(site),
         postYank: { reason: 'broken' },
+        postKeyReport: { keys: ['rb_live_of_nobody'] },
         postSchemaRequest: { domain: site, task: 'Read the price of every product once a day.' },
     };
     const values = new Map<string, string>(

@@ -1,0 +1,37 @@
+import type { KeyFinding, KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
+import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
+import { KEY_REPORTS } from '../../shared/domain/plans.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { revokeReported } from '../../shared/store/reported-keys.ts';
+import { limitIdentity } from '../plugins/client-address.ts';
+import type { Call, Reply } from '../serve.ts';
+
+type ReportCall = Call<object, object, KeyReport>;
+
+/** POST /v1/keys/report: the checksums, the window, then one transaction. A text whose checksum is wrong costs no look-up. */
+export async function reportKeys(call: ReportCall): Promise<Reply<KeyReportEntry[]>> {
+    const { app, body } = call;
+    const findings: readonly KeyFinding[] = Array.isArray(body) ? body : body.keys.map((token) => ({ token }));
+    const hashes = findings.filter(({ token }) => isWellFormedKey(token)).map(({ token }) => keyHash(token));
+    if (hashes.length > 0) await countReport(call);
+    const known = hashes.length === 0 ? new Set<string>() : await revokeReported(app, hashes, app.publicUrl());
+    return {
+        answer: findings.map(({ token, type }) => {
+            const hash = keyHash(token).toString('base64');
+            return {
+                token_hash: hash,
+                ...(type === undefined ? {} : { token_type: type }),
+                label: known.has(hash) ? 'true_positive' : 'false_positive',
+            };
+        }),
+    };
+}
+
+/** @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE */
+async function countReport({ app, clientAddress }: ReportCall): Promise<void> {
+    const verdict = await app.limits.take({ identity: `key-reports:ip:${limitIdentity(clientAddress)}`, windows: [KEY_REPORTS] });
+    if (verdict.ok) return;
+    app.metrics.rateLimited.inc({ plan: 'anonymous', window: 'key_reports' });
+    const { retryAfter } = verdict;
+    throw new Refusal('RATE_LIMITED', `The limit of ${KEY_REPORTS.limit} reports a minute from one address is used up.`, { retryAfter });
+}

@@ -1,0 +1,64 @@
+import Joi from 'joi';
+import { contract } from './contract.ts';
+
+/** One finding of a secret scanner, as GitHub sends it. */
+export interface KeyFinding {
+    token: string;
+    type?: string;
+    url?: string;
+    source?: string;
+}
+
+export type KeyReport = KeyFinding[] | { keys: string[] };
+
+export interface KeyReportEntry {
+    token_hash: string;
+    token_type?: string;
+    label: 'true_positive' | 'false_positive';
+}
+
+const MOST_KEYS = 100;
+const token = () => Joi.string().min(1).max(1000);
+
+/** POST /v1/keys/report: revokes keys that leaked. */
+export const postKeyReport = contract<object, object, KeyReport, KeyReportEntry[]>({
+    name: 'postKeyReport',
+    method: 'POST',
+    path: '/v1/keys/report',
+    tag: 'Account',
+    summary: 'Report leaked API keys',
+    description: `For secret scanners: GitHub's partner format, or \`{"keys": […]}\`, with up to ${MOST_KEYS} keys. A whole key is its own proof: one that is known is revoked within a second, and its owner gets a mail. Takes no key of the caller; an address may make 60 reports a minute.`,
+    auth: 'ignored',
+    scope: 'none',
+    counted: false,
+    body: {
+        schema: Joi.alternatives(
+            Joi.array()
+                .items(
+                    Joi.object({
+                        token: token().required(),
+                        type: Joi.string().max(200),
+                        url: Joi.string().allow('').max(4000),
+                        source: Joi.string().allow('').max(200),
+                    }).unknown(true),
+                )
+                .min(1)
+                .max(MOST_KEYS),
+            Joi.object({ keys: Joi.array().items(token()).min(1).max(MOST_KEYS).required() }),
+        ).required(),
+        maxBytes: 256 * 1024,
+        guard: true,
+    },
+    answer: {
+        shape: 'whole',
+        status: 200,
+        schema: Joi.array().items(
+            Joi.object<KeyReportEntry, true>({
+                token_hash: Joi.string().required().description('SHA-256 of the key, in base64'),
+                token_type: Joi.string().description('As it was sent'),
+                label: Joi.string().valid('true_positive', 'false_positive').required().description('Whether it is a key of ours'),
+            }),
+        ),
+    },
+    refusals: ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'RATE_LIMITED'],
+});

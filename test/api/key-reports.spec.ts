@@ -1,0 +1,70 @@
+import { expect } from 'chai';
+import { keyHash, newApiKey } from '../../shared/domain/api-key.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person, stranger } from '../support/people.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('a report of leaked keys', () => {
+    let world: World;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+    });
+    after(() => world.close());
+
+    const report = (body: unknown, address = '203.0.113.5') =>
+        stranger(world).call('POST', '/v1/keys/report', { body, headers: { 'x-forwarded-for': address } });
+    const hashOf = (key: string) => keyHash(key).toString('base64');
+    const mails = async (person: Person) => {
+        const { rows } = await world.app.db.raw<{ rows: unknown[] }>(
+            'select from outgoing_mails where recipient = (select email from users where id = ?)',
+            [person.userId],
+        );
+        return rows.length;
+    };
+
+    it('revokes a key that is known within a second, mails its owner once, and tells nothing of others', async () => {
+        const [leaked, other] = [await join(world), await join(world)];
+        const key = leaked.apiKey ?? '';
+        const found = { token: key, type: 'routebook_api_key', url: 'https://code.example/x', source: 'content' };
+        const unknown = newApiKey();
+        expect((await leaked.call('GET', '/v1/account')).status).to.equal(200);
+        const { status, body } = await report([found, { token: unknown, type: 'routebook_api_key' }, { token: 'nonsense' }]);
+        expect(status).to.equal(200);
+        expect(body).to.deep.equal([
+            { token_hash: hashOf(key), token_type: 'routebook_api_key', label: 'true_positive' },
+            { token_hash: hashOf(unknown), token_type: 'routebook_api_key', label: 'false_positive' },
+            { token_hash: hashOf('nonsense'), label: 'false_positive' },
+        ]);
+        await eventually(
+            async () => (await leaked.call('GET', '/v1/account')).status,
+            (code) => code === 401,
+            1000,
+        );
+        expect((await other.call('GET', '/v1/account')).status).to.equal(200);
+        expect((await report({ keys: [key] })).body).to.deep.equal([{ token_hash: hashOf(key), label: 'true_positive' }]);
+        expect([await mails(leaked), await mails(other)]).to.deep.equal([1, 0]);
+    });
+
+    it('stands in the audit of the workspace, without the address of the reporter', async () => {
+        const leaked = await join(world);
+        const { id } = dataOf<{ key: { id: string } }>(await leaked.call('GET', '/v1/account')).key;
+        await report({ keys: [leaked.apiKey] });
+        const { rows } = await world.app.db.raw<{ rows: object[] }>(
+            'select actor, action, target, ip from workspace_audit where workspace_id = ?',
+            [leaked.workspaceId],
+        );
+        expect(rows).to.deep.equal([{ actor: 'system', action: 'key.reported', target: id, ip: null }]);
+    });
+
+    it('is bounded in size, and in number by address', async () => {
+        for (const body of [[], { keys: [] }, { keys: Array.from({ length: 101 }, () => 'x') }, 'text', { token: 'x' }])
+            expect(codeOf(await report(body)), JSON.stringify(body)).to.be.oneOf(['VALIDATION_ERROR', 'INVALID_JSON']);
+        const key = newApiKey();
+        const asked = Array.from({ length: 61 }, () => report({ keys: [key] }, '203.0.113.99'));
+        const codes = (await Promise.all(asked)).map(codeOf).filter((code) => code !== undefined);
+        expect(codes).to.deep.equal(['RATE_LIMITED']);
+        expect(codeOf(await report({ keys: [key] }, '203.0.113.98'))).to.equal(undefined);
+    });
+});
