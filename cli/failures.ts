@@ -68,6 +68,7 @@ function toldRefusal(error: RoutebookError, paint: Paint): Told {
         ...(upstream === undefined ? [] : [`  the site answered ${upstream.status}: ${upstream.snippet}`]),
         ...(retryAfter === undefined ? [] : [`  try again in ${retryAfter} s`]),
         ...(upgrade === undefined ? [] : [`  more credits with the plan ${upgrade.to}: ${upgrade.url}`]),
+        ...(details.some((detail) => detail.code === 'SCOPE_MISSING') ? [`  ${SCOPE_HINT}`] : []),
         ...(HINTS[code] === undefined ? [] : [`  ${HINTS[code]}`]),
         ...(requestId === undefined ? [] : [paint('dim', `  ${requestId}`)]),
     ];
@@ -90,6 +91,8 @@ function toldRefusal(error: RoutebookError, paint: Paint): Told {
         exitCode: 1,
     };
 }
+
+const SCOPE_HINT = '"routebook whoami" shows what the key may do; its page in the dashboard gives it more';
 
 /** What to do here, where the server's words speak of its routes. */
 const HINTS: Readonly<Record<string, string | undefined>> = {

@@ -4,6 +4,7 @@ import { counted } from '../../shared/domain/counted.ts';
 import { Routebook } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import { cancelled, type Done, type Session } from '../session.ts';
+import { lackingCommands } from './lacking-commands.ts';
 
 /** `routebook login`: a key from the prompt or from stdin, tried against the server, then stored for it. The key itself is never shown. */
 export async function logIn({ terminal, settings, server, keys, note }: Session): Promise<Done> {
@@ -15,9 +16,11 @@ export async function logIn({ terminal, settings, server, keys, note }: Session)
     const account = await new Routebook({ baseUrl: server, apiKey }).account();
     keys.store(server, apiKey);
     if (settings.apiKey !== undefined) note('! ROUTEBOOK_API_KEY is set, and goes before the stored key');
-    const { workspace_id, plan, credits } = account;
+    const { workspace_id, plan, credits, key } = account;
+    const lacking = lackingCommands(key.scopes);
+    if (lacking.length > 0) note(`! this key cannot run: ${lacking.join(', ')}`);
     return {
-        result: { server, workspace_id, plan, credits_balance: credits.balance, key_prefix: keyPrefix(apiKey), file: keys.file },
+        result: { server, workspace_id, plan, credits_balance: credits.balance, key_prefix: keyPrefix(apiKey), file: keys.file, lacking },
         lines: [
             `${terminal.paint('green', '✓')} logged in to ${terminal.paint('bold', server)}: ${plan} plan, ${counted(credits.balance, 'credit')}`,
             terminal.paint('dim', `  the key ${keyPrefix(apiKey)}… is stored in ${keys.file}`),

@@ -30,7 +30,9 @@ describe('every route', () => {
         const asked = { domain: SITE, task: 'Read the price of every product once a day.' };
         const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
         const routes = everyRoute(SITE, { workspace_id: workspaceId, request_id, claim_id: await aProvenClaim(world, maker, SITE) });
-        for (const route of routes.filter(({ contract }) => contract.name !== 'postFetch')) {
+        // Secret scanners are answered in their own format.
+        const outside = ['postFetch', 'postKeyReport'];
+        for (const route of routes.filter(({ contract }) => !outside.includes(contract.name))) {
             const answer = await callRoute(maker, route);
             expect(answer.body['success'] ?? answer.body['openapi'], route.path).to.be.oneOf([true, '3.1.0']);
             expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');

@@ -68,8 +68,7 @@ function mendQuery(draft: Draft, operation: Operation, ground: Ground, random: R
 function bodyOf(operation: Operation, ground: Ground, random: Random, plain: boolean): Json {
     const { body: shape = {} } = operation;
     if (operation.id === 'postSchema') return somePackage(random);
-    if (operation.id === 'postKeyReport')
-        return random.pick<Json>([{ keys: ['rb_live_of_nobody'] }, [{ token: 'rb_live_of_nobody', type: 'key' }]]);
+    if (operation.id === 'postKeyReport') return { keys: ['rb_live_of_nobody'] };
     const fields = Object.entries(shape.properties ?? {}).filter(
         ([name]) => shape.required?.includes(name) || (!plain && random.chance(0.4)),
     );
