@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { around } from '../../api/fetch-answer.ts';
+import { readAnswer } from '../../api/read-answer.ts';
+import { writeJson } from '../../shared/domain/bounded-json.ts';
+
+const SHOWN = 100_000;
+
+/** What a fetch of so many small values answers. */
+function answerOf(items: number): string {
+    const meta = { credits_used: 1, request_id: 'req_1', site: 'large.test', endpoint: 'all' };
+    const { head, tail } = around(`{"items":[${'1,'.repeat(items - 1)}1]}`, meta as never);
+    return `${head}999${tail}`;
+}
+
+describe('a large answer on a page', () => {
+    for (const items of [1_250_000, 2_500_000, 5_000_000]) {
+        it(`of ${items} values costs no more than what is shown of it`, () => {
+            const payload = answerOf(items);
+            const before = process.threadCpuUsage();
+            const { body, isCut } = readAnswer(payload);
+            const { text, isWhole } = writeJson(body['data'], SHOWN, { indent: 2 });
+            const { user, system } = process.threadCpuUsage(before);
+            expect((user + system) / 1000).to.be.below(100);
+            expect([isCut, isWhole, text.length <= SHOWN]).to.deep.equal([true, false, true]);
+            expect(text.startsWith('{\n  "items": [\n    1,\n    1')).to.equal(true);
+            expect(body['meta']).to.include({ credits_used: 1, credits_remaining: 999, site: 'large.test' });
+        });
+    }
+
+    it('is shown as JSON.stringify writes it where it is small, and read whole', () => {
+        const data = { a: [1, 'two', null, [], {}], b: { c: [{ d: true }] } };
+        expect(writeJson(data, SHOWN, { indent: 2 })).to.deep.equal({ text: JSON.stringify(data, undefined, 2), isWhole: true });
+        expect(readAnswer(JSON.stringify({ success: true, data }))).to.deep.equal({ body: { success: true, data }, isCut: false });
+    });
+
+    it('of another route is cut inside of its list', () => {
+        const { body, isCut } = readAnswer(
+            JSON.stringify({ success: true, domain: 'a.test', endpoints: Array.from({ length: 200_000 }, () => 1) }),
+        );
+        expect(isCut).to.equal(true);
+        expect(body).to.include({ success: true, domain: 'a.test' });
+        expect((body['endpoints'] as unknown[]).at(-1)).to.equal('… more');
+    });
+});
