@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { type EgressAllowEntry, parseEgressAllow } from './domain/egress-allow.ts';
 import { parseSecretKeys, type SecretKey } from './domain/key-ring.ts';
+import { joinNames, type NameList, readNames } from './domain/name-list.ts';
+import { SHIPPED_RESERVED } from './reserved-names.ts';
 
 /** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
 export interface Config {
@@ -29,6 +32,8 @@ export interface Config {
     secretKeys: readonly SecretKey[];
     dataDir: string;
     demo: boolean;
+    /** Domains on which nobody publishes without proof or an operator: the shipped list with the changes of RESERVED_DOMAINS. */
+    reservedDomains: NameList;
     logLevel: string;
     cost: { perRequest: number; perSecond: number; perGb: number };
     metricsMaxSites: number;
@@ -100,6 +105,7 @@ export function readConfig(env: Env = process.env): Config {
         secretKeys: read.secretKeys('SECRET_KEYS'),
         dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
         demo: read.flag('DEMO', databaseUrl === undefined),
+        reservedDomains: read.names('RESERVED_DOMAINS', SHIPPED_RESERVED),
         logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
         cost: {
             perRequest: read.amount('COST_PER_REQUEST'),
@@ -316,6 +322,23 @@ class SettingsReader {
             hosts.set(bareHost, [...(hosts.get(bareHost) ?? []), bare]);
         }
         return hosts;
+    }
+
+    /** A file of names that changes a shipped list. */
+    names(name: string, shipped: NameList): NameList {
+        const path = this.#value(name);
+        if (path === undefined) return shipped;
+        let text: string;
+        try {
+            text = readFileSync(path, 'utf8');
+        } catch {
+            this.#fault(name, `must be a file that can be read, which ${path} is not`, 'shared/data/reserved-domains.txt');
+            return shipped;
+        }
+        const read = readNames(text);
+        if (read.ok) return joinNames(shipped, read.list);
+        this.#fault(name, `line ${read.line} of ${path} ${read.problem}`, 'shared/data/reserved-domains.txt');
+        return shipped;
     }
 
     stripe(): Config['stripe'] {

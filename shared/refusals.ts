@@ -49,6 +49,12 @@ const TABLE = {
     INVALID_API_KEY: refusal(401, 'caller', false, 'The API key is unknown, revoked or expired.'),
     INSUFFICIENT_CREDITS: refusal(402, 'caller', false, 'The account has too few credits for this call.'),
     NOT_MAINTAINER: refusal(403, 'caller', false, 'Only a workspace that maintains this registrable domain may do this.'),
+    CLAIM_REQUIRED: refusal(
+        403,
+        'caller',
+        false,
+        'This name needs proof: show that the domain is yours with POST /v1/sites/{domain}/claims, or ask the operator of this service.',
+    ),
     EMAIL_NOT_VERIFIED: refusal(
         403,
         'caller',

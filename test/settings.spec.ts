@@ -42,6 +42,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     SMTP_URL: ['smtp://', 'smtp://mail:abc', 'smtps://mail server', 'mail.example'],
     MAIL_FROM: ['@', 'hello', 'hello@', 'Routebook <@>', 'Routebook <hello@routebook.example', 'a@b.example, c@d.example'],
     EGRESS_PROXY_URL: ['http://proxy:port', 'http://', 'proxy.example:3128'],
+    RESERVED_DOMAINS: ['/nowhere/at-all', '/'],
     EGRESS_HOSTS: ['a=1.2.3.4=5', 'a', 'a=', '=1.2.3.4', 'a=b.example'],
     CLAIM_RESOLVERS: ['192.0.2.53', 'dns.example:53', '192.0.2.53:0', '192.0.2.53:99999', '2001:db8::53:53', '[192.0.2.53]:53'],
     OTEL_EXPORTER_OTLP_ENDPOINT: ['http://collector example:4318', 'collector:4318'],

@@ -1,8 +1,11 @@
+import type { App } from '../../shared/app.ts';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
+import { holdsName } from '../../shared/domain/name-list.ts';
 import type { PackageContent } from '../../shared/domain/package-content.ts';
 import { registrableDomain } from '../../shared/domain/site-name.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { USER_CONTENT_HOSTS } from '../../shared/reserved-names.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import type { LookAlike } from '../../shared/store/look-alikes.ts';
 import * as schemas from '../../shared/store/schemas.ts';
@@ -40,6 +43,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
         document,
         content: contentIn(judged, caller.accountId),
         versionHash: judged.hash,
+        needsProof: reservedName(app, document.site, judged.hosts),
         registrable,
         publisher: {
             workspaceId: caller.workspaceId,
@@ -54,7 +58,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const published = await inDomainTurn(call, query.dry_run === true ? undefined : registrable, () => schemas.publish(app.db, order));
     if (!published.ok) {
         if (published.code === 'RATE_LIMITED') app.metrics.rateLimited.inc({ plan: caller.plan, window: published.window });
-        throw toRefusal(published);
+        throw toRefusal(published, registrable);
     }
     return {
         status: published.isCreated ? 201 : 200,
@@ -72,6 +76,12 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
             credits_earned: published.creditsEarned,
         },
     };
+}
+
+/** What of a package needs proof or an operator: a reserved domain, or a host where users keep content. */
+function reservedName({ config }: App, site: string, hosts: readonly string[]): string | undefined {
+    if (holdsName(config.reservedDomains, site)) return site;
+    return hosts.find((host) => holdsName(USER_CONTENT_HOSTS, host));
 }
 
 /** Compared beside the event loop, as it was judged. */
@@ -96,7 +106,7 @@ function readIfMatch(header: string | undefined): string | undefined {
     throw new Refusal('VALIDATION_ERROR', message, { details: [{ path: '/If-Match', code: 'INVALID_VALUE', message }] });
 }
 
-function toRefusal(refusal: schemas.PublishRefusal): Refusal {
+function toRefusal(refusal: schemas.PublishRefusal, registrable: string): Refusal {
     switch (refusal.code) {
         case 'VERSION_CONFLICT':
             return new Refusal(
@@ -110,6 +120,11 @@ function toRefusal(refusal: schemas.PublishRefusal): Refusal {
                       'Routebook maintains this domain itself: ask for what is missing with POST /v1/schema-requests. An operator lets a workspace publish here with "maintainer add".',
                   )
                 : new Refusal('NOT_MAINTAINER');
+        case 'CLAIM_REQUIRED':
+            return new Refusal(
+                'CLAIM_REQUIRED',
+                `${refusal.name} needs proof: show that ${registrable} is yours with POST /v1/sites/${registrable}/claims, then publish again; or ask the operator of this service to let your workspace in.`,
+            );
         case 'RATE_LIMITED': {
             const window = refusal.window === 'sites_per_day' ? '20 new sites a day' : '60 new versions an hour';
             return new Refusal('RATE_LIMITED', `This account has published ${window}, which is the limit.`, {

@@ -6,6 +6,7 @@ import type { Work } from './command.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMoneyCommands } from './money.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
+import { addRegistryCommands } from './registry.ts';
 import { addRequestCommands } from './requests.ts';
 import { addSiteCommands } from './sites.ts';
 
@@ -46,7 +47,15 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             await operator.db.destroy();
         }
     };
-    for (const add of [addAccountCommands, addKeyCommands, addMoneyCommands, addSiteCommands, addRequestCommands, addAuditCommands])
+    for (const add of [
+        addAccountCommands,
+        addKeyCommands,
+        addMoneyCommands,
+        addSiteCommands,
+        addRegistryCommands,
+        addRequestCommands,
+        addAuditCommands,
+    ])
         add(program, run);
     try {
         await program.parseAsync(args, { from: 'user' });

@@ -101,6 +101,7 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
         'INVALID_API_KEY',
         'EMAIL_NOT_VERIFIED',
         'NOT_MAINTAINER',
+        'CLAIM_REQUIRED',
         'FORBIDDEN',
         'SITE_BLOCKED',
         'VERSION_CONFLICT',

@@ -72,6 +72,18 @@ export async function transferDomain(db: Db, registrable: string, workspaceId: s
     await db.raw('delete from claims where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
 }
 
+/** The domains that others maintain beside Routebook, by name. */
+export async function listShared(db: Db): Promise<{ registrable: string; others: Maintainer[] }[]> {
+    const { rows } = await db.raw<{ rows: { registrable: string; others: Maintainer[] }[] }>(
+        `select m.registrable, json_agg(json_build_object('workspaceId', w.id, 'name', w.name) order by m.added_at, w.id) as others
+         from maintainers ours join maintainers m on m.registrable = ours.registrable and m.workspace_id <> ours.workspace_id
+         join workspaces w on w.id = m.workspace_id
+         where ours.workspace_id = ? group by m.registrable order by m.registrable`,
+        [ROUTEBOOK_WORKSPACE],
+    );
+    return rows;
+}
+
 /** Where a page of maintainers begins: behind this one. */
 export interface MaintainerPlace {
     /** As the database writes it, to the microsecond. */

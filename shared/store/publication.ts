@@ -12,6 +12,8 @@ export interface Publication {
     isMaintained: boolean;
     /** Whether the publishing workspace is among the maintainers. */
     isMaintainer: boolean;
+    /** Whether it has proved the domain, or an operator made it a maintainer. */
+    isTrusted: boolean;
     /** Whether Routebook itself is among them. */
     isOperators: boolean;
     /** Nothing was ever published on this registrable domain. */
@@ -51,6 +53,8 @@ export async function readPublication(db: Db, order: PublishOrder): Promise<Publ
                 exists (select from maintainers where registrable = :registrable) as is_maintained,
                 exists (select from maintainers where registrable = :registrable and workspace_id = :workspace) as is_maintainer,
                 exists (select from maintainers where registrable = :registrable and workspace_id = :routebook) as is_operators,
+                exists (select from maintainers where registrable = :registrable and workspace_id = :workspace
+                        and (proven_at is not null or granted is not null)) as is_trusted,
                 not exists (select from sites where registrable = :registrable and versions > 0) as is_new_domain,
                 coalesce(s.versions, 0) as versions,
                 v.id, v.version, v.version_hash, v.change, v.changes, v.published_at, v.verified_at, v.document::text as document
@@ -130,6 +134,7 @@ interface PublicationColumns {
     is_maintained: boolean;
     is_maintainer: boolean;
     is_operators: boolean;
+    is_trusted: boolean;
     is_new_domain: boolean;
     versions: number;
     id: number | null;
@@ -149,6 +154,7 @@ function toPublication(row: PublicationColumns): Publication {
         isMaintained: row.is_maintained,
         isMaintainer: row.is_maintainer,
         isOperators: row.is_operators,
+        isTrusted: row.is_trusted,
         isNewDomain: row.is_new_domain,
         versions: row.versions,
         latest:

@@ -29,6 +29,8 @@ export interface PublishOrder {
     registrable: string;
     /** Undefined for a package that the installation loads: no guard counts it and it earns nothing. */
     publisher: Publisher | undefined;
+    /** Domain or host of it that needs the domain's proof or an operator's word (`reservedName`); undefined where none does. */
+    needsProof?: string | undefined;
     /** For a package that the installation loads: the workspace that it belongs to. Routebook's by default. */
     loadedFor?: string | undefined;
     /** The hash in If-Match, or `*` for any version. */
@@ -41,6 +43,8 @@ export type PublishRefusal =
     | { ok: false; code: 'SITE_BLOCKED' }
     /** `isOperators`: Routebook itself is among the maintainers. */
     | { ok: false; code: 'NOT_MAINTAINER'; isOperators: boolean }
+    /** `name`: what needs proof. */
+    | { ok: false; code: 'CLAIM_REQUIRED'; name: string }
     /** `latestHash` null: there is no version. */
     | { ok: false; code: 'VERSION_CONFLICT'; latestHash: string | null }
     /** `retryAfter` in whole seconds. */
@@ -76,7 +80,7 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
     return db.transaction(async (trx) => {
         if (order.isDryRun !== true) await lockDomain(trx, order.registrable, order.publisher?.accountId);
         const before = await readPublication(trx, order);
-        const refusal = judgeRight(before);
+        const refusal = judgeRight(before, order);
         if (refusal !== undefined) return refusal;
         // Before If-Match: a publisher who lost the answer sends the same again, and there is nothing left to lose.
         if (before.latest?.versionHash === order.versionHash) return unchanged(before.latest);
@@ -105,9 +109,11 @@ function unchanged({ document: _document, ...latest }: LatestPublication): Publi
     return { ok: true, isCreated: false, ...latest, creditsEarned: 0, isBonusUsedUp: false, lookAlikes: [] };
 }
 
-function judgeRight({ isBlocked, isMaintained, isMaintainer, isOperators }: Publication): PublishRefusal | undefined {
+function judgeRight(before: Publication, { needsProof: name }: PublishOrder): PublishRefusal | undefined {
+    const { isBlocked, isMaintained, isMaintainer, isOperators, isTrusted } = before;
     if (isBlocked) return { ok: false, code: 'SITE_BLOCKED' };
     if (isMaintained && !isMaintainer) return { ok: false, code: 'NOT_MAINTAINER', isOperators };
+    if (name !== undefined && !isTrusted) return { ok: false, code: 'CLAIM_REQUIRED', name };
     return undefined;
 }
 

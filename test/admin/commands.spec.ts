@@ -204,6 +204,18 @@ describe("the operator's tool", () => {
         expect((await admin('site', 'transfer', 'handed.example', 'wsp_unknown')).code).to.equal(1);
     });
 
+    it('lists the domains that others maintain beside Routebook, which a transfer either way ends', async () => {
+        const { workspaceId } = await newAccount();
+        for (const site of ['kept.example', 'shared.example']) await done('site', 'transfer', site, 'wsp_routebook');
+        await done('maintainer', 'add', 'shared.example', workspaceId);
+        const [listed, ...more] = (await done('registry', 'status')) as unknown as JsonObject[];
+        expect(more).to.deep.equal([]);
+        expect(listed).to.have.property('domain', 'shared.example');
+        expect((listed?.['others'] as JsonObject[]).map((other) => other['workspace_id'])).to.deep.equal([workspaceId]);
+        await done('site', 'transfer', 'shared.example', 'wsp_routebook');
+        expect(await done('registry', 'status')).to.deep.equal([]);
+    });
+
     it('yanks a version, and says which one is the latest now', async () => {
         const { workspaceId, userId } = await newAccount();
         const publisher = { workspaceId, userId, accountId: userId, isGuarded: true };

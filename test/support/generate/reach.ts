@@ -18,6 +18,7 @@ export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' 
     INVALID_API_KEY: 'input',
     INSUFFICIENT_CREDITS: 'input',
     NOT_MAINTAINER: 'input',
+    CLAIM_REQUIRED: 'input',
     EMAIL_NOT_VERIFIED: 'never: only a server that sends mail asks for it',
     SITE_BLOCKED: 'input',
     FORBIDDEN: 'input',

@@ -23,7 +23,16 @@ const STORIES: Readonly<Record<string, (ground: Ground) => Mutation[]>> = {
     postSchema: ({ keys }) => [
         key('the key of another workspace', keys.other, 'NOT_MAINTAINER'),
         field('a blocked site', { site: 'blocked.test', endpoints: [] }, ['SCHEMA_INVALID']),
-        { name: 'a package of a blocked site', codes: ['SITE_BLOCKED'], apply: (draft) => ({ ...draft, body: blocked(draft.body) }) },
+        {
+            name: 'a package of a blocked site',
+            codes: ['SITE_BLOCKED'],
+            apply: (draft) => ({ ...draft, body: movedTo('blocked.test', draft.body) }),
+        },
+        {
+            name: 'a package of a reserved site',
+            codes: ['CLAIM_REQUIRED'],
+            apply: (draft) => ({ ...draft, body: movedTo('stripe.com', draft.body) }),
+        },
         field('a site that is none', { site: 'localhost' }, ['SCHEMA_INVALID']),
         field('endpoints of another site', { site: 'elsewhere.test' }, ['SCHEMA_INVALID']),
         field('no endpoint', { endpoints: [] }, ['SCHEMA_INVALID']),
@@ -134,7 +143,7 @@ function reused(body: JsonObject): Mutation {
     };
 }
 
-function blocked(body: Json | undefined): Json {
+function movedTo(site: string, body: Json | undefined): Json {
     const text = JSON.stringify(body);
-    return JSON.parse(text.replaceAll(/made\d\.test/g, 'blocked.test')) as Json;
+    return JSON.parse(text.replaceAll(/made\d\.test/g, site)) as Json;
 }

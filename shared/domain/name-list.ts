@@ -1,0 +1,45 @@
+import { domainToASCII } from 'node:url';
+
+/** Names of hosts or domains: `name` stands for itself and every name below, `*.suffix` for every name below alone. */
+export interface NameList {
+    names: ReadonlySet<string>;
+    suffixes: ReadonlySet<string>;
+    /** Names that were taken out, with every name below. */
+    exempt: ReadonlySet<string>;
+}
+
+/** `line` counts from 1. */
+export type ReadNames = { ok: true; list: NameList } | { ok: false; line: number; problem: string };
+
+const NAME = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/;
+
+/** Reads a list, one entry a line; `#` begins a comment, and `!name` takes a name out. */
+export function readNames(text: string): ReadNames {
+    const list = { names: new Set<string>(), suffixes: new Set<string>(), exempt: new Set<string>() };
+    for (const [place, line] of text.split(/\r?\n/).entries()) {
+        const entry = line.replace(/#.*/, '').trim().toLowerCase();
+        if (entry === '') continue;
+        const [, mark = '', written = ''] = /^(!|\*\.)?(.*)$/.exec(entry) ?? [];
+        const name = domainToASCII(written);
+        if (!NAME.test(name) || (mark !== '*.' && !name.includes('.')))
+            return { ok: false, line: place + 1, problem: 'is not a domain name, *.suffix or !name' };
+        if (mark === '!') list.exempt.add(name);
+        else (mark === '*.' ? list.suffixes : list.names).add(name);
+    }
+    return { ok: true, list };
+}
+
+/** Both lists as one: what either takes out is out. */
+export function joinNames(a: NameList, b: NameList): NameList {
+    return { names: both(a.names, b.names), suffixes: both(a.suffixes, b.suffixes), exempt: both(a.exempt, b.exempt) };
+}
+
+const both = (a: ReadonlySet<string>, b: ReadonlySet<string>) => new Set([...a, ...b]);
+
+/** Whether a list holds a name in its one spelling. */
+export function holdsName({ names, suffixes, exempt }: NameList, name: string): boolean {
+    const labels = name.split('.');
+    const above = labels.map((_, place) => labels.slice(place).join('.'));
+    if (above.some((one) => exempt.has(one))) return false;
+    return above.some((one, place) => names.has(one) || (place > 0 && suffixes.has(one)));
+}

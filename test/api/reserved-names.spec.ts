@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import { joinNames, readNames } from '../../shared/domain/name-list.ts';
+import { SHIPPED_RESERVED } from '../../shared/reserved-names.ts';
+import { addMaintainer, grantMaintainer, transferDomain } from '../../shared/store/maintainers.ts';
+import { blockDomain } from '../../shared/store/sites.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { codeOf } from '../support/routes.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('names that need proof', () => {
+    let world: World;
+    let ada: Person;
+
+    before(async () => {
+        const own = readNames('own-bank.test\n!wise.com');
+        if (!own.ok) throw new Error(own.problem);
+        world = await openWorld({ workers: 0, config: { reservedDomains: joinNames(SHIPPED_RESERVED, own.list) } });
+        ada = await join(world);
+    });
+    after(() => world.close());
+
+    const seen = (answer: Answer) => [answer.status, codeOf(answer)];
+    const messageOf = ({ body }: Answer) => (body['error'] as { message: string }).message;
+    const on = (site: string, host: string) => aPackage(site, { endpoints: [anEndpoint(host)] });
+
+    it('are nobody’s to publish on by coming first: banks, payment, mail, identity and governments, dry runs included', async () => {
+        for (const site of [
+            'google.com',
+            'stripe.com',
+            'api.stripe.com',
+            'paypal.com',
+            'chase.com',
+            'gmail.com',
+            'okta.com',
+            'irs.gov',
+            'own-bank.test',
+        ]) {
+            for (const query of ['', '?dry_run=true']) {
+                const refused = await ada.publish(aPackage(site), query);
+                expect(seen(refused), `${site}${query}`).to.deep.equal([403, 'CLAIM_REQUIRED']);
+                expect(messageOf(refused))
+                    .to.match(/POST \/v1\/sites\/[a-z.-]+\/claims/)
+                    .and.to.include('operator');
+            }
+        }
+        expect((await ada.publish(aPackage('wise.com'))).status, 'taken out by the operator').to.equal(201);
+    });
+
+    it('are hosts of a package where users keep content, not those on suffixes where each name has an owner', async () => {
+        for (const [site, host] of [
+            ['zendesk.com', 'shop.zendesk.com'],
+            ['raw.githubusercontent.com', 'raw.githubusercontent.com'],
+            ['airtable.com', 'api.airtable.com'],
+            ['a.notion.site', 'a.notion.site'],
+        ] as const) {
+            const refused = await ada.publish(on(site, host));
+            expect([...seen(refused), messageOf(refused).startsWith(`${host} needs proof`)], host).to.deep.equal([
+                403,
+                'CLAIM_REQUIRED',
+                true,
+            ]);
+        }
+        expect((await ada.publish(aPackage('shop.github.io'))).status).to.equal(201);
+    });
+
+    it('are open to the workspace that proved the domain, and to one that an operator lets in', async () => {
+        const proved = 'update maintainers set proven_at = ? where registrable = ?';
+        const ways: [string, () => Promise<void>][] = [
+            ['visa.com', () => grantMaintainer(world.app.db, 'visa.com', ada.workspaceId)],
+            ['plaid.com', () => transferDomain(world.app.db, 'plaid.com', ada.workspaceId)],
+            [
+                'adyen.com',
+                async () => {
+                    await addMaintainer(world.app.db, 'adyen.com', ada.workspaceId);
+                    await world.app.db.raw(proved, [new Date(), 'adyen.com']);
+                },
+            ],
+        ];
+        for (const [site, open] of ways) {
+            await open();
+            expect((await ada.publish(aPackage(site))).status, site).to.equal(201);
+        }
+        // The proof is gone: what is published runs on, the next version needs it again.
+        await world.app.db.raw(proved, [null, 'adyen.com']);
+        expect(seen(await ada.publish(aPackage('adyen.com', { title: 'Next' })))).to.deep.equal([403, 'CLAIM_REQUIRED']);
+        expect((await ada.call('GET', '/v1/schemas/adyen.com')).status).to.equal(200);
+    });
+
+    it('are judged after a block and after who maintains the domain', async () => {
+        await blockDomain(world.app.db, 'klarna.com', 'test');
+        expect(seen(await ada.publish(aPackage('klarna.com')))).to.deep.equal([403, 'SITE_BLOCKED']);
+        const bob = await join(world);
+        await grantMaintainer(world.app.db, 'mollie.com', bob.workspaceId);
+        expect(seen(await ada.publish(aPackage('mollie.com')))).to.deep.equal([403, 'NOT_MAINTAINER']);
+    });
+});

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { holdsName, joinNames, type NameList, readNames } from '../../shared/domain/name-list.ts';
+import { SHIPPED_RESERVED, USER_CONTENT_HOSTS } from '../../shared/reserved-names.ts';
+
+const listOf = (text: string): NameList => {
+    const read = readNames(text);
+    if (!read.ok) throw new Error(`${read.line} ${read.problem}`);
+    return read.list;
+};
+
+describe('a list of names', () => {
+    it('holds a name with every name below, and below a suffix every name but itself', () => {
+        const list = listOf('# ours\nBank.Example # a comment\n\n*.pay.example\r\nbücher.example\n');
+        for (const name of ['bank.example', 'a.b.bank.example', 'x.pay.example', 'xn--bcher-kva.example'])
+            expect(holdsName(list, name), name).to.equal(true);
+        for (const name of ['notbank.example', 'pay.example', 'example', 'bank.example.org'])
+            expect(holdsName(list, name), name).to.equal(false);
+    });
+
+    it('takes names out of another one, with every name below', () => {
+        const list = joinNames(listOf('bank.example\n*.bank'), listOf('!bank.example\n!mine.bank\nother.example'));
+        for (const name of ['bank.example', 'a.bank.example', 'mine.bank']) expect(holdsName(list, name), name).to.equal(false);
+        for (const name of ['yours.bank', 'other.example']) expect(holdsName(list, name), name).to.equal(true);
+    });
+
+    it('says which line is none', () => {
+        for (const text of [
+            'a.example\nhttps://b.example',
+            'a.example\n*',
+            'a.example\nword',
+            'a.example\n!*.b.example',
+            'a.example\na b.example',
+        ])
+            expect(readNames(text), text).to.deep.equal({ ok: false, line: 2, problem: 'is not a domain name, *.suffix or !name' });
+    });
+
+    it('is shipped with institutions, and with hosts where users keep content', () => {
+        expect(SHIPPED_RESERVED.names.size).to.be.greaterThan(150);
+        expect(USER_CONTENT_HOSTS.names.size + USER_CONTENT_HOSTS.suffixes.size).to.be.greaterThan(80);
+        for (const name of ['google.com', 'stripe.com', 'paypal.com', 'chase.com', 'irs.gov', 'any.bank', 'www.paypal.com'])
+            expect(holdsName(SHIPPED_RESERVED, name), name).to.equal(true);
+        for (const name of ['github.com', 'wikipedia.org', 'openlibrary.org', 'shop.example'])
+            expect(holdsName(SHIPPED_RESERVED, name), name).to.equal(false);
+        for (const host of ['script.google.com', 'docs.google.com', 'a.zendesk.com', 'a.notion.site', 'raw.githubusercontent.com'])
+            expect(holdsName(USER_CONTENT_HOSTS, host), host).to.equal(true);
+        for (const host of ['www.google.com', 'zendesk.com', 'a.github.io'])
+            expect(holdsName(USER_CONTENT_HOSTS, host), host).to.equal(false);
+    });
+});
