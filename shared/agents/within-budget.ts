@@ -10,6 +10,8 @@ const LONGEST_TEXTS = [2000, 500, 120];
 const MOST_ITEMS = 512;
 /** Objects are records more often than lists: they lose fields only where they have more than this. */
 const FEWEST_FIELDS = 24;
+/** Characters that may be written to find how much fits: with a large budget somewhat less than what would fit is shown. */
+const MOST_WRITTEN = 400_000;
 const NOTE = 'cut to fit max_characters: ask for less with params, max_results or a narrower endpoint';
 
 /**
@@ -26,9 +28,11 @@ export function withinBudget(value: unknown, most: number): Fitted {
     for (const longest of LONGEST_TEXTS) {
         let best = attempt(longest, 1);
         if (!best.isWhole) continue;
-        for (let [fit, tooMany] = [1, MOST_ITEMS + 1]; tooMany - fit > 1; ) {
+        let written = whole.text.length;
+        for (let [fit, tooMany] = [1, MOST_ITEMS + 1]; tooMany - fit > 1 && written < MOST_WRITTEN; ) {
             const items = (fit + tooMany) >> 1;
             const tried = attempt(longest, items);
+            written += tried.text.length;
             if (tried.isWhole) [fit, best] = [items, tried];
             else tooMany = items;
         }
