@@ -12,6 +12,7 @@ import { apiKey } from './plugins/api-key.ts';
 import { boundConnections } from './plugins/connection-bounds.ts';
 import { headerCopies } from './plugins/header-copies.ts';
 import { observe } from './plugins/observe.ts';
+import { oneAtATime } from './plugins/one-at-a-time.ts';
 import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './plugins/raw-refusals.ts';
 import { refusals } from './plugins/refusals.ts';
 import { openGuesses, refuseGuesses } from './plugins/refuse-guesses.ts';
@@ -76,6 +77,7 @@ export function buildServer(app: App): Server {
     answerOtherMethods(server);
     yieldToFetches(server, app);
     refuseGuesses(server, app, guesses);
+    oneAtATime(server);
     return server;
 }
 
