@@ -1,4 +1,5 @@
 import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch.ts';
+import { isPathBlocked } from '../shared/domain/site-policy.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/tracing.ts';
 import type { OpenPace } from './pace.ts';
@@ -59,6 +60,8 @@ export function openSiteCall(
             if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
             if (cookies !== undefined) options.cookies = cookies;
             if (pace !== undefined) options.pace = pace;
+            const { blockedPaths } = job;
+            if (blockedPaths !== undefined) options.isBlocked = (url) => isPathBlocked(blockedPaths, url);
             if (namedBy !== undefined) options.namedBy = namedBy;
             if (tenant !== undefined) options.tenant = tenant;
             const answer = await upstream.send(request, options);

@@ -1,5 +1,6 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { type Binding, bindParams } from '../../shared/domain/bind-params.ts';
+import { buildUrl } from '../../shared/domain/build-request.ts';
 import { TooMuchWork } from '../../shared/domain/json-schema/patterns.ts';
 import { openParamJudge, WORK_OF_A_TURN } from '../../shared/domain/judge-params.ts';
 import * as pricing from '../../shared/domain/pricing.ts';
@@ -11,6 +12,7 @@ import { workOnPackage } from '../package-work.ts';
 import { judgeEffect } from '../plugins/key-scopes.ts';
 import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint, type Kept } from './find-endpoint.ts';
+import { judgeUrl } from './judge-policy.ts';
 
 /** A call that its package takes: what is called, with what, and for how much. */
 export interface Admitted {
@@ -51,7 +53,9 @@ async function fromMemory(call: FetchCall): Promise<Admitted | undefined> {
 
 async function suit(found: Found, { caller, body: order }: FetchCall): Promise<Admitted> {
     judgeEffect(caller as Caller, found.endpoint, found.isTrusted);
-    return { found, values: await bindValues(found, order), price: priceOf(found, order) };
+    const values = await bindValues(found, order);
+    judgeUrl(found.policy, () => buildUrl(found.endpoint, values));
+    return { found, values, price: priceOf(found, order) };
 }
 
 /** Judged here as long as that takes less than a turn of the event loop may; what takes longer, in a thread. */

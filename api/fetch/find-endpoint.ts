@@ -6,6 +6,7 @@ import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { readSite, siteBlocked, siteNotFound } from '../site.ts';
+import { judgePolicy } from './judge-policy.ts';
 
 export interface Found {
     ok: true;
@@ -24,6 +25,7 @@ export interface Found {
     siteConcurrency: number | null;
     /** Upstream requests a second that an operator set for the site; null: as fast as they come. */
     siteRate: number | null;
+    policy: schemas.Standing['policy'];
     /** Of the site as it was found. */
     stamp: string;
 }
@@ -65,7 +67,8 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
-    const { siteCredits, siteConcurrency, siteRate, latestOfDay, stamp } = standing;
+    judgePolicy(app, standing.policy, endpoint);
+    const { siteCredits, siteConcurrency, siteRate, policy, latestOfDay, stamp } = standing;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
@@ -78,6 +81,7 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
         siteCredits,
         siteConcurrency,
         siteRate,
+        policy,
         stamp,
         unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),
     };

@@ -72,6 +72,7 @@ function toJob({ app, body, operation, requestId }: FetchCall, { admitted, hold,
         admittedAt,
         ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, hold.units),
         ...paceOf(found, standing),
+        ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
         run: 1,
     };
 }

@@ -73,6 +73,14 @@ const CLAIM: JsonObject = {
     expires_at: '2026-11-09T09:30:00.000Z',
 };
 
+const POLICY: JsonObject = {
+    blocked: false,
+    writes: false,
+    blocked_paths: [{ host: 'example.com', path_prefix: '/account/' }],
+    requests_per_minute: 60,
+    hours: { from: '22:00', to: '06:00', timezone: 'Europe/Berlin' },
+};
+
 /** A body that can be sent, by the name of its contract. */
 export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     postFetch: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, dry_run: true },
@@ -85,6 +93,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     },
     postYank: { reason: 'broken' },
     postKeyReport: { keys: ['rb_live_0000000000000000000000000000000000000'] },
+    putPolicy: POLICY,
 };
 
 /** The whole body of a success, by the name of its contract. */
@@ -154,6 +163,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     deleteMaintainer: MAINTAINERS,
     postClaim: { success: true, data: CLAIM },
     getClaims: { success: true, data: [CLAIM], meta: PAGE },
+    getPolicy: { success: true, data: POLICY },
+    putPolicy: { success: true, data: POLICY },
     postClaimCheck: { success: true, data: { status: 'proven', reason: null } },
     deleteClaim: { success: true, data: { claim_id: 'clm_3kV8nB5xQw2T', deleted: true } },
     getPackage: { success: true, data: { ...PACKAGE, version: 3, version_hash: HASH, published_at: AT } },

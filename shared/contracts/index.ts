@@ -10,6 +10,7 @@ import { getSchemas } from './lists.ts';
 import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
 import { getSchemaRequest, postSchemaRequest } from './requests.ts';
 import { getPackage, getSchema, postSchema } from './schemas.ts';
+import { getPolicy, putPolicy } from './site-policy.ts';
 import { getTrending } from './trending.ts';
 import { deleteYank, getVersions, postYank } from './versions.ts';
 
@@ -31,6 +32,8 @@ export const CONTRACTS = [
     getClaims,
     postClaimCheck,
     deleteClaim,
+    getPolicy,
+    putPolicy,
     postSchemaRequest,
     getSchemaRequest,
     getAccount,

@@ -22,6 +22,7 @@ export const ACTS = {
     'version.unyanked': 'put a yanked version back',
     'maintainer.added': 'added a maintainer',
     'maintainer.removed': 'removed a maintainer',
+    'policy.changed': 'changed what a domain allows',
 } as const;
 
 export type Act = keyof typeof ACTS;

@@ -1,4 +1,5 @@
 import type { Detail, RefusalCode } from '../refusals.ts';
+import type { BlockedPath } from './site-policy.ts';
 import type { Effect, JsonObject } from './types.ts';
 
 /**
@@ -27,6 +28,8 @@ export interface FetchJob {
     maxPages: number;
     /** Present where each request towards the site has to wait for its turn; `rate`: requests a second that an operator set. */
     pace?: { rate?: number };
+    /** What the site's owner does not want called, whoever names it: the package, a page or a redirect. */
+    blockedPaths?: readonly BlockedPath[];
     /** 1 on the first run; 2 when a read runs again after its worker died. */
     run: number;
 }

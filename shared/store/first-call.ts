@@ -15,7 +15,7 @@ const LOOKED_AT = 10;
 export async function findFirstCall(db: Db): Promise<FirstCall | undefined> {
     const { rows } = await db.raw<{ rows: { site: string; document: PackageDocument }[] }>(
         `select s.site, v.document from sites s join versions v on v.id = s.latest_version_id join domains d on d.registrable = s.registrable
-         where d.blocked_at is null and d.credits = 1 and json_array_length(v.summary) <= 100
+         where not d.is_blocked and d.credits = 1 and json_array_length(v.summary) <= 100
          order by s.site = 'demo-shop.example' desc, v.origin = 'starter' desc, s.verified_at is not null desc, v.published_at desc, s.site
          limit ?`,
         [LOOKED_AT],

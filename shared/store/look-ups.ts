@@ -111,7 +111,7 @@ const TIMEOUT_MS = 5000;
 const LOOK_UPS: Statement = {
     name: 'look_ups',
     text: `with ${WEEK}
-        select coalesce(d.credits, 1) as credits, d.blocked_at is not null as is_blocked, ${claimOf('asked.registrable')} as claim,
+        select coalesce(d.credits, 1) as credits, coalesce(d.is_blocked, false) as is_blocked, ${claimOf('asked.registrable')} as claim,
                ${VERSION_COLUMNS},
                case when v.id <> asked.known_id and pg_column_size(v.document) < ${READ_ALONG} then v.document::text end as document,
                case when asked.is_health_wanted then (select json_agg(h) from (${ENDPOINT_HEALTH}) as h) end as health,

@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts';
 import { ROUTEBOOK_WORKSPACE } from '../domain/routebook.ts';
 import { findWorkspace } from './accounts.ts';
+import { isOwner } from './claims.ts';
 import { lockRegistrable } from './domain-lock.ts';
 
 /** A workspace that may publish on a registrable domain. */
@@ -130,7 +131,7 @@ export interface MaintainerOrder {
     workspaceId: string;
 }
 
-/** NOT_FOUND: there is no such workspace. FORBIDDEN: it is Routebook, which operators alone add and remove. */
+/** NOT_FOUND: there is no such workspace. FORBIDDEN: it is Routebook or a proved owner, which operators alone remove. */
 export type MaintainerRefusal = 'NOT_MAINTAINER' | 'NOT_FOUND' | 'FORBIDDEN' | 'LAST_MAINTAINER';
 
 /** `addMaintainer` at the wish of a maintainer. Undefined where nothing was in the way. */
@@ -147,6 +148,8 @@ export async function removeAsMaintainer(db: Db, order: MaintainerOrder): Promis
     return db.transaction(async (trx) => {
         const refusal = await judge(trx, order);
         if (refusal !== undefined) return refusal;
+        const isOther = order.by !== order.workspaceId;
+        if (isOther && (await isOwner(trx, order.registrable, order.workspaceId))) return 'FORBIDDEN';
         const outcome = await removeMaintainer(trx, order.registrable, order.workspaceId);
         return outcome === 'last' ? 'LAST_MAINTAINER' : undefined;
     });

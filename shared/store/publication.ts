@@ -49,7 +49,7 @@ export async function lockDomain(db: Db, registrable: string, accountId: string 
 export async function readPublication(db: Db, order: PublishOrder): Promise<Publication> {
     const { registrable, document } = order;
     const { rows } = await db.raw<{ rows: [PublicationColumns] }>(
-        `select exists (select from domains where registrable = :registrable and blocked_at is not null) as is_blocked,
+        `select exists (select from domains where registrable = :registrable and is_blocked) as is_blocked,
                 exists (select from maintainers where registrable = :registrable) as is_maintained,
                 exists (select from maintainers where registrable = :registrable and workspace_id = :workspace) as is_maintainer,
                 exists (select from maintainers where registrable = :registrable and workspace_id = :routebook) as is_operators,

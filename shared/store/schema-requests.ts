@@ -106,7 +106,7 @@ export async function fulfil(db: Db, site: string, versionId: number): Promise<v
 export async function mostRequested(db: Db, limit: number): Promise<{ domain: string; requests: number }[]> {
     const { rows } = await db.raw<{ rows: { domain: string; requests: number }[] }>(
         `select domain, count(*) as requests from schema_requests r
-         where status = 'open' and not exists (select from domains d where d.registrable = r.registrable and d.blocked_at is not null)
+         where status = 'open' and not exists (select from domains d where d.registrable = r.registrable and d.is_blocked)
          group by domain order by count(*) desc, domain limit ?`,
         [limit],
     );

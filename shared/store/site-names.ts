@@ -26,5 +26,5 @@ export async function sitesBetween(db: Db, range: { from: string; before?: strin
     return rows;
 }
 
-const FINDABLE = `sites s join domains d on d.registrable = s.registrable and d.blocked_at is null
+const FINDABLE = `sites s join domains d on d.registrable = s.registrable and not d.is_blocked
          where s.latest_version_id is not null and s.published_at is not null`;

@@ -17,7 +17,7 @@ export interface SiteWarnings {
 export async function siteWarnings(db: Db, { site, registrable }: { site: string; registrable: string }): Promise<SiteWarnings> {
     const [{ rows }, lookAlikes] = await Promise.all([
         db.raw<{ rows: WarningColumns[] }>(
-            `select d.blocked_at is not null as is_blocked, v.drifted_at,
+            `select coalesce(d.is_blocked, false) as is_blocked, v.drifted_at,
                     (select coalesce(json_agg(y order by y.version desc), '[]') from (
                          select n.version, n.yank_reason as reason from versions n
                          where n.site = s.site and n.version > v.version and n.yanked_at is not null

@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import type { SitePolicy } from '../domain/site-policy.ts';
 import { growingCache } from '../growing-cache.ts';
 import { perTick } from '../per-tick.ts';
 import { run, type Statement } from './statement.ts';
@@ -22,6 +23,8 @@ export interface Standing {
     siteConcurrency: number | null;
     /** Upstream requests a second; null: as fast as they come. */
     siteRate: number | null;
+    /** What the owner allows; null where no owner ever said anything. */
+    policy: SitePolicy | null;
     isBlocked: boolean;
     /** Whether any version was ever published. */
     isKnown: boolean;
@@ -91,8 +94,9 @@ const TIMEOUT_MS = 5000;
 const STANDINGS: Statement = {
     name: 'standings',
     text: `with clock as materialized (select app_now() as moment)
-        select wanted.site, wanted.registrable, coalesce(d.credits, 1) as credits, d.concurrency, d.rate,
-                d.blocked_at is not null as is_blocked, s.versions is not null as is_known, ${VERSION_COLUMNS},
+        select wanted.site, wanted.registrable, coalesce(d.credits, 1) as credits, d.concurrency,
+                least(d.rate, (d.policy->>'requests_per_minute')::double precision / 60) as rate, d.policy,
+                coalesce(d.is_blocked, false) as is_blocked, s.versions is not null as is_known, ${VERSION_COLUMNS},
                 array(select distinct spell.version_id from latest_spells spell
                       where spell.site = s.site and (spell.ended_at is null
                             or spell.ended_at > (select moment from clock) - interval '24 hours')
@@ -122,6 +126,7 @@ interface StandingColumns extends Omit<VersionColumns, 'version_id'> {
     credits: number;
     concurrency: number | null;
     rate: number | null;
+    policy: SitePolicy | null;
     is_blocked: boolean;
     is_known: boolean;
     latest_of_day: number[];
@@ -136,6 +141,7 @@ function toStanding(row: StandingColumns): Standing {
         siteCredits: row.credits,
         siteConcurrency: row.concurrency,
         siteRate: row.rate,
+        policy: row.policy,
         isBlocked: row.is_blocked,
         isKnown: row.is_known,
         version: version_id === null ? undefined : toVersionRef({ ...row, version_id }),

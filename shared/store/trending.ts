@@ -23,7 +23,7 @@ export async function trendingSites(db: Db, window: TrendingWindow, limit: numbe
                 t.fetches, t.lookups, t.score
          from trending_sites t
          join sites s on s.site = t.site and s.latest_version_id is not null
-         join domains d on d.registrable = s.registrable and d.blocked_at is null
+         join domains d on d.registrable = s.registrable and not d.is_blocked
          where t.rollup_id = (select max(id) from trending_rollups) and t.period = ? order by t.rank limit ?`,
         [window, limit],
     );

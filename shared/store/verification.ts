@@ -72,7 +72,7 @@ export async function claimRun(db: Db): Promise<VerificationRun | undefined> {
              from verifications n
              join sites s on s.site = n.site and s.latest_version_id is not null
              join domains d on d.registrable = s.registrable
-             where n.due_at <= app_now() and d.blocked_at is null
+             where n.due_at <= app_now() and not d.is_blocked
                    and (d.verification_began_at is null or d.verification_began_at <= app_now() - ${EVERY})
              order by n.due_at limit 1
              for update of n, d skip locked

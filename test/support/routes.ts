@@ -1,6 +1,9 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
+import type { Db } from '../../shared/db.ts';
 import { newId } from '../../shared/domain/ids.ts';
+import { settleOwner } from '../../shared/store/claims.ts';
+import { addMaintainer } from '../../shared/store/maintainers.ts';
 import type { Answer, Person } from './people.ts';
 import { aPackage } from './schemas.ts';
 import type { World } from './world.ts';
@@ -20,7 +23,14 @@ export interface Places {
 export async function aProvenClaim({ app }: World, person: Person, domain: string): Promise<string> {
     const { claim_id: id } = dataOf<{ claim_id: string }>(await person.call('POST', `/v1/sites/${domain}/claims`));
     await app.db.raw("update claims set status = 'proven', method = 'dns', proven_at = app_now() where id = ?", [id]);
+    await makeOwner(app.db, domain, person.workspaceId);
     return id;
+}
+
+/** Makes a workspace the owner of a domain by a claim that is proven already. */
+export async function makeOwner(db: Db, domain: string, workspaceId: string): Promise<void> {
+    await addMaintainer(db, domain, workspaceId);
+    await settleOwner(db, domain, workspaceId);
 }
 
 /** A request of every route that is right in shape, made from the table of contracts; `site` and `body` as the test wants them. */
@@ -40,6 +50,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         postSchema: aPackage(site),
         postYank: { reason: 'broken' },
         postKeyReport: { keys: ['rb_live_of_nobody'] },
+        putPolicy: { requests_per_minute: 6000 },
         postSchemaRequest: { domain: site, task: 'Read the price of every product once a day.' },
     };
     const values = new Map<string, string>(

@@ -33,6 +33,8 @@ export interface SendOptions {
     cookies?: CookieJar;
     /** Who named the URL, where it was the site and not the package: it is judged like a redirect. Begins a sentence. */
     namedBy?: string;
+    /** Whether the site's owner does not want a URL called; asked for every hop. */
+    isBlocked?: (url: string) => boolean;
     /** Each request waits for its turn; absent: it is sent at once. */
     pace?: Pace;
     /** Large answers ask it for room; it holds the page that is answered until whoever asked for it is done with it. */
@@ -98,6 +100,7 @@ export class Call {
         let request = first;
         let failed: Fault | undefined;
         for (let redirects = 0; ; ) {
+            if (this.#options.isBlocked?.(request.url)) return this.#failed({ code: 'SITE_BLOCKED', isTransient: false });
             this.#options.tenant?.requested(() => this.#giveUp());
             const noTurn = await this.#waitForTurn();
             // What the site answered before says more than that there is no time to ask again.

@@ -3,6 +3,7 @@ import { bindParams } from '../../shared/domain/bind-params.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
 import { newId } from '../../shared/domain/ids.ts';
 import { openParamJudge } from '../../shared/domain/judge-params.ts';
+import { secondsUntilOpen } from '../../shared/domain/site-policy.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { type Finding, verdictOf } from '../../shared/domain/verification.ts';
 import type { SiteStanding } from '../../shared/limits.ts';
@@ -56,6 +57,8 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     for (;;) {
         const standing = await findLatest(app.db, { site, registrable });
         if (standing.isBlocked) return refused('SITE_BLOCKED');
+        const hours = standing.policy?.hours ?? null;
+        if (hours !== null && secondsUntilOpen(hours, app.clock.now()) > 0) return refused('SITE_UNAVAILABLE');
         if (standing.version?.versionId !== versionId) return refused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
         const lease = {
             operation,
@@ -115,6 +118,7 @@ function jobOf(
         maxResults: endpoint.billing.maxResults,
         maxPages: 1,
         pace: standing.siteRate === null ? {} : { rate: standing.siteRate },
+        ...(standing.policy === null ? {} : { blockedPaths: standing.policy.blocked_paths }),
         run: 1,
     };
 }

@@ -3,7 +3,7 @@ import { createClaim } from '../../../shared/store/claims.ts';
 import * as keys from '../../../shared/store/keys.ts';
 import * as sites from '../../../shared/store/sites.ts';
 import { join, type Person } from '../people.ts';
-import { dataOf, INTENT } from '../routes.ts';
+import { dataOf, INTENT, makeOwner } from '../routes.ts';
 import { anEndpoint, aPackage } from '../schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../shop.ts';
 import { openWorld, type Topology, type World } from '../world.ts';
@@ -99,6 +99,10 @@ export async function openGround(topology?: Topology): Promise<Ground> {
         'deleteYank.version': ({ int }) => String(int(1, 5)),
         'putMaintainer.site': () => 'kept.test',
         'deleteMaintainer.site': () => 'kept.test',
+        'getPolicy.domain': () => 'claimed.test',
+        'putPolicy.domain': () => 'claimed.test',
+        'putPolicy.hours': () => ({ from: '00:00', to: '12:00', timezone: 'Europe/Berlin' }),
+        'putPolicy.blocked_paths': () => [{ host: 'www.claimed.test', path_prefix: '/account' }],
         'postClaimCheck.domain': () => 'claimed.test',
         'postClaimCheck.claim_id': () => claims.proven,
         'deleteClaim.domain': () => 'claimed.test',
@@ -157,6 +161,7 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
     };
     const [proven, open] = [await made(), await made()];
     await db.raw("update claims set status = 'proven', method = 'dns', proven_at = app_now() where id = ?", [proven]);
+    await makeOwner(db, 'claimed.test', workspaceId);
     await db.raw(`
         create function keep_claim() returns trigger language plpgsql as $$ begin insert into claims select old.*; return null; end $$;
         create function pass_claim() returns trigger language plpgsql as $$ begin delete from claims where id = new.id; return null; end $$;

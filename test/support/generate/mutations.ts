@@ -44,6 +44,8 @@ const UNKNOWN_DOMAIN: Readonly<Record<string, RefusalCode | 'success'>> = {
     getClaims: 'success',
     postClaimCheck: 'CLAIM_NOT_FOUND',
     deleteClaim: 'CLAIM_NOT_FOUND',
+    getPolicy: 'CLAIM_REQUIRED',
+    putPolicy: 'CLAIM_REQUIRED',
 };
 
 const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = { request_id: 'REQUEST_NOT_FOUND', claim_id: 'CLAIM_NOT_FOUND' };

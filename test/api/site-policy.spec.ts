@@ -1,0 +1,157 @@
+import { expect } from 'chai';
+import { isPathBlocked, NO_POLICY, type SitePolicy, secondsUntilOpen } from '../../shared/domain/site-policy.ts';
+import * as sites from '../../shared/store/sites.ts';
+import { join, type Person } from '../support/people.ts';
+import { aProvenClaim, codeOf, dataOf, INTENT } from '../support/routes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+for (const topology of TOPOLOGIES) {
+    describe(`the proved owner of a domain, over ${topology}`, function () {
+        this.timeout(20_000);
+        let world: World;
+        let shop: Shop;
+        let owner: Person;
+        let contributor: Person;
+        let caller: Person;
+
+        beforeEach(async () => {
+            shop = await openShop();
+            world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
+            [owner, contributor, caller] = await Promise.all([join(world), join(world), join(world, { plan: 'pro', credits: 1000 })]);
+            dataOf(await contributor.publish(shopPackage(shop.port)));
+            await aProvenClaim(world, owner, SHOP);
+        });
+        afterEach(async () => {
+            await world.close();
+            await shop.close();
+        });
+
+        const put = (policy: Partial<SitePolicy>, by = owner) => by.call('PUT', `/v1/sites/${SHOP}/policy`, { body: policy });
+        const product = (more: object = {}, headers: Record<string, string> = {}) =>
+            caller.call('POST', '/v1/fetch', { body: { site: SHOP, endpoint: 'product', params: { id: 1 }, ...more }, headers });
+        const maintainers = `/v1/schemas/${SHOP}/maintainers`;
+
+        it('blocks the domain for calls, dry runs, replays, look-ups and publishing, and lifts that again', async () => {
+            const headers = { 'idempotency-key': 'once' };
+            dataOf(await product({}, headers));
+            expect(dataOf(await put({ blocked: true }))).to.deep.equal({ ...NO_POLICY, blocked: true });
+            for (const answer of [
+                await product(),
+                await product({ dry_run: true }),
+                await product({ max_age: 3600 }),
+                await product({}, headers),
+                await caller.call('GET', `/v1/catalog/${SHOP}?intent=${encodeURIComponent(INTENT)}`),
+                await contributor.publish(shopPackage(shop.port, { title: 'Later' })),
+            ])
+                expect([answer.status, codeOf(answer)]).to.deep.equal([403, 'SITE_BLOCKED']);
+            dataOf(await put({}));
+            dataOf(await product());
+        });
+
+        it('cannot lift what an operator blocked, and keeps its own block when the operator lifts that', async () => {
+            await world.app.db.transaction((trx) => sites.blockDomain(trx, SHOP, 'asked by mail'));
+            dataOf(await put({}));
+            expect(codeOf(await product())).to.equal('SITE_BLOCKED');
+            dataOf(await put({ blocked: true }));
+            await world.app.db.transaction((trx) => sites.unblockDomain(trx, SHOP));
+            expect(codeOf(await product())).to.equal('SITE_BLOCKED');
+        });
+
+        it('allows reading alone', async () => {
+            dataOf(await put({ writes: false }));
+            const order = { endpoint: 'order', params: { product: 3, note: 'with care' } };
+            expect(codeOf(await product(order))).to.equal('SITE_BLOCKED');
+            expect(codeOf(await product({ ...order, dry_run: true }))).to.equal('SITE_BLOCKED');
+            dataOf(await product());
+            expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/1']);
+        });
+
+        it('blocks a part of the site, however its path is spelled', async () => {
+            dataOf(await put({ blocked_paths: [{ host: `${SHOP.toUpperCase()}.`, path_prefix: '/Products/' }] }));
+            for (const answer of [await product(), await product({ dry_run: true })]) expect(codeOf(answer)).to.equal('SITE_BLOCKED');
+            expect(shop.seen).to.deep.equal([]);
+        });
+
+        it('slows all calls down; the strictest of owner and operator holds', async () => {
+            await world.app.db.transaction((trx) => sites.setDomain(trx, SHOP, { rate: 50 }));
+            dataOf(await put({ requests_per_minute: 1 }));
+            dataOf(await product());
+            const second = await product({ timeout_ms: 3000 });
+            expect([second.status, codeOf(second)]).to.deep.equal([503, 'SITE_UNAVAILABLE']);
+            expect(shop.seen).to.have.length(1);
+        });
+
+        it('sets hours, outside of which calls are told when to come again', async () => {
+            const now = new Date(world.app.clock.now());
+            const hour = (add: number) => `${String((now.getUTCHours() + add) % 24).padStart(2, '0')}:00`;
+            dataOf(await put({ hours: { from: hour(2), to: hour(4), timezone: 'UTC' } }));
+            const closed = await product();
+            expect([closed.status, codeOf(closed)]).to.deep.equal([503, 'SITE_UNAVAILABLE']);
+            expect(Number(closed.headers.get('retry-after'))).to.be.within(3600, 7200);
+            dataOf(await put({ hours: { from: hour(23), to: hour(2), timezone: 'UTC' } }));
+            dataOf(await product());
+        });
+
+        it('alone sees and sets that; a maintainer without proof is told what to do', async () => {
+            for (const answer of [await put({ blocked: true }, contributor), await contributor.call('GET', `/v1/sites/${SHOP}/policy`)])
+                expect([answer.status, codeOf(answer)]).to.deep.equal([403, 'CLAIM_REQUIRED']);
+            expect(dataOf(await owner.call('GET', `/v1/sites/${SHOP}/policy`))).to.deep.equal(NO_POLICY);
+        });
+
+        it('is told of hosts of others, unknown time zones and hours of no length', async () => {
+            for (const wrong of [
+                { blocked_paths: [{ host: 'elsewhere.test', path_prefix: '/' }] },
+                { hours: { from: '09:00', to: '09:00', timezone: 'UTC' } },
+                { hours: { from: '09:00', to: '10:00', timezone: 'Moon/Base' } },
+                { hours: { from: '24:00', to: '10:00', timezone: 'UTC' } },
+                { requests_per_minute: 0 },
+            ])
+                expect(codeOf(await put(wrong)), JSON.stringify(wrong)).to.equal('VALIDATION_ERROR');
+        });
+
+        it('leaves its policy behind when the proof is gone', async () => {
+            dataOf(await put({ blocked: true }));
+            const [claim] = dataOf<{ claim_id: string }[]>(await owner.call('GET', `/v1/sites/${SHOP}/claims`));
+            dataOf(await owner.call('DELETE', `/v1/sites/${SHOP}/claims/${claim?.claim_id}`));
+            expect(codeOf(await put({}))).to.equal('CLAIM_REQUIRED');
+            expect(codeOf(await product())).to.equal('SITE_BLOCKED');
+        });
+
+        it('takes the maintainers over, and is removed by none of them', async () => {
+            const removed = await contributor.call('DELETE', `${maintainers}/${owner.workspaceId}`);
+            expect([removed.status, codeOf(removed)]).to.deep.equal([403, 'FORBIDDEN']);
+            dataOf(await owner.call('DELETE', `${maintainers}/${contributor.workspaceId}`));
+            expect(codeOf(await contributor.publish(shopPackage(shop.port, { title: 'Mine' })))).to.equal('NOT_MAINTAINER');
+        });
+    });
+}
+
+describe('what an owner allows', () => {
+    it('holds for a path however it is spelled', () => {
+        const paths = [{ host: 'shop.test', path_prefix: '/admin/' }];
+        for (const path of [
+            '/admin/',
+            '/admin/x',
+            '/ADMIN/x',
+            '/%61dmin/x',
+            '//admin/x',
+            '/a/../admin/x',
+            '/admin%2fx',
+            '/a/%2e%2e/admin/x',
+        ])
+            expect(isPathBlocked(paths, `https://shop.test${path}`), path).to.equal(true);
+        expect(isPathBlocked(paths, 'https://shop.test./admin/x')).to.equal(true);
+        for (const url of ['https://shop.test/administration', 'https://shop.test/', 'https://other.shop.test/admin/'])
+            expect(isPathBlocked(paths, url), url).to.equal(false);
+    });
+
+    it('opens at the time of day of its zone, over midnight too', () => {
+        const at = (time: string) => Date.parse(`2026-06-01T${time}:00Z`);
+        const night = { from: '22:00', to: '06:00', timezone: 'Europe/Berlin' };
+        expect(secondsUntilOpen(night, at('19:59'))).to.equal(60);
+        expect(secondsUntilOpen(night, at('20:00'))).to.equal(0);
+        expect(secondsUntilOpen(night, at('03:59'))).to.equal(0);
+        expect(secondsUntilOpen(night, at('04:00'))).to.equal(16 * 3600);
+    });
+});
