@@ -101,6 +101,7 @@ export async function openGround(topology?: Topology): Promise<Ground> {
         'deleteMaintainer.site': () => 'kept.test',
         'getPolicy.domain': () => 'claimed.test',
         'putPolicy.domain': () => 'claimed.test',
+        'putPolicy.requests_per_minute': ({ int }) => int(1, 600),
         'putPolicy.hours': () => ({ from: '00:00', to: '12:00', timezone: 'Europe/Berlin' }),
         'putPolicy.blocked_paths': () => [{ host: 'www.claimed.test', path_prefix: '/account' }],
         'postClaimCheck.domain': () => 'claimed.test',
