@@ -85,10 +85,12 @@ export function openProcessPool(files: ReadonlyMap<string, URL>, { max }: { max:
             if (isClosed) return Promise.reject(new Error('the pool is closed'));
             return new Promise((done, fail) => {
                 const waiting: Job = { ...job, done, fail, timer: undefined };
+                if (beginBy !== undefined) {
+                    const giveUp = () => turns.remove(waiting) && done('late');
+                    waiting.timer = setTimeout(giveUp, Math.max(0, beginBy - Date.now()));
+                }
                 turns.add(waiting);
                 dispatch();
-                if (beginBy === undefined) return;
-                waiting.timer = setTimeout(() => turns.remove(waiting) && done('late'), Math.max(0, beginBy - Date.now()));
             });
         },
         warm(kind) {

@@ -1,0 +1,99 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { join, type Person } from '../support/people.ts';
+import { codeOf } from '../support/routes.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openSite, type Site } from '../support/sites.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type Bomb, HOSTILE_PACKAGES } from './packages.ts';
+
+const MIB = 1024 * 1024;
+const SCALES = [1, 0.5, 2];
+/** By which a child may grow, and what it takes when it starts. */
+const CHILD_BYTES = (128 + 110) * MIB;
+
+describe('a package that', () => {
+    let world: World;
+    let site: Site;
+    let mallory: Person;
+    let ada: Person;
+    let served: Bomb = { response: {}, contentType: 'application/json', body: '[]' };
+
+    before(async () => {
+        site = await openSite((request, response) => {
+            const isBomb = request.url?.startsWith('/bomb') === true;
+            response.writeHead(200, { 'content-type': isBomb ? served.contentType : 'application/json' });
+            response.end(isBomb ? served.body : '{"ok":true}');
+        });
+        const hosts = new Map(['bombs.test', 'good.test'].map((name) => [name, ['127.0.0.1']]));
+        world = await openWorld({ config: { egressHosts: hosts } });
+        mallory = await join(world, { plan: 'pro' });
+        ada = await join(world, { plan: 'pro' });
+        const good = anEndpoint('good.test', { name: 'read', params: [], url: `http://good.test:${site.port}/good` });
+        const published = await ada.publish(aPackage('good.test', { endpoints: [good] }));
+        expect(published.status, JSON.stringify(published.body)).to.equal(201);
+        expect((await ada.fetch('good.test', 'read')).status).to.equal(200);
+    });
+    after(async () => {
+        await world.close();
+        await site.close();
+    });
+
+    for (const { name, at, code } of HOSTILE_PACKAGES) {
+        it(`${name} costs its caller nothing, and others nothing`, async function () {
+            this.timeout(60_000);
+            for (const scale of SCALES) {
+                served = at(scale);
+                const { response, pagination } = served;
+                const bomb = anEndpoint('bombs.test', {
+                    name: 'bomb',
+                    params: [],
+                    url: `http://bombs.test:${site.port}/bomb`,
+                    response,
+                    ...(pagination === undefined ? {} : { pagination }),
+                } as object);
+                const published = await mallory.publish(aPackage('bombs.test', { endpoints: [bomb] }));
+                if (published.status >= 300) {
+                    expect(scale, JSON.stringify(published.body)).to.equal(2);
+                    continue;
+                }
+                const before = await balanceOf(mallory);
+                const greatest = watchChildren();
+                const [answer, good] = await Promise.all([mallory.fetch('bombs.test', 'bomb'), ada.fetch('good.test', 'read')]);
+                expect(greatest(), `bytes of one reading process at scale ${scale}`).to.be.below(CHILD_BYTES);
+                expect(good.status, 'the good site').to.equal(200);
+                if (scale === 1) expect(codeOf(answer)).to.equal(code);
+                if (answer.status === 200) continue;
+                expect(codeOf(answer), `at scale ${scale}`).to.be.oneOf([code, 'UPSTREAM_TOO_LARGE']);
+                expect(await balanceOf(mallory)).to.equal(before);
+            }
+        });
+    }
+});
+
+async function balanceOf(person: Person): Promise<number> {
+    const { body } = await person.call('GET', '/v1/account');
+    return (body['data'] as { credits: { balance: number } }).credits.balance;
+}
+
+/** Looks at the children of this process until it is asked for the most that one of them took. */
+function watchChildren(): () => number {
+    let most = 0;
+    const timer = setInterval(() => {
+        for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) most = Math.max(most, bytesOfChild(pid));
+    }, 10);
+    return () => {
+        clearInterval(timer);
+        return most;
+    };
+}
+
+function bytesOfChild(pid: string): number {
+    try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        return Number(fields[1]) === process.pid ? Number(fields[21]) * 4096 : 0;
+    } catch {
+        return 0;
+    }
+}

@@ -1,0 +1,97 @@
+import type { RefusalCode } from '../../shared/refusals.ts';
+
+/** What a package holds and its site answers, at some size. */
+export interface Bomb {
+    response: object;
+    pagination?: object;
+    contentType: string;
+    body: string;
+}
+
+/** One row: something that a stranger may publish. */
+export interface HostilePackage {
+    /** Reads on from "a package that". */
+    name: string;
+    /** Which part of Routebook does the work: `reading` is a worker's. */
+    kind: 'reading';
+    /** @param scale its numbers times so much: 1, 0.5 or 2 */
+    at(scale: number): Bomb;
+    /** What its caller is told at scale 1; at other scales a result may be right as well. */
+    code: RefusalCode;
+}
+
+const MIB = 1024 * 1024;
+const EIGHT = '[@,@,@,@,@,@,@,@][]';
+
+function row(name: string, at: (scale: number) => Partial<Bomb>): HostilePackage {
+    const bomb = (scale: number): Bomb => ({ response: {}, contentType: 'application/json', body: '[]', ...at(scale) });
+    return { name, kind: 'reading', at: bomb, code: 'UPSTREAM_INVALID_RESPONSE' };
+}
+
+const times = (count: number, text: string, by = '.') => Array.from({ length: Math.max(1, Math.round(count)) }, () => text).join(by);
+/** A list of so many bytes. */
+const list = (bytes: number) =>
+    JSON.stringify(Array.from({ length: Math.round(bytes / 40) }, (_, id) => ({ id, name: `item number ${id}` })));
+const long = (bytes: number) => JSON.stringify({ s: 'x'.repeat(Math.round(bytes)) });
+const numbers = (count: number) => JSON.stringify(Array.from({ length: Math.round(count) }, (_, id) => id));
+const json = (select: unknown, schema?: object) => ({ type: 'json', select, ...(schema === undefined ? {} : { schema }) });
+
+/** A new row is one entry here; specs and benches run all of them. */
+export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
+    row('flattens eight copies of a page, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: list(MIB) })),
+    row('flattens eight copies behind pipes', (n) => ({ response: json(times(6 * n, EIGHT, '|')), body: list(MIB) })),
+    row('selects one text of some MiB hundreds of times', (n) => ({
+        response: json(`[${times(90 * n, 's', ',')}]`),
+        body: long(2 * MIB * n),
+    })),
+    row('selects the page under many names', (n) => ({
+        response: json(Object.fromEntries(Array.from({ length: Math.min(200, Math.round(100 * n)) }, (_, i) => [`f${i}`, '@']))),
+        body: list(MIB),
+    })),
+    row('nests copies of copies', (n) => ({ response: json(times(24 * n, '[@,@]', '|')), body: '{"a":1}' })),
+    row('joins a long text with itself', (n) => ({
+        response: json(`[${times(10, 's', ',')}]|[join('',@),join('',@),join('',@)]|join('',@)`),
+        body: long(2 * MIB * n),
+    })),
+    row('writes a text of a text', (n) => ({
+        response: json(`[${times(90 * n, '@', ',')}]|to_string(@)|[@,@,@]|to_string(@)`),
+        body: list(MIB),
+    })),
+    row('sorts copies of a page', (n) => ({ response: json(`${times(3 * n, EIGHT)}|sort_by(@,&name)`), body: list(MIB) })),
+    row('maps each thing to the whole list', (n) => ({
+        response: json('[*].[@,@,@,@,@,@,@,@]|map(&[@,@,@,@],@)|[][]|[*].[@,@,@,@]|[][]|[*].[@,@,@,@]'),
+        body: numbers(400_000 * n),
+    })),
+    row('turns a long text round and round', (n) => ({ response: json(`s|${times(20 * n, 'reverse(@)', '|')}`), body: long(4 * MIB) })),
+    row('merges a wide object with itself', (n) => ({
+        response: json(times(40 * n, 'merge(@,@)', '|')),
+        body: JSON.stringify(Object.fromEntries(Array.from({ length: Math.round(100_000 * n) }, (_, i) => [`k${i}`, i]))),
+    })),
+    row('compares each thing of a long list with each other one', (n) => ({
+        response: json(undefined, { type: 'object', properties: { items: { type: 'array', uniqueItems: true } } }),
+        body: JSON.stringify(Array.from({ length: Math.round(60_000 * n) }, (_, id) => ({ id }))),
+    })),
+    row('holds a long text against a pattern at each of its letters', (n) => ({
+        response: json(undefined, {
+            type: 'object',
+            properties: {
+                s: { allOf: Array.from({ length: 100 }, (_, i) => ({ pattern: `^(x|xx|xxx|y)*(a?){${1 + (i % 20)}}x{1,${1 + i}}$` })) },
+            },
+        }),
+        body: long(2 * MIB * n),
+    })),
+    row('looks for a long text in a longer one', (n) => ({
+        response: json("contains(s, join('', ['b', h])) || [s,s,s,s,s,s]"),
+        body: JSON.stringify({ s: 'a'.repeat(2 * MIB * n), h: 'a'.repeat(Math.round(MIB * n)) }),
+    })),
+    row('takes the HTML around each element of a deep page', (n) => ({
+        response: { type: 'html', select: { a: [{ selector: '*', value: 'outerHTML' }] } },
+        contentType: 'text/html',
+        body: `${'<div>'.repeat(20_000 * n)}x`,
+    })),
+    row('makes text of lists in lists', (n) => ({
+        response: { type: 'html' },
+        contentType: 'text/html',
+        body: '<ul><li>a<blockquote>'.repeat(4000 * n) + 'line<br>'.repeat(60_000),
+    })),
+];
