@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
@@ -28,7 +29,15 @@ interface Probe {
     httpGet: { path: string; port: string };
 }
 
+/** Where secrets of a cloud or of this cluster are to be had. */
+const INNER = [
+    ...['169.254.169.254', '168.63.129.16', '10.1.2.3', '172.20.0.1', '192.168.1.1', '100.100.100.200', '127.0.0.1'],
+    ...['fd00:ec2::254', 'fe80::1', '::1', '64:ff9b::a9fe:a9fe'],
+];
+
 interface Container {
+    image: string;
+    securityContext?: object;
     command: string[];
     ports?: { name: string; containerPort: number }[];
     lifecycle?: { preStop: { sleep: { seconds: number } } };
@@ -42,7 +51,17 @@ interface Manifest {
     metadata: { name: string; annotations?: Record<string, string> };
     data?: Record<string, string>;
     spec?: {
-        template?: { spec: { terminationGracePeriodSeconds?: number; containers: Container[] } };
+        template?: {
+            spec: {
+                terminationGracePeriodSeconds?: number;
+                automountServiceAccountToken?: boolean;
+                securityContext?: object;
+                containers: Container[];
+            };
+        };
+        policyTypes?: string[];
+        egress?: { to?: { ipBlock?: { cidr: string; except?: string[] } }[] }[];
+        ingress?: object[];
         triggers?: { metadata: { query: string; threshold: string } }[];
     };
 }
@@ -63,6 +82,54 @@ describe('the Kubernetes manifests', () => {
     });
 
     it('set what can be set, to values that start', () => checkSettings(settings));
+
+    it('run every container without rights, without a token of the cluster, and on a file system that is only read', () => {
+        const specs = manifests.flatMap(({ spec }) => (spec?.template === undefined ? [] : [spec.template.spec]));
+        expect(specs).to.have.length(3);
+        for (const { automountServiceAccountToken, securityContext, containers } of specs) {
+            expect(automountServiceAccountToken).to.equal(false);
+            expect(securityContext).to.deep.include({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+            for (const { image, securityContext: own } of containers) {
+                expect(own).to.deep.equal({
+                    allowPrivilegeEscalation: false,
+                    readOnlyRootFilesystem: true,
+                    capabilities: { drop: ['ALL'] },
+                });
+                expect(image).to.match(/@sha256:[0-9a-f]{64}$/);
+            }
+        }
+    });
+
+    it('let workers and APIs reach no inner address and no metadata service, but their own stores', () => {
+        for (const name of ['routebook-worker', 'routebook-api']) {
+            const { policyTypes, egress = [] } = named('NetworkPolicy', name).spec ?? {};
+            expect(policyTypes, name).to.deep.equal(['Ingress', 'Egress']);
+            const inside = new BlockList();
+            const outside = new BlockList();
+            for (const { ipBlock } of egress.flatMap(({ to = [] }) => to)) {
+                if (ipBlock === undefined) continue;
+                const add = (list: BlockList, cidr: string) => {
+                    const [address = '', bits] = cidr.split('/');
+                    list.addSubnet(address, Number(bits), address.includes(':') ? 'ipv6' : 'ipv4');
+                };
+                add(outside, ipBlock.cidr);
+                for (const cidr of ipBlock.except ?? []) add(inside, cidr);
+            }
+            const isOpen = (address: string) => {
+                const family = address.includes(':') ? 'ipv6' : 'ipv4';
+                return outside.check(address, family) && !inside.check(address, family);
+            };
+            for (const address of ['1.1.1.1', '2606:4700::1111']) expect(isOpen(address), `${name} to ${address}`).to.equal(true);
+            for (const address of INNER) expect(isOpen(address), `${name} to ${address}`).to.equal(false);
+        }
+    });
+
+    it('let stores be reached by Routebook alone, and call nobody', () => {
+        for (const name of ['routebook-postgres', 'routebook-redis']) {
+            const { policyTypes, egress = [], ingress = [] } = named('NetworkPolicy', name).spec ?? {};
+            expect([policyTypes, egress.length, ingress.length], name).to.deep.equal([['Ingress', 'Egress'], 0, 1]);
+        }
+    });
 
     it('run commands that exist', () => {
         for (const { spec } of manifests) {
@@ -123,8 +190,15 @@ describe('the compose file', () => {
         environment?: Record<string, string>;
         stop_grace_period?: string;
         healthcheck?: { test: string[] };
+        read_only?: boolean;
+        cap_drop?: string[];
+        security_opt?: string[];
+        networks?: string[];
     }
-    const { services } = parse(file('docker/compose.yaml'), { merge: true }) as { services: Record<string, Service> };
+    const { services, networks: all } = parse(file('docker/compose.yaml'), { merge: true }) as {
+        services: Record<string, Service>;
+        networks: Record<string, object | null>;
+    };
     const ours = ['migrate', 'api', 'worker'].map((name) => services[name] ?? {});
 
     it('sets what can be set, to values that start', () => {
@@ -132,6 +206,25 @@ describe('the compose file', () => {
             const filled = Object.entries(environment).map(([name, value]) => [name, value.replace(/\$\{\w+(?::-([^}]*))?[^}]*\}/g, '$1')]);
             checkSettings(Object.fromEntries(filled));
         }
+    });
+
+    it('runs ours and Redis without rights, on a file system that is only read', () => {
+        for (const service of [...ours, services['redis'] ?? {}]) {
+            expect(service.read_only).to.equal(true);
+            expect(service.cap_drop).to.deep.equal(['ALL']);
+            expect(service.security_opt).to.deep.equal(['no-new-privileges:true']);
+        }
+    });
+
+    it('keeps the worker away from everything but the stores, which have no way out and want a password', () => {
+        const networks = (name: string) => services[name]?.networks ?? [];
+        expect(networks('worker')).to.deep.equal(['sites', 'stores']);
+        expect(networks('api')).not.to.include('sites');
+        for (const name of ['postgres', 'redis', 'migrate']) expect(networks(name), name).to.deep.equal(['stores']);
+        expect(all['stores']).to.deep.equal({ internal: true });
+        expect(services['redis']?.command?.join(' ')).to.include('--requirepass');
+        expect(services['api']?.environment?.['REDIS_URL']).to.match(/^redis:\/\/:\$\{REDIS_PASSWORD:\?/);
+        expect(services['api']?.environment).to.include.keys('SECRET_KEYS');
     });
 
     it('runs commands that exist, asks paths that exist, and waits for what runs', () => {
