@@ -9,9 +9,9 @@ import { Refusal } from '../../shared/refusals.ts';
 import { SideThreadFailure } from '../../shared/side-thread.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import { workOnPackage } from '../package-work.ts';
-import { judgeEffect } from '../plugins/key-scopes.ts';
 import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint, type Kept } from './find-endpoint.ts';
+import { judgeFound } from './judge-found.ts';
 import { judgeUrl } from './judge-policy.ts';
 
 /** A call that its package takes: what is called, with what, and for how much. */
@@ -51,8 +51,8 @@ async function fromMemory(call: FetchCall): Promise<Admitted | undefined> {
     }
 }
 
-async function suit(found: Found, { caller, body: order }: FetchCall): Promise<Admitted> {
-    judgeEffect(caller as Caller, found.endpoint, found.isTrusted);
+async function suit(found: Found, { app, caller, body: order }: FetchCall): Promise<Admitted> {
+    await judgeFound(app, caller as Caller, found);
     const values = await bindValues(found, order);
     judgeUrl(found.policy, () => buildUrl(found.endpoint, values));
     return { found, values, price: priceOf(found, order) };

@@ -1,8 +1,9 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { OnceRules } from '../plugins/idempotency.ts';
-import { isEffectBound, judgeEffect, lacks } from '../plugins/key-scopes.ts';
+import { isEffectBound, lacks } from '../plugins/key-scopes.ts';
 import { readSite, siteBlocked } from '../site.ts';
 import { findEndpoint } from './find-endpoint.ts';
+import { judgeFound } from './judge-found.ts';
 
 /** Hold, verdict and sweep of a fetch are done so many milliseconds after its deadline, also where its process died. */
 const AFTERMATH_MS = 3000;
@@ -18,6 +19,6 @@ export const fetchOnce: OnceRules<FetchRequest> = {
         const found = await findEndpoint(app, body, (question) => app.latest.find(question));
         // Nothing says any more what the endpoint did.
         if (!found.ok) throw lacks({ part: 'effects', needs: 'write' });
-        judgeEffect(caller, found.endpoint, found.isTrusted);
+        await judgeFound(app, caller, found);
     },
 };

@@ -15,8 +15,7 @@ export interface Found {
     versionId: number;
     version: number;
     endpoint: Endpoint;
-    /** The version is verified: what its author says of effects is believed. */
-    isTrusted: boolean;
+    isVerified: boolean;
     /** Credits of one unit. */
     siteCredits: number;
     /** Units that may be billed at most, since a call that names no version pays no more than it did within the last 24 h. */
@@ -77,7 +76,7 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
         versionId: version.versionId,
         version: version.version,
         endpoint,
-        isTrusted: version.verifiedAt !== null,
+        isVerified: version.verifiedAt !== null,
         siteCredits,
         siteConcurrency,
         siteRate,

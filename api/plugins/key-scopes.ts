@@ -71,10 +71,15 @@ function fieldsOf(value: unknown): { site?: unknown; domain?: unknown; endpoint?
  * @throws Refusal FORBIDDEN
  */
 export function judgeEffect({ scopes: { listed } }: Caller, { effect, method }: Endpoint, isTrusted: boolean): void {
-    const believed = effect === 'read' && method !== 'GET' && method !== 'HEAD' && !isTrusted ? 'write' : effect;
+    const believed = isDoubtful({ effect, method }) && !isTrusted ? 'write' : effect;
     if (listed.effects.includes(believed)) return;
     if (effect === believed) throw lacks({ part: 'effects', needs: believed });
-    throw lacks({ part: 'effects', needs: 'write' }, `The version is not verified, and its ${method} may write.`);
+    throw lacks({ part: 'effects', needs: 'write' }, `Nobody verified the version or proved the site, and a ${method} may write.`);
+}
+
+/** Whether an endpoint says that it reads with a method that usually writes. */
+export function isDoubtful({ effect, method }: Pick<Endpoint, 'effect' | 'method'>): boolean {
+    return effect === 'read' && method !== 'GET' && method !== 'HEAD';
 }
 
 /** Whether any effect is outside of what the key may do. */

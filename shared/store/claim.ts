@@ -1,4 +1,5 @@
 import type { Db } from '../db.ts';
+import type { Claim } from '../domain/claim.ts';
 import { ROUTEBOOK_WORKSPACE } from '../domain/routebook.ts';
 
 /** The claim (shared/domain/claim.ts) of the domain that the SQL expression `registrable` names, as an expression. */
@@ -7,6 +8,15 @@ export function claimOf(registrable: string): string {
                  when exists (select from maintainers m where m.registrable = ${registrable}
                               and (m.workspace_id = '${ROUTEBOOK_WORKSPACE}' or m.granted = 'transferred')) then 'operator'
                  else 'unproven' end`;
+}
+
+/** The claim of a domain. */
+export async function findClaim(db: Db, registrable: string): Promise<Claim> {
+    const { rows } = await db.raw<{ rows: [{ claim: Claim }] }>(
+        `select ${claimOf('d.registrable')} as claim from (select ? as registrable) d`,
+        [registrable],
+    );
+    return rows[0].claim;
 }
 
 /** Whether some workspace has proved that the domain is its own. */

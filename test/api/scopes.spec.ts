@@ -223,6 +223,17 @@ describe('a key with scopes', function () {
             }
         }
 
+        it('that reads calls a POST of a site whose owner is proved, and none where nobody is', async () => {
+            const person = await key({ effects: ['read'] });
+            const claimed = { ...question, site: 'dear.test', params: { q: 'proved' } };
+            dataOf(await ada.publish(shopPackage(shop.port, { site: 'dear.test', title: 'Proved' })));
+            const ask = () => person.call('POST', '/v1/fetch', { body: { ...claimed, dry_run: true } });
+            expect(lackOf(await ask())).to.equal('effects: write');
+            await world.app.db.raw("update maintainers set proven_at = app_now() where registrable = 'dear.test'");
+            dataOf(await ask());
+            await world.app.db.raw("update maintainers set proven_at = null where registrable = 'dear.test'");
+        });
+
         it('is not told whether a site or endpoint outside of its scopes is there', async () => {
             const person = await key({ sites: [SHOP], endpoints: ['product'] });
             expect(lackOf(await person.fetch('nowhere.test', 'product'))).to.equal('sites: nowhere.test');

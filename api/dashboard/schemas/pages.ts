@@ -1,5 +1,5 @@
 import { PACKAGE_BYTES } from '../../../shared/contracts/contract.ts';
-import { USERS, workspacePage } from '../page.ts';
+import { MANAGERS, USERS, workspacePage } from '../page.ts';
 import { addMaintainer, removeMaintainer } from './maintainers.ts';
 import { publishForm, sendPackage } from './publish.ts';
 import { listOwn, showOwn } from './show.ts';
@@ -8,17 +8,24 @@ import { restoreVersion, yankVersion } from './yank.ts';
 /** In a form almost every second letter of a package takes three. */
 const FORM_BYTES = 3 * PACKAGE_BYTES;
 
-/** A workspace's own schemas. Like with its keys, every member who may call may publish. */
+/** A workspace's own schemas. Every member who may call may publish; owners and admins take versions out of use. */
 export const schemaPages = [
     workspacePage({ method: 'GET', path: '/dashboard/schemas', audience: USERS, respond: listOwn }),
     workspacePage({ method: 'GET', path: '/dashboard/schemas/new', audience: USERS, respond: publishForm }),
     workspacePage({ method: 'POST', path: '/dashboard/schemas/new', audience: USERS, formBytes: FORM_BYTES, respond: sendPackage }),
     workspacePage({ method: 'GET', path: '/dashboard/schemas/{site}', audience: USERS, respond: (visit) => showOwn(visit) }),
-    workspacePage({ method: 'POST', path: '/dashboard/schemas/{site}/versions/{version}/yank', audience: USERS, respond: yankVersion }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/schemas/{site}/versions/{version}/yank',
+        audience: MANAGERS,
+        needsRecentSignIn: true,
+        respond: yankVersion,
+    }),
     workspacePage({
         method: 'POST',
         path: '/dashboard/schemas/{site}/versions/{version}/restore',
-        audience: USERS,
+        audience: MANAGERS,
+        needsRecentSignIn: true,
         respond: restoreVersion,
     }),
     workspacePage({ method: 'POST', path: '/dashboard/schemas/{site}/maintainers', audience: USERS, respond: addMaintainer }),
