@@ -75,21 +75,32 @@ function isJsonType(type: string): boolean {
 /** Tells whoever reads the body of a request that its time is up; the connection is still there for the answer. */
 export const LATE = Symbol('late');
 
+/** Bytes of a piece of a body, below which it is small, and how many of those a body may come in: each takes microseconds and memory. */
+const SMALL_PIECE = 64;
+const MOST_SMALL_PIECES = 10_000;
+const IN_CRUMBS = `The body comes in more than ${MOST_SMALL_PIECES.toLocaleString('en')} pieces of less than ${SMALL_PIECE} bytes: send larger ones.`;
+
 /**
  * hapi's own reader destroys the connection of a caller who sends too much without saying so beforehand; here the rest is
  * dropped until it ends or its time is up, and the caller reads why.
- * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT.
+ * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, VALIDATION_ERROR where it comes in too many small pieces.
  */
 export function readBytes(source: IncomingMessage, maxBytes: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-        const chunks: Buffer[] = [];
+        const body = openBody(Number(source.headers['content-length'] ?? maxBytes));
         let bytes = 0;
+        let smallPieces = 0;
         source.on('data', (chunk: Buffer) => {
             bytes += chunk.length;
-            if (bytes <= maxBytes) chunks.push(chunk);
-            else reject(new Refusal('PAYLOAD_TOO_LARGE'));
+            if (chunk.length < SMALL_PIECE) smallPieces += 1;
+            if (bytes > maxBytes) reject(new Refusal('PAYLOAD_TOO_LARGE'));
+            else if (smallPieces > MOST_SMALL_PIECES) {
+                // What still comes is not read: Node drops it when the answer is out.
+                source.pause();
+                reject(new Refusal('VALIDATION_ERROR', IN_CRUMBS, { headers: { connection: 'close' } }));
+            } else body.add(chunk);
         });
-        source.once('end', () => resolve(Buffer.concat(chunks)));
+        source.once('end', () => resolve(body.take()));
         // Every request closes in the end: an error is only made, with its stack, where the body had not ended before.
         const cut = (cause?: unknown) => {
             if (!source.readableEnded) reject(new Refusal('REQUEST_TIMEOUT', 'The body did not arrive whole.', {}, { cause }));
@@ -98,6 +109,30 @@ export function readBytes(source: IncomingMessage, maxBytes: number): Promise<Bu
         source.once('close', cut);
         source.once(LATE, () => reject(new Refusal('REQUEST_TIMEOUT')));
     });
+}
+
+/** Room for the beginning of a body. */
+const FIRST_BYTES = 16 * 1024;
+
+/** Collects a body of at most so many bytes, without its pieces: each of them keeps the whole packet that it came in. */
+function openBody(most: number): { add(chunk: Buffer): void; take(): Buffer } {
+    let room: Buffer = Buffer.alloc(0);
+    let used = 0;
+    return {
+        add(chunk) {
+            const needed = used + chunk.length;
+            if (needed > room.length) {
+                // Twice as much each time, and never what was only announced: nobody may have it made for nothing.
+                const larger = Buffer.allocUnsafeSlow(Math.max(needed, Math.min(most, Math.max(2 * room.length, FIRST_BYTES))));
+                room.copy(larger, 0, 0, used);
+                room = larger;
+            }
+            chunk.copy(room, used);
+            used = needed;
+        },
+        // A view would be sent to a thread with all of its room.
+        take: () => (used === room.length ? room : Buffer.from(room.subarray(0, used))),
+    };
 }
 
 function parse(payload: Buffer): Parsed {

@@ -119,6 +119,23 @@ describe('a route that takes a body', () => {
         expect(chunked && codeOf(chunked)).to.equal('PAYLOAD_TOO_LARGE');
     });
 
+    it('takes a body in small pieces, and refuses tens of thousands of crumbs, which would keep others waiting', async () => {
+        const piecewise = async (body: string, size: number) => {
+            const pieces = body.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
+            const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`);
+            const headers = [`Authorization: Bearer ${maker.apiKey}`, 'Content-Type: application/json', 'Transfer-Encoding: chunked'];
+            const request = rawRequest('POST /v1/schemas?dry_run=true HTTP/1.1', headers, `${chunks.join('')}0\r\n\r\n`);
+            return (await sendRaw(world.base, request)) ?? expect.fail('no answer');
+        };
+        const description = 'words '.repeat(300);
+        const small = JSON.stringify(aPackage(SITE, { description }));
+        const large = JSON.stringify(aPackage(SITE, { description, notes: 'x'.repeat(200_000) } as object));
+        expect((await piecewise(small, 1)).status, 'one byte at a time').to.equal(200);
+        expect(codeOf(await piecewise(large, 64))).to.equal('SCHEMA_INVALID');
+        const crumbs = await piecewise(large, 1);
+        expect([codeOf(crumbs), crumbs.headers.get('connection')]).to.deep.equal(['VALIDATION_ERROR', 'close']);
+    });
+
     it('names a hundred problems at the most, and says how many more there are', async () => {
         const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1]));
         const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', ...fields } });

@@ -30,6 +30,8 @@ process.on('message', (message) => {
         wallMs = performance.now();
         setImmediate(look);
     } else if (message === 'measured') {
+        // The turn that is told to stop may be the longest.
+        turns?.push(cpuMs() - before);
         const sorted = (turns ?? []).toSorted((a, b) => a - b);
         turns = undefined;
         process.send?.({
