@@ -6,6 +6,7 @@ import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import * as maintainers from '../../shared/store/maintainers.ts';
+import { byCall } from '../by-call.ts';
 import { readPage } from '../page.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';
@@ -32,10 +33,10 @@ async function change(call: Call<MaintainerParams, object, undefined>, apply: ty
     const { app, params } = call;
     const registrable = await findDomain(call);
     const { workspaceId: by } = call.caller as Caller;
-    const order = { registrable, by, workspaceId: params.workspace_id };
+    const order = { registrable, by, workspaceId: params.workspace_id, actor: byCall(call) };
     const refusal = await writeInTurn(call, registrable, () => apply(app.db, order));
     if (refusal === 'NOT_FOUND') throw new Refusal('NOT_FOUND', 'There is no such workspace.');
-    if (refusal === 'FORBIDDEN') throw new Refusal('FORBIDDEN', 'Only an operator adds or removes Routebook itself.');
+    if (refusal === 'FORBIDDEN') throw new Refusal('FORBIDDEN', 'Only an operator adds or removes Routebook, or removes a proved owner.');
     if (refusal !== undefined) throw new Refusal(refusal);
     return answerList({ ...call, query: {} }, registrable, app.db);
 }

@@ -3,6 +3,8 @@ import { ROUTEBOOK_WORKSPACE } from '../domain/routebook.ts';
 import { findWorkspace } from './accounts.ts';
 import { isOwner } from './claims.ts';
 import { lockRegistrable } from './domain-lock.ts';
+import { type By, recordAct } from './workspace-audit.ts';
+import { tellOwners } from './workspace-news.ts';
 
 /** A workspace that may publish on a registrable domain. */
 export interface Maintainer {
@@ -129,6 +131,8 @@ export interface MaintainerOrder {
     registrable: string;
     by: string;
     workspaceId: string;
+    /** For the audit of the workspace that changes the list. */
+    actor: By;
 }
 
 /** NOT_FOUND: there is no such workspace. FORBIDDEN: it is Routebook or a proved owner, which operators alone remove. */
@@ -138,8 +142,11 @@ export type MaintainerRefusal = 'NOT_MAINTAINER' | 'NOT_FOUND' | 'FORBIDDEN' | '
 export async function addAsMaintainer(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
     return db.transaction(async (trx) => {
         const refusal = await judge(trx, order);
-        if (refusal === undefined) await addMaintainer(trx, order.registrable, order.workspaceId);
-        return refusal;
+        if (refusal !== undefined) return refusal;
+        if (await isMaintainer(trx, order.registrable, order.workspaceId)) return undefined;
+        await addMaintainer(trx, order.registrable, order.workspaceId);
+        await tellOfChange(trx, order, 'maintainer.added');
+        return undefined;
     });
 }
 
@@ -151,8 +158,26 @@ export async function removeAsMaintainer(db: Db, order: MaintainerOrder): Promis
         const isOther = order.by !== order.workspaceId;
         if (isOther && (await isOwner(trx, order.registrable, order.workspaceId))) return 'FORBIDDEN';
         const outcome = await removeMaintainer(trx, order.registrable, order.workspaceId);
+        if (outcome === 'removed') await tellOfChange(trx, order, 'maintainer.removed');
         return outcome === 'last' ? 'LAST_MAINTAINER' : undefined;
     });
+}
+
+/** In the audit of the workspace that did it, and by mail to the owners of both workspaces. */
+async function tellOfChange(db: Db, order: MaintainerOrder, action: 'maintainer.added' | 'maintainer.removed'): Promise<void> {
+    const { registrable, by, workspaceId, actor } = order;
+    await recordAct(db, { ...actor, workspaceId: by, action, target: workspaceId, details: { domain: registrable } });
+    const isAdded = action === 'maintainer.added';
+    const subject = `Who maintains ${registrable} has changed`;
+    const line = isAdded
+        ? `Workspace ${workspaceId} maintains ${registrable} from now on.`
+        : `Workspace ${workspaceId} no longer maintains ${registrable}.`;
+    await tellOwners(db, { workspaceId: by, topic: `maintainers ${registrable}`, subject, line });
+    if (workspaceId === by) return;
+    // Anybody may add anybody: of all that one workspace is added to, it is mailed once an hour.
+    const topic = isAdded ? 'added' : `maintainers ${registrable}`;
+    const rest = isAdded ? ' It may leave at any time.' : '';
+    await tellOwners(db, { workspaceId, topic, subject, line: `${line}${rest}` });
 }
 
 async function judge(db: Db, { registrable, by, workspaceId }: MaintainerOrder): Promise<MaintainerRefusal | undefined> {

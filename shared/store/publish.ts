@@ -1,6 +1,7 @@
 import type { Db } from '../db.ts';
 import type { PackageContent, PackageHead } from '../domain/package-content.ts';
 import type { PackageChanges } from '../domain/package-diff.ts';
+import { ownersOf } from './claims.ts';
 import { earnContribution } from './credits.ts';
 import { findLookAlikes, type LookAlike, rememberName } from './look-alikes.ts';
 import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication, workspaceOf } from './publication.ts';
@@ -8,6 +9,7 @@ import { guardPublishing } from './publishing-guard.ts';
 import { fulfil } from './schema-requests.ts';
 import { scheduleRun } from './verification.ts';
 import { type By, recordAct } from './workspace-audit.ts';
+import { tellOwners } from './workspace-news.ts';
 
 /** Who publishes, and who pays for that workspace: the guard and the bonus belong to the account. */
 export interface Publisher {
@@ -100,9 +102,18 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
         if (before.isNewDomain) await rememberName(trx, order.registrable);
         await fulfil(trx, order.document.site, versionId);
         await recordVersion(trx, order, version, change);
+        await tellOwnersOfVersion(trx, order, version);
         const bonus = await earnBonus(trx, order, before);
         return { ...next, isCreated: true, versionId, publishedAt, ...bonus };
     });
+}
+
+/** The proved owners of a domain learn of every version on it. */
+async function tellOwnersOfVersion(db: Db, { document: { site }, registrable }: PublishOrder, version: number): Promise<void> {
+    for (const workspaceId of await ownersOf(db, registrable)) {
+        const line = `Version ${version} of ${site} was published.`;
+        await tellOwners(db, { workspaceId, topic: `versions ${registrable}`, subject: `New versions on ${registrable}`, line });
+    }
 }
 
 function unchanged({ document: _document, ...latest }: LatestPublication): Published {

@@ -1,10 +1,12 @@
 import type { Db } from '../db.ts';
+import { ownersOf } from './claims.ts';
 import { findVersion, type HistoryRow } from './history.ts';
 import { pointToLatest } from './latest.ts';
 import { isMaintainer } from './maintainers.ts';
 import { scheduleRun } from './verification.ts';
 import type { YankReason } from './version-rows.ts';
 import { type By, recordAct } from './workspace-audit.ts';
+import { tellOwners } from './workspace-news.ts';
 
 /**
  * Takes a version out of use; the highest one that is left becomes the latest. A second time changes the reason alone.
@@ -54,6 +56,10 @@ export async function yankAsMaintainer(db: Db, { site, version, workspaceId, rea
             const act =
                 reason === undefined ? { action: 'version.unyanked' as const } : { action: 'version.yanked' as const, details: { reason } };
             await recordAct(trx, { ...by, ...act, workspaceId, target: `${site}@${version}` });
+            const line = `Version ${version} of ${site} was ${reason === undefined ? 'put back into use' : `taken out of use (${reason})`}.`;
+            const subject = `A version on ${registrable} was ${reason === undefined ? 'put back' : 'yanked'}`;
+            for (const told of new Set([workspaceId, ...(await ownersOf(trx, registrable))]))
+                await tellOwners(trx, { workspaceId: told, topic: `versions ${registrable}`, subject, line });
         }
         return { ok: true, version: after ?? before };
     });

@@ -118,6 +118,32 @@ for (const topology of TOPOLOGIES) {
             expect(codeOf(await product())).to.equal('SITE_BLOCKED');
         });
 
+        it('is mailed about every version, once an hour with the rest listed, and yanks and maintainers are mailed and audited', async () => {
+            for (const title of ['Second', 'Third', 'Fourth']) dataOf(await contributor.publish(shopPackage(shop.port, { title })));
+            dataOf(await contributor.call('POST', `/v1/schemas/${SHOP}/versions/2/yank`, { body: { reason: 'broken' } }));
+            dataOf(await owner.call('PUT', `${maintainers}/${caller.workspaceId}`));
+            dataOf(await owner.call('DELETE', `${maintainers}/${caller.workspaceId}`));
+            const linesOf = async ({ workspaceId }: Person) => {
+                const { rows } = await world.app.db.raw<{ rows: { line: string }[] }>(
+                    'select line from workspace_news where workspace_id = ? order by id',
+                    [workspaceId],
+                );
+                return rows.map(({ line }) => line);
+            };
+            const added = `Workspace ${caller.workspaceId} maintains ${SHOP} from now on.`;
+            const removed = `Workspace ${caller.workspaceId} no longer maintains ${SHOP}.`;
+            expect(await linesOf(owner)).to.deep.equal([
+                ...[2, 3, 4].map((version) => `Version ${version} of ${SHOP} was published.`),
+                `Version 2 of ${SHOP} was taken out of use (broken).`,
+                added,
+                removed,
+            ]);
+            expect(await linesOf(contributor)).to.deep.equal([`Version 2 of ${SHOP} was taken out of use (broken).`]);
+            expect(await linesOf(caller)).to.deep.equal([`${added} It may leave at any time.`, removed]);
+            const acts = dataOf<{ action: string; target: string }[]>(await owner.call('GET', '/v1/audit'));
+            expect(acts.map(({ action }) => action)).to.include.members(['maintainer.added', 'maintainer.removed']);
+        });
+
         it('takes the maintainers over, and is removed by none of them', async () => {
             const removed = await contributor.call('DELETE', `${maintainers}/${owner.workspaceId}`);
             expect([removed.status, codeOf(removed)]).to.deep.equal([403, 'FORBIDDEN']);
