@@ -144,7 +144,14 @@ function lookAlikeWarnings({ lookAlikes }: { lookAlikes: readonly LookAlike[] })
     }));
 }
 
-function bonusWarnings({ isBonusUsedUp }: { isBonusUsedUp: boolean }, registrable: string): PublishAnswer['warnings'] {
+function bonusWarnings(
+    { isBonusUsedUp, isBonusOwed }: { isBonusUsedUp: boolean; isBonusOwed: boolean },
+    registrable: string,
+): PublishAnswer['warnings'] {
+    if (isBonusOwed) {
+        const message = `No credits yet for ${registrable}: they are paid when a verification run of it passed. Publishing earns at once for an account's first two domains.`;
+        return [{ code: 'BONUS_OWED', path: '', message }];
+    }
     if (!isBonusUsedUp) return [];
     return [{ code: 'BONUS_USED_UP', path: '', message: `No credits for ${registrable}: the bonuses of this month are used up.` }];
 }

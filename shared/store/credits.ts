@@ -7,7 +7,7 @@ import type { HoldState } from './credits/settlements.ts';
 
 export type { AccountPlan, Balance, Overrides, PaidPeriod } from './credits/accounts.ts';
 export { changePlan, openAccount, payerOf, readBalance, renewWorkspace, setLimits } from './credits/accounts.ts';
-export { BONUSES, earnContribution, grantBonus } from './credits/bonuses.ts';
+export { BONUSES, earnContribution, earnOrOweContribution, grantBonus, payOwedContribution } from './credits/bonuses.ts';
 export type { ReachedCap } from './credits/capped-holds.ts';
 export type { HoldOrder, HoldVerdict } from './credits/holds.ts';
 export type { HoldState } from './credits/settlements.ts';

@@ -2,7 +2,7 @@ import type { Db } from '../db.ts';
 import type { PackageContent, PackageHead } from '../domain/package-content.ts';
 import type { PackageChanges } from '../domain/package-diff.ts';
 import { ownersOf } from './claims.ts';
-import { earnContribution } from './credits.ts';
+import { earnOrOweContribution } from './credits.ts';
 import { findLookAlikes, type LookAlike, rememberName } from './look-alikes.ts';
 import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication, workspaceOf } from './publication.ts';
 import { guardPublishing } from './publishing-guard.ts';
@@ -70,6 +70,8 @@ export type Published =
           creditsEarned: number;
           /** The domain is new, but the account's bonuses of this month are used up. */
           isBonusUsedUp: boolean;
+          /** The domain is new, and its bonus is paid when a verification run passed. */
+          isBonusOwed: boolean;
           /** Registered domains that this one may be taken for; looked for while nothing was published on it yet. */
           lookAlikes: LookAlike[];
       };
@@ -93,7 +95,7 @@ export async function publish(db: Db, order: PublishOrder): Promise<Published> {
         const version = before.versions + 1;
         const lookAlikes = before.isNewDomain ? await findLookAlikes(trx, order.registrable, workspaceOf(order)) : [];
         const next = { ok: true, version, versionHash: order.versionHash, change, changes, verifiedAt: null, lookAlikes } as const;
-        if (order.isDryRun === true) return { ...next, isCreated: false, publishedAt: null, creditsEarned: 0, isBonusUsedUp: false };
+        if (order.isDryRun === true) return { ...next, isCreated: false, publishedAt: null, ...NO_BONUS };
 
         const full = await guardPublishing(trx, order.publisher, before.versions === 0);
         if (full !== undefined) return full;
@@ -117,7 +119,7 @@ async function tellOwnersOfVersion(db: Db, { document: { site }, registrable }: 
 }
 
 function unchanged({ document: _document, ...latest }: LatestPublication): Published {
-    return { ok: true, isCreated: false, ...latest, creditsEarned: 0, isBonusUsedUp: false, lookAlikes: [] };
+    return { ok: true, isCreated: false, ...latest, ...NO_BONUS, lookAlikes: [] };
 }
 
 function judgeRight(before: Publication, { needsProof: name }: PublishOrder): PublishRefusal | undefined {
@@ -142,9 +144,12 @@ async function recordVersion(db: Db, { publisher, document, versionHash }: Publi
     await recordAct(db, { ...by, workspaceId, action: 'version.published', target: `${document.site}@${version}`, details });
 }
 
+const NO_BONUS = { creditsEarned: 0, isBonusUsedUp: false, isBonusOwed: false } as const;
+
 /** Only whoever brings the domain's very first version can earn; the account is locked from here to the commit. */
 async function earnBonus(db: Db, { publisher, registrable }: PublishOrder, before: Publication) {
-    if (publisher === undefined || !before.isNewDomain) return { creditsEarned: 0, isBonusUsedUp: false };
-    const creditsEarned = await earnContribution(db, publisher.accountId, registrable);
-    return { creditsEarned, isBonusUsedUp: creditsEarned === 0 };
+    if (publisher === undefined || !before.isNewDomain) return NO_BONUS;
+    const earned = await earnOrOweContribution(db, publisher.accountId, registrable);
+    if (earned === 'owed') return { ...NO_BONUS, isBonusOwed: true };
+    return { ...NO_BONUS, creditsEarned: earned, isBonusUsedUp: earned === 0 };
 }

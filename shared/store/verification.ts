@@ -1,5 +1,6 @@
 import type { Db } from '../db.ts';
 import { FAILURES_TO_DRIFT, type Finding, type RunOutcome } from '../domain/verification.ts';
+import { payOwedContribution } from './credits.ts';
 
 /** Verification runs: which are due, who makes them, and what they found. Import it as a namespace: `verification.claimRun(…)`. */
 
@@ -133,7 +134,9 @@ export async function endRun(
         // No site was called: the domain's turn is free again.
         if (outcome === 'nothing') await trx.raw('update domains set verification_began_at = null where registrable = ?', [registrable]);
         if (outcome === 'passed') await markVerified(trx, versionId);
-        return { isRecorded: true, hasDrifted: outcome === 'failed' && (await countFailure(trx, versionId)) };
+        const hasDrifted = outcome === 'failed' && (await countFailure(trx, versionId));
+        if (outcome === 'passed') await payOwedContribution(trx, registrable);
+        return { isRecorded: true, hasDrifted };
     });
 }
 

@@ -80,7 +80,11 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ['test/dashboard/invitations.spec.ts', 'earns 100 with the first fetch of whoever came by the link, and says what came of it'],
     ],
     'The first schema of a domain': [
-        ['test/store/schemas.spec.ts', 'is paid once for a registrable domain, into the account that pays', 'is paid ten times a month'],
+        [
+            'test/store/schemas.spec.ts',
+            'is paid once for a registrable domain, into the account that pays',
+            'is paid at publishing for two domains',
+        ],
     ],
     'While a workspace is on Free': [
         ['test/api/account.spec.ts', 'shares credits and limits over the free workspaces of one person, and names the key that asks'],

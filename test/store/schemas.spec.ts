@@ -1,9 +1,11 @@
 import { expect } from 'chai';
 import type { Db } from '../../shared/db.ts';
 import { readBalance } from '../../shared/store/credits.ts';
+import { checkLedger } from '../../shared/store/ledger.ts';
 import { grantMaintainer } from '../../shared/store/maintainers.ts';
 import * as schemas from '../../shared/store/schemas.ts';
 import { blockDomain } from '../../shared/store/sites.ts';
+import { claimRun, endRun } from '../../shared/store/verification.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
 describe('the registry', () => {
@@ -138,15 +140,24 @@ describe('the registry', () => {
             expect((await readBalance(db, publisher.accountId))?.bonus).to.equal(50);
         });
 
-        it('is paid ten times a month, raced or not, and says so afterwards', async () => {
+        it('is paid at publishing for two domains, for further ones when verified, ten times a month, raced or not', async () => {
             const publisher = await contributor(db);
-            const results = await Promise.all(
-                Array.from({ length: 12 }, (_, i) => schemas.publish(db, orderOf(packageOf(`ten${i}.test`), publisher))),
-            );
-            const paid = results.map(accepted);
-            expect(paid.filter(({ creditsEarned }) => creditsEarned === 50)).to.have.length(10);
-            expect(paid.filter(({ isBonusUsedUp }) => isBonusUsedUp)).to.have.length(2);
-            expect((await readBalance(db, publisher.accountId))?.bonus).to.equal(500);
+            const sites = Array.from({ length: 12 }, (_, i) => `ten${i}.test`);
+            const results = await Promise.all(sites.map((site) => schemas.publish(db, orderOf(packageOf(site), publisher))));
+            const published = results.map(accepted);
+            expect(published.filter(({ creditsEarned }) => creditsEarned === 50)).to.have.length(2);
+            expect(published.filter(({ isBonusOwed }) => isBonusOwed)).to.have.length(10);
+            const bonus = async () => (await readBalance(db, publisher.accountId))?.bonus;
+            expect(await bonus()).to.equal(100);
+            for (;;) {
+                const run = await claimRun(db);
+                if (run === undefined) break;
+                const outcome = run.site === 'ten11.test' ? 'failed' : 'passed';
+                const ended = await Promise.all([endRun(db, run, outcome, []), endRun(db, run, outcome, [])]);
+                expect(ended.filter(({ isRecorded }) => isRecorded)).to.have.length(1);
+            }
+            expect(await bonus()).to.equal(500);
+            expect(await checkLedger(db)).to.deep.equal([]);
         });
 
         it('is not paid where the starter registry was first, for a workspace that an operator lets in either', async () => {

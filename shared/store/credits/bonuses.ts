@@ -10,6 +10,8 @@ export interface Bonuses {
     referralsAMonth: number;
     /** For the first contribution to a registrable domain. */
     contribution: number;
+    /** Domains of an account whose contribution is paid at publishing; those of further ones wait for a verification run that passed. */
+    contributionsAtOnce: number;
     /** Contributions that earn something, per account and calendar month (UTC). */
     contributionsAMonth: number;
 }
@@ -19,6 +21,7 @@ export const BONUSES: Readonly<Bonuses> = {
     referral: 100,
     referralsAMonth: 20,
     contribution: 50,
+    contributionsAtOnce: 2,
     contributionsAMonth: 10,
 };
 
@@ -54,4 +57,28 @@ export async function earnContribution(db: Db, accountId: string, domain: string
         BONUSES.contributionsAMonth,
     ]);
     return rows[0]?.earned ?? 0;
+}
+
+/**
+ * The same for what is published now: paid for an account's first domains, owed for further ones until a verification run passed
+ * (`payOwedContribution`). Credits earned, or `owed`. Publishes of one account follow one another, so that the count is exact.
+ */
+export async function earnOrOweContribution(db: Db, accountId: string, domain: string): Promise<number | 'owed'> {
+    const { rows } = await db.raw<{ rows: [{ before: number }] }>(
+        `select (select count(*) from earned_bonuses where kind = 'contribution' and beneficiary = :accountId)
+              + (select count(*) from owed_contributions where account_id = :accountId) as before`,
+        { accountId },
+    );
+    if (rows[0].before < BONUSES.contributionsAtOnce) return earnContribution(db, accountId, domain);
+    await db.raw('insert into owed_contributions (registrable, account_id) values (?, ?) on conflict do nothing', [domain, accountId]);
+    return 'owed';
+}
+
+/** Pays what is owed for a domain, once. Call it last in a transaction: it locks the account until the commit. */
+export async function payOwedContribution(db: Db, domain: string): Promise<void> {
+    const { rows } = await db.raw<{ rows: { account_id: string }[] }>(
+        'delete from owed_contributions where registrable = ? returning account_id',
+        [domain],
+    );
+    if (rows[0] !== undefined) await earnContribution(db, rows[0].account_id, domain);
 }
