@@ -99,6 +99,25 @@ describe('scopes of keys on the dashboard', function () {
         );
     });
 
+    it('reach beyond the first ones only for who confirmed a moment ago, in a new key and in a rotated one', async () => {
+        const person = await signUp(world);
+        const { keyId } = await makeKey(person, { scopes: 'shown', ...FIRST, route_maintain: 'yes' });
+        const { keyId: plain } = await makeKey(person);
+        await world.app.db.raw("update web_sessions set confirmed_at = app_now() - interval '1 hour'");
+        const fields = { name: 'taken', expires: 'never', scopes: 'shown', ...FIRST, route_maintain: 'yes' };
+        const made = await person.send('/dashboard/keys', fields);
+        expect([made.status, made.to]).to.deep.equal([303, `/dashboard/confirm?next=${encodeURIComponent('/dashboard/keys')}`]);
+        const rotated = await person.send(`/dashboard/keys/${keyId}/rotate`, { overlap: 'week' });
+        expect([rotated.status, rotated.to]).to.deep.equal([
+            303,
+            `/dashboard/confirm?next=${encodeURIComponent(`/dashboard/keys/${keyId}`)}`,
+        ]);
+        const { rows } = await world.app.db.raw<{ rows: unknown[] }>("select from api_keys where name = 'taken'");
+        expect(rows).to.have.lengthOf(0);
+        expect((await person.send(`/dashboard/keys/${plain}/rotate`, { overlap: 'week' })).html).to.match(/rb_live_/);
+        await makeKey(person);
+    });
+
     it('go on with a rotated key', async () => {
         const person = await signUp(world);
         const { apiKey, keyId } = await makeKey(person, { scopes: 'shown', route_fetch: 'yes', effect_read: 'yes', sites: 'shop.test' });

@@ -1,6 +1,6 @@
 import type { Db } from '../../../shared/db.ts';
 import type { Act } from '../../../shared/domain/acts.ts';
-import { FIRST_SCOPES } from '../../../shared/domain/scopes.ts';
+import { FIRST_SCOPES, isWider, type Scopes } from '../../../shared/domain/scopes.ts';
 import { describeScopes } from '../../../shared/domain/scopes-text.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
 import { revokeKey } from '../../../shared/store/keys.ts';
@@ -9,7 +9,7 @@ import { keyCap, setKeyCap } from '../../../shared/store/spending.ts';
 import { dayCap } from '../billing/caps.ts';
 import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
-import { type Answer, absent, MANAGERS, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { type Answer, absent, MANAGERS, type Sent, type Shown, USERS, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { readScopeFields, scopeDetails, shownScopes } from './scope-fields.ts';
 
@@ -47,6 +47,7 @@ export const keyPages = [
             if (!read.ok) return list(visit, read.problems);
             const scopes = readScopeFields(fields, FIRST_SCOPES);
             if (!scopes.ok) return list(visit, scopes.problems);
+            if (mayNotHold(visit, scopes.values)) return confirmFirst('/dashboard/keys');
             const { name, expires } = read.values;
             const { workspaceId } = workspace;
             const order = { workspaceId, userId: me.userId, name, expiresIn: EXPIRIES[expires], scopes: scopes.values };
@@ -108,6 +109,7 @@ export const keyPages = [
             const key = await ownKey(visit);
             // The new key would act, and on Free pay, as somebody else.
             if (key.userId !== visit.me.userId) throw absent();
+            if (mayNotHold(visit, key.scopes)) return confirmFirst(`/dashboard/keys/${key.keyId}`);
             const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
             if (!read.ok) return one(visit, key, read.problems);
             const { overlap } = read.values;
@@ -136,6 +138,15 @@ export const keyPages = [
     }),
 ];
 
+/** Whether this visitor would get a key that reaches beyond a first one, without having confirmed a moment ago. */
+function mayNotHold({ me }: WorkspaceVisit, scopes: Scopes): boolean {
+    return !me.isRecent && isWider(scopes, FIRST_SCOPES);
+}
+
+function confirmFirst(path: string): Sent {
+    return { to: `/dashboard/confirm?next=${encodeURIComponent(path)}` };
+}
+
 /** Narrowing is free; whoever widens confirms that it is them. */
 async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
     const key = await ownKey(visit);
@@ -149,7 +160,7 @@ async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
         if (changed === 'changed') await record(trx, visit, 'key.scopes_changed', key, details);
         return changed;
     });
-    if (done === 'wider') return { to: `/dashboard/confirm?next=${encodeURIComponent(path)}` };
+    if (done === 'wider') return confirmFirst(path);
     return done === 'ended' ? { to: path } : { to: path, notice: 'scopes-changed' };
 }
 
