@@ -1,3 +1,4 @@
+import { domainToASCII } from 'node:url';
 import type { DomainParams } from '../../shared/contracts/claims.ts';
 import { normaliseSite } from '../../shared/domain/site-name.ts';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site-policy.ts';
@@ -36,8 +37,9 @@ function readPolicy(body: SitePolicy, registrable: string): SitePolicy {
     const details: Detail[] = [];
     const wrong = (path: string, message: string) => details.push({ path, code: 'INVALID_VALUE', message });
     const blocked_paths = policy.blocked_paths.map(({ host: written, path_prefix }, place) => {
-        const host = written.trim().toLowerCase().replace(/\.$/, '');
-        const name = normaliseSite(host);
+        const name = normaliseSite(written);
+        // As URLs have it: normalising takes `www.` away, which is a host of its own here.
+        const host = domainToASCII(written.trim()).replace(/\.$/, '');
         if (!name.ok || name.registrable !== registrable) wrong(`/blocked_paths/${place}/host`, `This is no host of ${registrable}.`);
         return { host, path_prefix };
     });

@@ -49,6 +49,16 @@ for (const topology of TOPOLOGIES) {
             dataOf(await product());
         });
 
+        it('blocks parts of a host by its name as people write it', async () => {
+            const claimed = 'bücher.test';
+            await aProvenClaim(world, owner, 'xn--bcher-kva.test');
+            const answer = await owner.call('PUT', `/v1/sites/${encodeURIComponent(claimed)}/policy`, {
+                body: { blocked_paths: [{ host: 'Shop.Bücher.test.', path_prefix: '/admin' }] },
+            });
+            const { blocked_paths } = dataOf<SitePolicy>(answer);
+            expect(isPathBlocked(blocked_paths, 'https://shop.xn--bcher-kva.test/admin/users')).to.equal(true);
+        });
+
         it('cannot lift what an operator blocked, and keeps its own block when the operator lifts that', async () => {
             await world.app.db.transaction((trx) => sites.blockDomain(trx, SHOP, 'asked by mail'));
             dataOf(await put({}));
