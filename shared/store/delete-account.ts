@@ -69,7 +69,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         );
         const others = workspaces.map(({ workspaceId }) => workspaceId).filter((workspaceId) => !alone.includes(workspaceId));
         await forgetInAudit(trx, { userId, email, alone, others });
-        await trx.raw('delete from mails where recipient = ?', [email]);
+        for (const table of ['mails', 'outgoing_mails']) await trx.raw('delete from ?? where recipient = ?', [table, email]);
         for (const table of ['usage', 'usage_hours']) await trx.raw('delete from ?? where account_id = ?', [table, userId]);
         await trx.raw(
             `update users set email = 'deleted', email_normalised = 'deleted ' || id, password_hash = null, verified_at = null,

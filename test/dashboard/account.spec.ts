@@ -254,6 +254,7 @@ describe('an account', function () {
             const { apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'press' });
             const caller = withKey(world, apiKey);
             dataOf(await caller.publish(aPackage('bookbinders.example')));
+            await world.app.db.raw("insert into outgoing_mails (recipient, sealed, due_at) values (?, '', 'infinity')", [email]);
             expect((await person.send('/dashboard/settings/delete', { password: 'not the password' })).status).to.equal(422);
             expect((await person.send('/dashboard/settings/delete', { password: PASSWORD })).to).to.equal('/');
 
@@ -266,7 +267,17 @@ describe('an account', function () {
             );
             const card = dataOf(await stranger(world).call('GET', '/v1/schemas/bookbinders.example'));
             expect(card).to.include({ maintainer: 'The Bookbinders' });
-            for (const table of ['users', 'web_sessions', 'mails', 'mail_links', 'api_keys', 'memberships', 'usage', 'former_users']) {
+            for (const table of [
+                'users',
+                'web_sessions',
+                'mails',
+                'outgoing_mails',
+                'mail_links',
+                'api_keys',
+                'memberships',
+                'usage',
+                'former_users',
+            ]) {
                 const { rows } = await world.app.db.raw('select coalesce(json_agg(t)::text, ?) as text from ?? t', ['', table]);
                 expect(rows[0].text, table).to.not.include(email);
             }
