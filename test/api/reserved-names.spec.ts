@@ -64,6 +64,12 @@ describe('names that need proof', () => {
         expect((await ada.publish(aPackage('shop.github.io'))).status).to.equal(201);
     });
 
+    it('are not reached by a host that is written with a dot at its end', async () => {
+        const refused = await ada.publish(on('airtable.com', 'api.airtable.com.'));
+        expect(seen(refused)).to.deep.equal([422, 'SCHEMA_INVALID']);
+        expect(JSON.stringify(refused.body)).to.include('dot');
+    });
+
     it('are open to the workspace that proved the domain, and to one that an operator lets in', async () => {
         const proved = 'update maintainers set proven_at = ? where registrable = ?';
         const ways: [string, () => Promise<void>][] = [
