@@ -16,6 +16,7 @@ import type { Endpoint, JsonObject, PackageDocument, PackageEndpoint } from '../
 import { versionHash } from '../shared/domain/version-hash.ts';
 import type { Detail } from '../shared/refusals.ts';
 import { type Look, presentEndpoints } from './catalog/present-endpoints.ts';
+import { type FormRead, readForm } from './dashboard/fields.ts';
 import { type Comparison, compareVersions } from './dashboard/registry/compare-packages.ts';
 
 /** What is made of a package beside the event loop, by name. Each takes as long as the package is large. */
@@ -25,6 +26,9 @@ export interface PackageTasks {
     show: { task: { before: string; after: string }; answer: Comparison };
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
     tools: { task: { text: string }; answer: string };
+    form: { task: { bytes: Uint8Array }; answer: FormRead };
+    source: { task: { text: string; isStored: boolean }; answer: string };
+    mistake: { task: { text: string }; answer: string };
     bind: { task: { endpoint: Endpoint; params: JsonObject }; answer: Binding };
     catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; hosts: string[] } };
 }
@@ -49,6 +53,12 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify(exportOpenApi(parse(task.text), task.version));
         case 'tools':
             return JSON.stringify({ success: true, data: exportTools(parse(task.text)) });
+        case 'form':
+            return readForm(task.bytes);
+        case 'source':
+            return escapeHtml(task.isStored ? JSON.stringify(parse(task.text), undefined, 2) : task.text);
+        case 'mistake':
+            return placeOfMistake(task.text);
         case 'bind':
             return bindParams(task.endpoint, task.params, openParamJudge());
         case 'catalog':
@@ -79,6 +89,23 @@ function judge({ bytes, allowed }: PackageTasks['judge']['task']): JudgedPackage
     const { endpoints: _endpoints, ...head } = document;
     const { text, summary, hosts } = contentOf(document);
     return { ok: true, document: head, text, summary, hosts, hash: versionHash(document), warnings };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeHtml(text: string): string {
+    return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
+}
+
+/** The parser's own words repeat the text; where it stopped is what helps. */
+function placeOfMistake(text: string): string {
+    try {
+        JSON.parse(text);
+        return '';
+    } catch (error) {
+        const [, line, column] = /line (\d+) column (\d+)/.exec(String(error)) ?? [];
+        return line === undefined ? '' : `: look at line ${line}, column ${column}`;
+    }
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });

@@ -11,6 +11,9 @@ const LINES: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     show: 'reading',
     openapi: 'reading',
     tools: 'reading',
+    form: 'reading',
+    source: 'reading',
+    mistake: 'reading',
     catalog: 'reading',
     bind: 'fetching',
 };

@@ -1,3 +1,4 @@
+import { parse } from 'node:querystring';
 import { textProblem } from '../../shared/domain/text-rule.ts';
 import { Refusal } from '../../shared/refusals.ts';
 
@@ -20,15 +21,31 @@ const MOST_FIELDS = 200;
  * The fields of an urlencoded body.
  * @throws Refusal VALIDATION_ERROR where a name stands twice, which no form of ours does, or where there are too many.
  */
-export function parseFields(body: Buffer): Fields {
-    const fields = new Map<string, string>();
-    for (const [name, value] of new URLSearchParams(body.toString('utf8'))) {
-        if (fields.has(name)) throw new Refusal('VALIDATION_ERROR', 'A field of this form stands twice.');
-        if (fields.size >= MOST_FIELDS) throw new Refusal('VALIDATION_ERROR', 'This form has too many fields.');
-        fields.set(name, value);
-    }
-    return fields;
+export function parseFields(body: Uint8Array): Fields {
+    return fieldsOf(readForm(body));
 }
+
+/** What an urlencoded body holds, or what is wrong with it. */
+export type FormRead = { ok: true; fields: [string, string][] } | { ok: false; problem: string };
+
+/** Reads an urlencoded body, in place: of one of many MiB the reader of URLs takes seconds. */
+export function readForm(body: Uint8Array): FormRead {
+    for (let at = body.indexOf(PLUS); at !== -1; at = body.indexOf(PLUS, at + 1)) body[at] = SPACE;
+    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
+    const fields = Object.entries(parse(text, '&', '=', { maxKeys: MOST_FIELDS + 1 }));
+    if (fields.some(([, value]) => typeof value !== 'string')) return { ok: false, problem: 'A field of this form stands twice.' };
+    if (fields.length > MOST_FIELDS) return { ok: false, problem: 'This form has too many fields.' };
+    return { ok: true, fields: fields as [string, string][] };
+}
+
+/** @throws Refusal VALIDATION_ERROR */
+export function fieldsOf(read: FormRead): Fields {
+    if (!read.ok) throw new Refusal('VALIDATION_ERROR', read.problem);
+    return new Map(read.fields);
+}
+
+const PLUS = 0x2b;
+const SPACE = 0x20;
 
 /** Reads all fields of a form, every problem at once. A field that was not sent counts as empty. */
 export function readFields<T extends object>(fields: Fields, readers: { [name in keyof T]: Reader<T[name]> }): FormResult<T> {

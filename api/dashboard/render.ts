@@ -10,7 +10,7 @@ import { noticeText } from './notices.ts';
 import { isOperator } from './operators.ts';
 import type { Shown } from './page.ts';
 
-/** Values are escaped unless a view says otherwise (`<%~`), which only includes, layouts and `it.page.secrets()` need. */
+/** Values are escaped unless a view says otherwise (`<%~`): includes, layouts, `it.page.secrets()`, and a package escaped before. */
 const eta = new Eta({
     views: fileURLToPath(new URL('views', import.meta.url)),
     cache: true,

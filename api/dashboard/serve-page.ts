@@ -5,6 +5,7 @@ import type { Passwords } from '../../shared/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { SignedIn } from '../../shared/store/web-sessions.ts';
 import { createKeyedQueue, type KeyedQueue } from '../keyed-queue.ts';
+import { workOnPackage } from '../package-work.ts';
 import { limitIdentity } from '../plugins/client-address.ts';
 import { readBytes } from '../plugins/input-guard.ts';
 import { browserTokenOf, nameBrowser, requireOwnForm, signIn, signOut } from '../plugins/session.ts';
@@ -12,7 +13,7 @@ import { goneSignal } from '../serve.ts';
 import { askFor } from './ask.ts';
 import { askToConfirm } from './ask-to-confirm.ts';
 import { sendFile } from './download.ts';
-import { type Fields, FORM_BYTES, parseFields } from './fields.ts';
+import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
 import { letIn } from './let-in.ts';
 import { isOpenedByPerson } from './opened-by-person.ts';
 import { isOperator } from './operators.ts';
@@ -80,7 +81,10 @@ async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Pro
     if (!isForm || encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Pages take forms: application/x-www-form-urlencoded.');
     }
-    return parseFields(await readBytes(request.raw.req, request.app.signedIn === undefined ? FORM_BYTES : formBytes));
+    const { signedIn } = request.app;
+    const bytes = await readBytes(request.raw.req, signedIn === undefined ? FORM_BYTES : formBytes);
+    if (signedIn === undefined || bytes.length <= FORM_BYTES) return parseFields(bytes);
+    return fieldsOf((await workOnPackage('form', signedIn.userId, { bytes })).answer);
 }
 
 /**

@@ -51,6 +51,18 @@ describe('a workspace’s own schemas on the dashboard', function () {
     const latestOf = async (site: string) =>
         (await stranger(world).call('GET', `/v1/schemas/${site}`)).body['data'] as { version: number } | undefined;
 
+    it('may be megabytes large: what cannot be published is shown again as it was sent', async () => {
+        const { person } = await contributor();
+        const text = `{"description": "<b>'&'</b> ${'"+"'.repeat(400_000)}`;
+        const refused = await send(person, text);
+        expect(refused.status).to.equal(422);
+        expect(wordsOf(refused.html)).to.match(/This is no JSON: look at line 1, column \d+\./);
+        const [, shown = ''] = /<textarea[^>]*>\n([^<]*)<\/textarea>/.exec(refused.html) ?? [];
+        const read = shown.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&gt;', '>');
+        expect(read.replaceAll('&amp;', '&') === text, 'as it was sent').to.equal(true);
+        expect((await send(person, 'x'.repeat(4 * 1024 * 1024 + 1))).status).to.equal(413);
+    });
+
     it('are checked first, then published, credited, listed and managed', async () => {
         const { person, userId } = await contributor();
         const site = freshSite();

@@ -1,6 +1,9 @@
+import { PACKAGE_BYTES } from '../../../shared/contracts/contract.ts';
 import type { PublishAnswer } from '../../../shared/contracts/schemas.ts';
 import { normaliseSite } from '../../../shared/domain/site-name.ts';
-import { readPackage } from '../../../shared/store/versions.ts';
+import { Refusal } from '../../../shared/refusals.ts';
+import { readPackageText } from '../../../shared/store/versions.ts';
+import { workOnPackage } from '../../package-work.ts';
 import { memberCaller, type Told } from '../ask.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
@@ -14,8 +17,8 @@ export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
     const { app, query } = visit;
     const name = normaliseSite(query('site') ?? '');
     const latest = name.ok ? (await app.latest.find(name)).version : undefined;
-    const document = latest === undefined || latest.yankReason === 'legal' ? undefined : await readPackage(app.browse, latest.versionId);
-    return form(document === undefined ? '' : JSON.stringify(document, undefined, 2), {});
+    const stored = latest === undefined || latest.yankReason === 'legal' ? undefined : await readPackageText(app.browse, latest.versionId);
+    return form(visit, stored ?? '', {}, { isStored: stored !== undefined });
 }
 
 /**
@@ -24,12 +27,13 @@ export async function publishForm(visit: WorkspaceVisit): Promise<Shown> {
  */
 export async function sendPackage(visit: WorkspaceVisit): Promise<Answer> {
     const text = (visit.fields.get('package') ?? '').toWellFormed();
-    if (text.trim() === '') return form(text, { problem: 'Paste a package, or choose a file.' });
+    if (text.length > PACKAGE_BYTES) throw new Refusal('PAYLOAD_TOO_LARGE');
+    if (text.trim() === '') return form(visit, text, { problem: 'Paste a package, or choose a file.' });
     const checked = await check(visit, text);
-    if ('refused' in checked) return form(text, refusalOf(text, checked.refused));
+    if ('refused' in checked) return form(visit, text, await refusalOf(visit, text, checked.refused));
     const { report } = checked;
     const isSame = visit.fields.get('checked') === report.version_hash;
-    if (visit.fields.get('step') !== 'publish' || !isSame) return form(text, checked);
+    if (visit.fields.get('step') !== 'publish' || !isSame) return form(visit, text, checked);
 
     const follows = visit.fields.get('follows') ?? '';
     const answer = await visit.ask({
@@ -39,7 +43,7 @@ export async function sendPackage(visit: WorkspaceVisit): Promise<Answer> {
         headers: HASH.test(follows) ? { 'if-match': `"${follows}"` } : {},
         as: memberCaller(visit),
     });
-    if (!answer.ok) return form(text, refusalOf(text, answer.refused));
+    if (!answer.ok) return form(visit, text, await refusalOf(visit, text, answer.refused));
     const { site, created } = answer.body['data'] as PublishAnswer;
     return { to: `/dashboard/schemas/${site}`, notice: created ? 'schema-published' : 'schema-unchanged' };
 }
@@ -53,30 +57,30 @@ async function check(visit: WorkspaceVisit, text: string): Promise<Checked> {
     return { report, follows: latest?.versionHash };
 }
 
-function refusalOf(text: string, { code, message, details }: Told): { problem: string; details?: Told['details'] } {
-    if (code === 'INVALID_JSON') return { problem: `This is no JSON${placeOfMistake(text)}.` };
+async function refusalOf(
+    { me }: WorkspaceVisit,
+    text: string,
+    { code, message, details }: Told,
+): Promise<{ problem: string; details?: Told['details'] }> {
+    if (code === 'INVALID_JSON') {
+        const { answer: place } = await workOnPackage('mistake', me.userId, { text });
+        return { problem: `This is no JSON${place}.` };
+    }
     return details === undefined ? { problem: message } : { problem: message, details };
 }
 
-/** The parser's own words repeat the text; where it stopped is what helps. */
-function placeOfMistake(text: string): string {
-    try {
-        JSON.parse(text);
-        return '';
-    } catch (error) {
-        const [, line, column] = /line (\d+) column (\d+)/.exec(String(error)) ?? [];
-        return line === undefined ? '' : `: look at line ${line}, column ${column}`;
-    }
-}
-
-function form(
+/** The package goes into the page as it was escaped beside the event loop: large ones take that long. */
+async function form(
+    { me }: WorkspaceVisit,
     text: string,
     more: { problem?: string; details?: Told['details']; report?: PublishAnswer; follows?: string | undefined },
-): Shown {
+    { isStored = false } = {},
+): Promise<Shown> {
+    const source = text === '' ? '' : (await workOnPackage('source', me.userId, { text, isStored })).answer;
     return {
         view: 'schemas/new',
         title: 'Publish a schema',
         status: more.problem === undefined ? 200 : 422,
-        model: { text, problem: undefined, report: undefined, follows: undefined, ...more, details: more.details ?? [] },
+        model: { source, problem: undefined, report: undefined, follows: undefined, ...more, details: more.details ?? [] },
     };
 }

@@ -1,0 +1,32 @@
+import { expect } from 'chai';
+import { parseFields, readForm } from '../../api/dashboard/fields.ts';
+
+const MOST_FORM = 12 * 1024 * 1024;
+
+describe('the fields of a form', () => {
+    const read = (text: string) => Object.fromEntries(parseFields(Buffer.from(text)));
+
+    it('are what browsers send', () => {
+        const sent = { name: 'Zoë & co', text: 'a+b = c\r\n%41 "quoted"', empty: '', __proto: 'x', 中: '中文 🙂' };
+        expect(read(new URLSearchParams(sent).toString())).to.deep.equal(sent);
+        expect(read('')).to.deep.equal({});
+        expect(read('a=%zz&b=%ff&c')).to.deep.equal({ a: '%zz', b: '\ufffd', c: '' });
+    });
+
+    it('stand once each, and there are 200 at the most', () => {
+        const many = (count: number) => Array.from({ length: count }, (_, at) => `f${at}=1`).join('&');
+        expect(Object.keys(read(many(200))).length).to.equal(200);
+        expect(() => read(many(201))).to.throw('too many fields');
+        expect(() => read('a=1&b=2&a=3')).to.throw('stands twice');
+    });
+
+    it('take no time by their letters, whatever is sent', () => {
+        for (const unit of ['+', 'a+', '%2B', '%e4%b8%ad', '%', '&', 'a&', '=']) {
+            const body = Buffer.from(`package=${unit.repeat(Math.floor((MOST_FORM - 8) / unit.length))}`);
+            const began = process.threadCpuUsage();
+            readForm(body);
+            const { user } = process.threadCpuUsage(began);
+            expect(user / 1000, unit).to.be.below(1500);
+        }
+    });
+});
