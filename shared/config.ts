@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { type EgressAllowEntry, parseEgressAllow } from './domain/egress-allow.ts';
 import { parseSecretKeys, type SecretKey } from './domain/key-ring.ts';
 import { joinNames, type NameList, readNames } from './domain/name-list.ts';
-import { SHIPPED_RESERVED } from './reserved-names.ts';
+import { shippedReserved } from './reserved-names.ts';
 
 /** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
 export interface Config {
@@ -105,7 +105,7 @@ export function readConfig(env: Env = process.env): Config {
         secretKeys: read.secretKeys('SECRET_KEYS'),
         dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
         demo: read.flag('DEMO', databaseUrl === undefined),
-        reservedDomains: read.names('RESERVED_DOMAINS', SHIPPED_RESERVED),
+        reservedDomains: read.names('RESERVED_DOMAINS', shippedReserved()),
         logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
         cost: {
             perRequest: read.amount('COST_PER_REQUEST'),

@@ -1,14 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { type NameList, readNames } from './domain/name-list.ts';
 
-/** Domains that nobody takes by coming first, as they are shipped. */
-export const SHIPPED_RESERVED: NameList = shipped('reserved-domains.txt');
+/** Domains that need proof or an operator, as they are shipped. */
+export const shippedReserved = (): NameList => shipped('reserved-domains.txt');
 
 /** Hosts where users keep content under the name of somebody else. */
-export const USER_CONTENT_HOSTS: NameList = shipped('user-content-hosts.txt');
+export const userContentHosts = (): NameList => shipped('user-content-hosts.txt');
 
+const lists = new Map<string, NameList>();
+
+/** Read on first use: the command line reads settings too, and is published without these files. */
 function shipped(name: string): NameList {
+    const known = lists.get(name);
+    if (known !== undefined) return known;
     const read = readNames(readFileSync(new URL(`data/${name}`, import.meta.url), 'utf8'));
     if (!read.ok) throw new Error(`shared/data/${name}:${read.line} ${read.problem}`);
+    lists.set(name, read.list);
     return read.list;
 }

@@ -5,7 +5,7 @@ import type { PackageContent } from '../../shared/domain/package-content.ts';
 import { registrableDomain } from '../../shared/domain/site-name.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { USER_CONTENT_HOSTS } from '../../shared/reserved-names.ts';
+import { userContentHosts } from '../../shared/reserved-names.ts';
 import type { Caller } from '../../shared/store/keys.ts';
 import type { LookAlike } from '../../shared/store/look-alikes.ts';
 import * as schemas from '../../shared/store/schemas.ts';
@@ -81,7 +81,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
 /** What of a package needs proof or an operator: a reserved domain, or a host where users keep content. */
 function reservedName({ config }: App, site: string, hosts: readonly string[]): string | undefined {
     if (holdsName(config.reservedDomains, site)) return site;
-    return hosts.find((host) => holdsName(USER_CONTENT_HOSTS, host));
+    return hosts.find((host) => holdsName(userContentHosts(), host));
 }
 
 /** Compared beside the event loop, as it was judged. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { joinNames, readNames } from '../../shared/domain/name-list.ts';
-import { SHIPPED_RESERVED } from '../../shared/reserved-names.ts';
+import { shippedReserved } from '../../shared/reserved-names.ts';
 import { addMaintainer, grantMaintainer, transferDomain } from '../../shared/store/maintainers.ts';
 import { blockDomain } from '../../shared/store/sites.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
@@ -15,7 +15,7 @@ describe('names that need proof', () => {
     before(async () => {
         const own = readNames('own-bank.test\n!wise.com');
         if (!own.ok) throw new Error(own.problem);
-        world = await openWorld({ workers: 0, config: { reservedDomains: joinNames(SHIPPED_RESERVED, own.list) } });
+        world = await openWorld({ workers: 0, config: { reservedDomains: joinNames(shippedReserved(), own.list) } });
         ada = await join(world);
     });
     after(() => world.close());
