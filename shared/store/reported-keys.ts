@@ -20,14 +20,18 @@ export async function revokeReported(
 }
 
 async function revoke(trx: Db, secrets: Secrets, { hashes, publicUrl }: { hashes: Buffer[]; publicUrl: string }): Promise<void> {
-    const { rows } = await trx.raw<{ rows: { id: string; name: string; prefix: string; workspace_id: string; email: string }[] }>(
+    const { rows } = await trx.raw<{
+        rows: { id: string; name: string; prefix: string; workspace_id: string; email: string; is_verified: boolean }[];
+    }>(
         `update api_keys k set revoked_at = app_now() from users u
          where k.hash = any(?::bytea[]) and k.revoked_at is null and u.id = k.user_id
-         returning k.id, k.name, k.prefix, k.workspace_id, u.email`,
+         returning k.id, k.name, k.prefix, k.workspace_id, u.email, u.verified_at is not null as is_verified`,
         [hashes],
     );
-    for (const { id, name, prefix, workspace_id: workspaceId, email } of rows) {
+    for (const { id, name, prefix, workspace_id: workspaceId, email, is_verified } of rows) {
         await recordAct(trx, { workspaceId, actor: 'system', action: 'key.reported', target: id, details: { name } });
+        // An address that nobody confirmed may be a stranger's.
+        if (!is_verified) continue;
         await queueMail(trx, secrets, {
             to: email,
             subject: 'A leaked API key of yours was revoked',

@@ -76,10 +76,11 @@ export async function forgetNews(db: Db): Promise<void> {
     await db.raw("delete from workspace_news where mailed_at < app_now() - interval '1 day'");
 }
 
+/** Those who confirmed their address: any other may be a stranger's. */
 async function ownersOfWorkspace(db: Db, workspaceId: string): Promise<string[]> {
     const { rows } = await db.raw<{ rows: { email: string }[] }>(
         `select u.email from memberships m join users u on u.id = m.user_id
-         where m.workspace_id = ? and m.role = 'owner' and u.deleted_at is null order by u.id`,
+         where m.workspace_id = ? and m.role = 'owner' and u.deleted_at is null and u.verified_at is not null order by u.id`,
         [workspaceId],
     );
     return rows.map(({ email }) => email);

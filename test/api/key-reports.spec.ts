@@ -47,6 +47,14 @@ describe('a report of leaked keys', () => {
         expect([await mails(leaked), await mails(other)]).to.deep.equal([1, 0]);
     });
 
+    it('mails nobody whose address may be a stranger’s: one that was never confirmed', async () => {
+        const leaked = await join(world);
+        await world.app.db.raw('update users set verified_at = null where id = ?', [leaked.userId]);
+        const { body } = await report([{ token: leaked.apiKey }]);
+        expect(body).to.have.nested.property('[0].label', 'true_positive');
+        expect(await mails(leaked)).to.equal(0);
+    });
+
     it('stands in the audit of the workspace, without the address of the reporter', async () => {
         const leaked = await join(world);
         const { id } = dataOf<{ key: { id: string } }>(await leaked.call('GET', '/v1/account')).key;
