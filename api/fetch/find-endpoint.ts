@@ -66,7 +66,7 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
-    judgePolicy(app, standing.policy, endpoint);
+    judgePolicy(app, standing.policy, endpoint, version.verifiedAt !== null);
     const { siteCredits, siteConcurrency, siteRate, policy, latestOfDay, stamp } = standing;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {

@@ -4,12 +4,13 @@ import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 
 /**
- * Holds a call against what the site's owner allows.
+ * Holds a call against what the site's owner allows. Its author may be anybody: that a POST only reads is believed of a verified version.
  * @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE
  */
-export function judgePolicy({ clock }: App, policy: SitePolicy | null, { effect }: Endpoint): void {
+export function judgePolicy({ clock }: App, policy: SitePolicy | null, { effect, method }: Endpoint, isVerified: boolean): void {
     if (policy === null) return;
-    if (!policy.writes && effect === 'write') throw new Refusal('SITE_BLOCKED', "The site's owner allows no calls that may change it.");
+    const mayWrite = effect === 'write' || (method !== 'GET' && method !== 'HEAD' && !isVerified);
+    if (!policy.writes && mayWrite) throw new Refusal('SITE_BLOCKED', "The site's owner allows no calls that may change it.");
     if (policy.hours === null) return;
     const retryAfter = secondsUntilOpen(policy.hours, clock.now());
     if (retryAfter === 0) return;

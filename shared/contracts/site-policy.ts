@@ -13,7 +13,11 @@ const timeOfDay = () =>
 /** What is left out has its default: nothing is blocked. */
 const policy = () => ({
     blocked: Joi.boolean().default(false).description('Nothing of the domain is called, looked up or published'),
-    writes: Joi.boolean().default(true).description('False: no endpoint that may change the site is called'),
+    writes: Joi.boolean()
+        .default(true)
+        .description(
+            'False: no endpoint that may change the site is called; a POST that its author says only reads counts until its version is verified',
+        ),
     blocked_paths: Joi.array()
         .items(
             Joi.object({

@@ -73,6 +73,8 @@ for (const topology of TOPOLOGIES) {
             const order = { endpoint: 'order', params: { product: 3, note: 'with care' } };
             expect(codeOf(await product(order))).to.equal('SITE_BLOCKED');
             expect(codeOf(await product({ ...order, dry_run: true }))).to.equal('SITE_BLOCKED');
+            const saidToRead = { endpoint: 'graphql', params: { q: 'mutation' } };
+            expect(codeOf(await product(saidToRead)), 'a POST that nobody verified').to.equal('SITE_BLOCKED');
             dataOf(await product());
             expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/1']);
         });
