@@ -24,6 +24,8 @@ export interface WorldOptions {
     /** How many workers run in this process. */
     workers?: number;
     config?: Partial<Config>;
+    /** Stands in DATABASE_URL; the server of the tests asks for none. */
+    databasePassword?: string;
     /** Each worker verifies what was published, as it does in production; without it publishing calls nobody. */
     verifier?: VerifierOptions;
     /** Only the proofs that the guard's tests can fail pass one. */
@@ -49,9 +51,11 @@ export interface World {
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-    const { topology = TOPOLOGIES[0] ?? 'postgres', workers: workerCount = 1, verifier, connector } = options;
+    const { topology = TOPOLOGIES[0] ?? 'postgres', workers: workerCount = 1, verifier, connector, databasePassword = '' } = options;
     const database = await createTestDatabase();
-    const config = testConfig(database.url, topology, options.config ?? {});
+    const databaseUrl = new URL(database.url);
+    if (databasePassword !== '') databaseUrl.password = databasePassword;
+    const config = testConfig(databaseUrl.href, topology, options.config ?? {});
     const logged: Record<string, unknown>[] = [];
     const log = openLog(config.logLevel, { write: (line: string) => void logged.push(JSON.parse(line)) });
     const clock: Clock = openClock();
