@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { NO_POLICY } from '../../shared/domain/site-policy.ts';
+import { setPolicy } from '../../shared/store/site-policies.ts';
 import { eventually } from '../support/eventually.ts';
 import { BAZAAR, FAIR, MARKET, stall } from '../support/market.ts';
 import { dataOf, INTENT } from '../support/routes.ts';
@@ -54,6 +56,17 @@ for (const topology of TOPOLOGIES) {
             expect(outcome).to.equal('passed');
             expect(v.stallsCalled()).to.deep.equal(['found', 'looked_at', ...Array.from({ length: 18 }, (_, number) => `stall_${number}`)]);
             expect(v.market.calls.slice(0, 2).map(({ method }) => method)).to.deep.equal(['POST', 'HEAD']);
+        });
+
+        it('sends no POST to a site whose owner allows no writes', async () => {
+            await open();
+            const { app } = v.world;
+            await app.db.raw('insert into domains (registrable) values (?)', [MARKET]);
+            await setPolicy(app.db, MARKET, { ...NO_POLICY, writes: false });
+            await v.publish(MARKET, [stall(v.market, MARKET, 'found', { method: 'POST', kind: 'search' }), fruit()]);
+            await v.ended(MARKET, 1);
+            expect(v.stallsCalled()).to.not.include('found');
+            expect((await v.card(MARKET)).verified).to.equal(false);
         });
 
         it('comes to every endpoint of a large package in turn, and back to what failed', async () => {

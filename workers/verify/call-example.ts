@@ -57,6 +57,9 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     for (;;) {
         const standing = await findLatest(app.db, { site, registrable });
         if (standing.isBlocked) return refused('SITE_BLOCKED');
+        // That its author says it reads proves nothing, and calling it would be the proof.
+        const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
+        if (standing.policy?.writes === false && !isPlainRead) return refused('SITE_BLOCKED');
         const hours = standing.policy?.hours ?? null;
         if (hours !== null && secondsUntilOpen(hours, app.clock.now()) > 0) return refused('SITE_UNAVAILABLE');
         if (standing.version?.versionId !== versionId) return refused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
