@@ -39,9 +39,9 @@ export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result
     return queuesOf(app).accounts.run({ keys: [caller.accountId], gone, full }, work);
 }
 
-/** What one more write of the account would be told now, if anything. */
-export function accountRefusal(app: App, caller: Caller): Refusal | undefined {
-    return queuesOf(app).accounts.isFull(caller.accountId) ? accountFull(app, caller) : undefined;
+/** What one more write of the account would be told now, if anything. @param begun packages of it that are not answered yet */
+export function accountRefusal(app: App, caller: Caller, begun: number): Refusal | undefined {
+    return begun > WAITING_PER_ACCOUNT || queuesOf(app).accounts.isFull(caller.accountId) ? accountFull(app, caller) : undefined;
 }
 
 /** The second half, within the first: a place among the few writes that use a connection. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { openDb } from '../../shared/db.ts';
@@ -147,6 +149,26 @@ describe('a crowd of writes', function () {
         expect(rest.map(({ status }) => status)).to.deep.equal(Array(5).fill(200));
         await Promise.all(held.map(({ release }) => release()));
         expect((await stuck).status).to.equal(200);
+    });
+
+    it('of packages that never arrive whole takes memory for a few alone, and leaves room when it is gone', async () => {
+        const [slow, body] = [await join(world, { plan: 'pro' }), JSON.stringify(aPackage('slow.test'))];
+        const { hostname, port } = new URL(world.base);
+        const open = () => {
+            const socket = connect(Number(port), hostname).on('error', () => undefined);
+            const head = ['POST /v1/schemas HTTP/1.1', 'Host: x', `Authorization: Bearer ${slow.apiKey}`, 'Content-Type: application/json'];
+            socket.write(`${head.join('\r\n')}\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, -1)}`);
+            return socket;
+        };
+        const sockets = Array.from({ length: INSIDE + 1 }, open);
+        const [answer] = (await Promise.race(sockets.map((socket) => once(socket, 'data')))) as [Buffer];
+        expect(answer.toString()).to.match(/^HTTP\/1.1 429 [\s\S]*RATE_LIMITED/);
+        expect(await look(), 'others').to.equal('success');
+        for (const socket of sockets) socket.destroy();
+        await eventually(
+            async () => (await slow.publish(aPackage('slow.test'))).status,
+            (status) => status === 201,
+        );
     });
 
     it('forgets a write whose caller hung up before its turn', async () => {
