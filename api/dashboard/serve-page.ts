@@ -82,9 +82,27 @@ async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Pro
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Pages take forms: application/x-www-form-urlencoded.');
     }
     const { signedIn } = request.app;
-    const bytes = await readBytes(request.raw.req, signedIn === undefined ? FORM_BYTES : formBytes);
-    if (signedIn === undefined || bytes.length <= FORM_BYTES) return parseFields(bytes);
-    return fieldsOf((await workOnPackage('form', signedIn.userId, { bytes })).answer);
+    if (signedIn === undefined || formBytes <= FORM_BYTES) return parseFields(await readBytes(request.raw.req, FORM_BYTES));
+    return readLargeForm(request, { userId: signedIn.userId, formBytes });
+}
+
+/** By person: large forms that are on their way. Each may take 12 MiB of memory before it waits for its turn. */
+const arriving = new Map<string, number>();
+
+/** @throws Refusal RATE_LIMITED */
+async function readLargeForm(request: Request, { userId, formBytes }: { userId: string; formBytes: number }): Promise<Fields> {
+    const before = arriving.get(userId) ?? 0;
+    if (before > FORMS_WAITING) throw formsFull('key');
+    arriving.set(userId, before + 1);
+    try {
+        const bytes = await readBytes(request.raw.req, formBytes);
+        if (bytes.length <= FORM_BYTES) return parseFields(bytes);
+        return fieldsOf((await workOnPackage('form', userId, { bytes })).answer);
+    } finally {
+        const left = (arriving.get(userId) ?? 1) - 1;
+        if (left === 0) arriving.delete(userId);
+        else arriving.set(userId, left);
+    }
 }
 
 /**

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
 import { openDb } from '../../shared/db.ts';
@@ -21,6 +23,26 @@ describe('a crowd of forms', function () {
     after(async () => {
         await other.destroy();
         await world.close();
+    });
+
+    it('of one person that never arrive whole takes memory for a few alone', async () => {
+        const [crowd, good] = [await signUp(world), await signUp(world)];
+        const { hostname, port } = new URL(world.base);
+        const sockets = Array.from({ length: INSIDE + 1 }, () => {
+            const cookie = [...crowd.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+            const head = ['POST /dashboard/schemas/new HTTP/1.1', 'Host: x', `Cookie: ${cookie}`, 'Content-Length: 5000000'];
+            const socket = connect(Number(port), hostname).on('error', () => undefined);
+            socket.write(`${head.join('\r\n')}\r\nContent-Type: application/x-www-form-urlencoded\r\n\r\npackage=`);
+            return socket;
+        });
+        const [answer] = (await Promise.race(sockets.map((socket) => once(socket, 'data')))) as [Buffer];
+        expect(answer.toString()).to.match(/^HTTP\/1.1 429 /);
+        expect((await good.send('/dashboard/schemas/new', { package: '{' })).status, 'others').to.equal(422);
+        for (const socket of sockets) socket.destroy();
+        await eventually(
+            async () => (await crowd.send('/dashboard/schemas/new', { package: '{' })).status,
+            (status) => status === 422,
+        );
     });
 
     it('of one person holds one database connection, and other people are served meanwhile', async () => {
