@@ -23,6 +23,8 @@ export class AdminFault extends Error {
 export interface Operator {
     db: Db;
     secrets: Secrets;
+    /** Of the first key of SECRET_KEYS, with which this encrypts; undefined where the ring is in the database. */
+    secretKeyId: string | undefined;
     /** As it stands in the audit. */
     actor: string;
 }
@@ -40,7 +42,7 @@ export async function openOperator(env?: Env): Promise<Operator> {
     const keys = secretKeys.length > 0 ? secretKeys : readSecretKeys(dataDir);
     // The services warn of a ring in the database at each start; a command need not.
     const secrets = openSecrets({ db, keys, log: { warn: () => undefined } });
-    return { db, secrets, actor: `operator ${loginName()}` };
+    return { db, secrets, secretKeyId: keys[0]?.id, actor: `operator ${loginName()}` };
 }
 
 /** A change and its entry in the audit, both or neither. `before` and `after` never hold a key. */

@@ -3,6 +3,7 @@ import { ConfigFault } from '../../shared/config.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addAuditCommands } from './audit.ts';
 import type { Work } from './command.ts';
+import { addCredentialCommands } from './credentials.ts';
 import { addKeyCommands } from './keys.ts';
 import { addMoneyCommands } from './money.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
@@ -54,6 +55,7 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
         addSiteCommands,
         addRegistryCommands,
         addRequestCommands,
+        addCredentialCommands,
         addAuditCommands,
     ])
         add(program, run);

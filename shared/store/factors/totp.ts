@@ -1,7 +1,8 @@
 import type { Db } from '../../db.ts';
 import type { Secrets } from '../../secrets.ts';
 
-const PURPOSE = 'totp';
+/** Of the key ring. */
+export const TOTP_PURPOSE = 'totp';
 /** A code counts 30 seconds before and after its own half minute: phones are a little off. */
 const TOLERANCE_SECONDS = 30;
 
@@ -18,14 +19,14 @@ export interface TotpParts {
 /** The secret that an authenticator app is to get, in base32: kept until its first code confirms it. */
 export async function pendingTotp({ db, secrets }: TotpParts, userId: string): Promise<string> {
     const row = await findRow(db, userId);
-    const kept = row?.confirmed_at === null ? await secrets.open(row.sealed, PURPOSE) : undefined;
+    const kept = row?.confirmed_at === null ? await secrets.open(row.sealed, TOTP_PURPOSE) : undefined;
     if (kept !== undefined) return kept.toString('utf8');
     const { generateSecret } = await import('otplib');
     const secret = generateSecret();
     await db.raw(
         `insert into totp_secrets (user_id, sealed) values (?, ?)
          on conflict (user_id) do update set sealed = excluded.sealed, last_step = null where totp_secrets.confirmed_at is null`,
-        [userId, await secrets.seal(secret, PURPOSE)],
+        [userId, await secrets.seal(secret, TOTP_PURPOSE)],
     );
     return secret;
 }
@@ -49,7 +50,7 @@ export async function removeTotp(db: Db, userId: string): Promise<void> {
 async function judge({ db, secrets, now }: TotpParts, userId: string, code: string, state: string): Promise<TotpVerdict> {
     const row = await findRow(db, userId, state);
     if (row === undefined) return 'wrong';
-    const secret = await secrets.open(row.sealed, PURPOSE);
+    const secret = await secrets.open(row.sealed, TOTP_PURPOSE);
     if (secret === undefined) return 'unreadable';
     const token = code.replaceAll(/\s/g, '');
     if (!/^\d{6}$/.test(token)) return 'wrong';

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import { generate } from 'otplib';
+import { runAdmin } from '../../bin/admin/run-admin.ts';
+import type { Db } from '../../shared/db.ts';
+import { newSecretKey } from '../../shared/domain/key-ring.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { createAccount } from '../../shared/store/accounts.ts';
+import { listChanges } from '../../shared/store/audit.ts';
+import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/factors/totp.ts';
+import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { testSecrets } from '../support/secrets.ts';
+
+const [OLD, NEW, GONE] = [newSecretKey('old'), newSecretKey('new'), newSecretKey('gone')];
+const NOW = Date.now();
+
+describe('credentials rotate', () => {
+    let database: OpenedDatabase;
+    let db: Db;
+
+    beforeEach(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+    });
+    afterEach(() => database.close());
+
+    async function rotate(keys: string): Promise<{ code: number; json: JsonObject; told: string }> {
+        const [out, err]: [string[], string[]] = [[], []];
+        const terminal = { print: (line: string) => out.push(line), complain: (line: string) => err.push(line) };
+        const env = { DATABASE_URL: database.url, DATA_DIR: '/nonexistent', SECRET_KEYS: keys };
+        const code = await runAdmin(['credentials', 'rotate', '--json'], terminal, env);
+        return { code, json: JSON.parse(out.at(-1) ?? 'null'), told: err.join('\n') };
+    }
+    const counts = (rewrapped: number, current: number, unreadable: number) => [{ table: 'totp_secrets', rewrapped, current, unreadable }];
+
+    let people = 0;
+    /** Somebody who set an authenticator app up under these keys. */
+    async function withApp(keys: string): Promise<{ userId: string; secret: string }> {
+        people += 1;
+        const { userId } = await createAccount(db, { email: `person${people}@people.example`, plan: 'free' });
+        const parts = { db, secrets: testSecrets(db, keys), now: NOW };
+        const secret = await pendingTotp(parts, userId);
+        expect(await confirmTotp(parts, userId, await codeOf(secret, NOW))).to.equal('right');
+        return { userId, secret };
+    }
+
+    const codeOf = (secret: string, now: number) => generate({ secret, epoch: Math.floor(now / 1000) });
+
+    /** A code of the app, `steps` half minutes later, judged by a service with these keys. */
+    async function enters({ userId, secret }: { userId: string; secret: string }, keys: string, steps: number): Promise<TotpVerdict> {
+        const now = NOW + steps * 30_000;
+        return useTotp({ db, secrets: testSecrets(db, keys), now }, userId, await codeOf(secret, now));
+    }
+
+    it('lets people sign in with their authenticator apps once the old key is gone', async () => {
+        const [ada, grace] = [await withApp(OLD), await withApp(OLD)];
+        expect(await enters(ada, NEW, 1)).to.equal('unreadable');
+        const { code, json } = await rotate(`${NEW},${OLD}`);
+        expect([code, json]).to.deep.equal([0, { key: 'new', tables: counts(2, 0, 0) }]);
+        for (const person of [ada, grace]) expect(await enters(person, NEW, 2)).to.equal('right');
+    });
+
+    it('takes each code once all the same', async () => {
+        const ada = await withApp(OLD);
+        expect(await enters(ada, OLD, 1)).to.equal('right');
+        await rotate(`${NEW},${OLD}`);
+        expect(await enters(ada, NEW, 1)).to.equal('wrong');
+    });
+
+    it('does nothing where it was done, and goes on where it ended early', async () => {
+        await withApp(OLD);
+        await rotate(`${NEW},${OLD}`);
+        const { rows: before } = await db.raw('select user_id, sealed from totp_secrets');
+        await withApp(OLD);
+        expect((await rotate(`${NEW},${OLD}`)).json['tables']).to.deep.equal(counts(1, 1, 0));
+        expect((await rotate(`${NEW},${OLD}`)).json['tables']).to.deep.equal(counts(0, 2, 0));
+        const { rows: after } = await db.raw('select user_id, sealed from totp_secrets where user_id = ?', [before[0].user_id]);
+        expect(after).to.deep.equal(before);
+    });
+
+    it('leaves alone what no key opens, and says so', async () => {
+        const [ada, lost] = [await withApp(OLD), await withApp(GONE)];
+        const { code, json, told } = await rotate(`${NEW},${OLD}`);
+        expect([code, json['tables']]).to.deep.equal([0, counts(1, 0, 1)]);
+        expect(told).to.include('opens 1 of these secrets');
+        expect([await enters(ada, NEW, 1), await enters(lost, NEW, 1)]).to.deep.equal(['right', 'unreadable']);
+        expect((await rotate(`${NEW},${GONE}`)).json['tables']).to.deep.equal(counts(1, 1, 0));
+        expect(await enters(lost, NEW, 2)).to.equal('right');
+    });
+
+    it('takes a large table in batches, and two at once do it once', async () => {
+        const sealed = await testSecrets(db, OLD).seal('JBSWY3DPEHPK3PXP', 'totp');
+        await db.raw(
+            `insert into users (id, email, email_normalised) select 'usr_' || n, n || '@crowd.example', n || '@crowd.example'
+             from generate_series(1, 1201) as n`,
+        );
+        await db.raw("insert into totp_secrets (user_id, sealed) select id, ? from users where email like '%@crowd.example'", [sealed]);
+        const both = await Promise.all([rotate(`${NEW},${OLD}`), rotate(`${NEW},${OLD}`)]);
+        const tables = both.map(({ json }) => (json['tables'] as unknown as ReturnType<typeof counts>)[0]);
+        expect(tables.reduce((sum, each) => sum + (each?.rewrapped ?? 0), 0)).to.equal(1201);
+        expect((await rotate(NEW)).json['tables']).to.deep.equal(counts(0, 1201, 0));
+    });
+
+    it('stands in the audit with its counts, and never with a secret or a key', async () => {
+        const { secret } = await withApp(OLD);
+        await rotate(`${NEW},${OLD}`);
+        const [entry] = await listChanges(db, 1);
+        expect(entry).to.deep.include({ command: 'credentials rotate', target: 'new', after: { tables: counts(1, 0, 0) } });
+        for (const text of [secret, NEW.split(':')[1], OLD.split(':')[1]]) expect(JSON.stringify(entry)).not.to.include(text);
+    });
+
+    it('is refused without SECRET_KEYS, and changes nothing', async () => {
+        const ada = await withApp(OLD);
+        const { code, json } = await rotate('');
+        expect([code, (json['error'] as JsonObject)['code']]).to.deep.equal([1, 'VALIDATION_ERROR']);
+        expect(await listChanges(db, 1)).to.deep.equal([]);
+        expect(await enters(ada, OLD, 1)).to.equal('right');
+    });
+});
