@@ -41,6 +41,8 @@ describe('the page of the API', function () {
             expect(words).to.include(path).and.not.include('`');
             // Of the document itself there is no example but itself.
             expect(words.includes('What it answers'), name).to.equal(name !== 'getOpenApi');
+            await route.getByText('Try it').click();
+            await route.getByRole('button', { name: 'Send' }).waitFor();
             expect(await route.locator('textarea').count(), name).to.equal(body === undefined ? 0 : 1);
         }
         const example = tab.page.locator('#getAccount');

@@ -21,18 +21,66 @@
     };
     document.addEventListener('submit', send, { capture: true });
 
-    // Examples stand in the OpenAPI document, and are shown from there.
+    // Examples and forms are made from the OpenAPI document when they are opened.
     let described;
-    const showExample = async ({ currentTarget: place }) => {
+    const findOperation = async (id) => {
         described ??= fetch('/v1/openapi.json', { credentials: 'omit' }).then((response) => response.json());
         const { paths } = await described;
-        const operation = Object.values(paths)
-            .flatMap(Object.values)
-            .find(({ operationId }) => operationId === place.dataset.example);
+        return Object.entries(paths)
+            .flatMap(([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method })))
+            .find(({ operationId }) => operationId === id);
+    };
+    const showExample = async ({ currentTarget: place }) => {
+        const operation = await findOperation(place.dataset.example);
         const [example] = Object.values(operation.responses).flatMap(({ content }) => content?.['application/json']?.example ?? []);
-        place.querySelector('pre').textContent = JSON.stringify(example, null, 2);
+        const text = JSON.stringify(example, null, 2);
+        const pre = element('pre', { className: 'docs-example', tabIndex: 0, role: 'group', textContent: text });
+        pre.ariaLabel = `answer of ${operation.operationId}`;
+        place.append(pre);
     };
     for (const place of document.querySelectorAll('[data-example]')) place.addEventListener('toggle', showExample, { once: true });
+    const showForm = async ({ currentTarget: place }) => place.append(formOf(await findOperation(place.dataset.call)));
+    for (const place of document.querySelectorAll('[data-call]')) place.addEventListener('toggle', showForm, { once: true });
+
+    function formOf({ operationId, method, path, security = [], parameters = [], requestBody }) {
+        const values = JSON.parse(document.querySelector('[data-values]').dataset.values);
+        const form = element('form', { className: 'stack', autocomplete: 'off', spellcheck: false });
+        Object.assign(form.dataset, { try: '', method: method.toUpperCase(), path, auth: security.length > 0 ? 'taken' : 'ignored' });
+        for (const { name, in: place, required, schema } of parameters) {
+            if (place !== 'path' && place !== 'query') continue;
+            const words = element('span', { className: 'mono', textContent: name });
+            if (!required) words.append(' ', element('span', { className: 'faint', textContent: 'optional' }));
+            const choices = schema.enum ?? (schema.type === 'boolean' ? ['true', 'false'] : undefined);
+            const input = element(choices ? 'select' : 'input', { name });
+            for (const choice of choices ? ['', ...choices] : []) input.append(element('option', { textContent: choice }));
+            const value = required || operationId === 'getCatalog' ? (values[name] ?? '') : '';
+            if (!choices) Object.assign(input, { value, required });
+            input.dataset.place = place;
+            form.append(labelOf(words, input));
+        }
+        const body = requestBody && JSON.stringify(requestBody.content['application/json'].example, null, 2);
+        if (body !== undefined) {
+            const area = element('textarea', { className: 'mono', rows: Math.min(14, body.split('\n').length + 1), value: body });
+            area.dataset.body = '';
+            form.append(labelOf(element('span', { textContent: 'Body' }), area));
+        }
+        const row = element('div', { className: 'row' });
+        row.append(element('button', { className: 'button small', type: 'submit', textContent: 'Send' }));
+        const answer = element('div', { className: 'docs-answer', hidden: true, role: 'status' });
+        answer.dataset.answer = '';
+        form.append(row, answer);
+        return form;
+    }
+
+    function labelOf(words, input) {
+        const label = element('label', { className: 'field' });
+        label.append(words, input);
+        return label;
+    }
+
+    function element(tag, properties) {
+        return Object.assign(document.createElement(tag), properties);
+    }
 
     function callOf(form) {
         const query = new URLSearchParams();

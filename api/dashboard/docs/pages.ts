@@ -1,5 +1,5 @@
 import { openPage } from '../page.ts';
-import { reference } from './reference.ts';
+import { reference, VALUES } from './reference.ts';
 
 /** The API for people: every route with its fields, and a call to try. */
 export const docsPages = [
@@ -11,7 +11,7 @@ export const docsPages = [
             title: 'API',
             description:
                 'Every route with what it takes and answers, and a call to try: look a site up, and call it yourself or have it called.',
-            model: { chapters: reference(app.publicUrl()) },
+            model: { chapters: reference(app.publicUrl()), values: JSON.stringify(VALUES) },
         }),
     }),
 ];

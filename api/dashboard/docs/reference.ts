@@ -15,8 +15,6 @@ export interface Operation {
     isCounted: boolean;
     /** What stands in the path, the query, the headers and the body. */
     fields: Field[];
-    /** A body that shows what can be sent; undefined where none is. */
-    body: string | undefined;
     /** Whether the OpenAPI document shows a success, which the page takes from there when it is asked for. */
     hasExample: boolean;
     refusals: readonly string[];
@@ -45,7 +43,7 @@ export interface Chapter {
 }
 
 /** Values that make sense where a schema alone cannot know any. */
-const VALUES: Readonly<Record<string, string>> = {
+export const VALUES: Readonly<Record<string, string>> = {
     domain: 'demo-shop.example',
     site: 'demo-shop.example',
     intent: 'find products by their name and read their price',
@@ -71,7 +69,7 @@ function makeReference(publicUrl: string): Chapter[] {
         const fields = fieldsOf(described, name);
         const body = BODY_EXAMPLES[name] === undefined ? undefined : JSON.stringify(BODY_EXAMPLES[name], null, 2);
         const operation: Operation = {
-            ...{ id: name, method, path, auth, fields, body, refusals, isCounted: counted },
+            ...{ id: name, method, path, auth, fields, refusals, isCounted: counted },
             summary: described.summary ?? '',
             description: wordsOf(described.description),
             hasExample: hasExample(described),
@@ -151,10 +149,12 @@ function choicesOf({ type, enum: allowed }: JsonObject): string[] {
     return type === 'boolean' ? ['true', 'false'] : [];
 }
 
-function curlOf(
-    publicUrl: string,
-    { method, path, auth, fields, body }: Pick<Operation, 'method' | 'path' | 'auth' | 'fields' | 'body'>,
-): string {
+interface Callable extends Pick<Operation, 'method' | 'path' | 'auth' | 'fields'> {
+    /** A body that shows what can be sent; undefined where none is. */
+    body: string | undefined;
+}
+
+function curlOf(publicUrl: string, { method, path, auth, fields, body }: Callable): string {
     const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(VALUES[name] ?? name));
     const query = new URLSearchParams(
         fields.filter(({ place, example }) => place === 'query' && example !== '').map(({ name, example }) => [name, example]),
