@@ -155,7 +155,10 @@ describe('versions of a site', () => {
         expect(page.versions[0]?.publishedBy).to.match(/^workspace-/);
         const rest = await schemas.history(db, 'listed.example', { limit: 2, before: 2 });
         expect(rest.versions.map(({ version }) => version)).to.deep.equal([1]);
-        expect(rest.versions[0]).to.deep.include({ change: 'major', changes: { added: ['front'], removed: [], changed: [] } });
+        expect(rest.versions[0]).to.deep.include({
+            change: 'major',
+            changes: { added: ['front'], removed: [], changed: [], hosts_added: ['listed.example'] },
+        });
         const hash = page.versions[1]?.versionHash ?? '';
         expect((await schemas.findVersion(db, 'listed.example', hash))?.version).to.equal(2);
         expect(await schemas.findVersion(db, 'listed.example', 'f'.repeat(64))).to.equal(undefined);

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { TEST_SECRET_KEYS } from './secrets.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,11 +20,20 @@ export interface Running {
 /** All callers of a test come from one address. */
 const ONE_CLIENT = { CLIENT_CONNECTIONS: '0', CLIENT_CONNECTIONS_PER_SECOND: '0' };
 
+/** The processes of an installation share their key ring; `npm start` makes one of its own. */
+const ONE_RING = { SECRET_KEYS: TEST_SECRET_KEYS };
+
 /** Starts `bin/<name>.ts` with these settings and nothing else of this machine's environment but the PATH; `cwd`: of another checkout. */
 export function startProcess(name: 'api' | 'worker' | 'start', settings: Record<string, string>, cwd = ROOT): Running {
     const child: ChildProcess = spawn(process.execPath, [`bin/${name}.ts`], {
         cwd,
-        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...ONE_CLIENT, ...settings },
+        env: {
+            PATH: process.env['PATH'] ?? '',
+            HOME: process.env['HOME'] ?? '',
+            ...ONE_CLIENT,
+            ...(name === 'start' ? {} : ONE_RING),
+            ...settings,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
