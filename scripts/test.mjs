@@ -35,8 +35,8 @@ const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
 const opened = [];
 /**
  * What wants the machine alone: promises of times while parts are taken away, where two APIs, two workers, their stores and a load take
- * it already, a thousand calls at once in one process, and a look at what a browser leaves in the folder that all browsers use. All other
- * files run side by side.
+ * it already, a thousand calls at once in one process, crowds beside a good caller, and a look at what a browser leaves in the folder that
+ * all browsers use. All other files run side by side.
  */
 const ALONE = [
     'test/faults/outages.spec.ts',
@@ -44,6 +44,7 @@ const ALONE = [
     'test/api/publishing-races.spec.ts',
     'test/ops/prometheus.spec.ts',
     'test/cli/inspect-record.spec.ts',
+    'test/hostile/crowds.spec.ts',
 ];
 /** Longest time for one test of the long runs, in milliseconds. */
 const LONGEST = 1_800_000;

@@ -352,7 +352,7 @@ describe('the check of a schema', () => {
                     else expect(explainBySchema(candidate, value)).to.have.length.within(1, 10);
                 }
             }),
-            { numRuns: 800, endOnFailure: true },
+            { numRuns: 800, seed: 7, endOnFailure: true },
         );
         expect([fitting, judged - fitting].every((count) => count > 300)).to.equal(true);
     });
@@ -401,6 +401,7 @@ describe('the check of a schema', () => {
             [{ minItems: 1 }, []],
             [{ uniqueItems: true, items: { type: 'string' } }, ['a', 'a']],
             [{ contains: { const: 1 }, maxContains: 1 }, [1, 1]],
+            [{ contains: { const: 1 }, minContains: 2, maxContains: 1 }, []],
             [{ required: ['a'] }, {}],
             [{ properties: { 'a/b': { type: 'string' } } }, { 'a/b': 1 }],
             [{ additionalProperties: false }, { a: 1 }],
@@ -520,7 +521,11 @@ function randomSchema(random: Random, depth: number): JsonSchema {
     const rules = Object.entries(depth === 0 ? plain : { ...plain, ...nested, ...nested });
     const chosen = Array.from({ length: 1 + random(3) }, () => pick(random, rules));
     const schema: JsonObject = Object.fromEntries(chosen.map(([name, make]) => [name, make()]));
-    if (Object.hasOwn(schema, 'contains')) Object.assign(schema, { minContains: random(3), maxContains: 1 + random(3) });
+    // Never a minimum above the maximum: ajv lets an empty list pass then.
+    if (Object.hasOwn(schema, 'contains')) {
+        const minContains = random(3);
+        Object.assign(schema, { minContains, maxContains: Math.max(1, minContains) + random(2) });
+    }
     if (depth > 0 && random(6) === 0) Object.assign(schema, { if: inner(), [THEN]: inner(), else: inner() });
     return schema;
 }
