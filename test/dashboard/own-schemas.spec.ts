@@ -197,6 +197,28 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect((await guest.person.get(at)).status).to.equal(200);
     });
 
+    it('stay with who maintains them while a plain member asks, or a session that was not confirmed for 15 minutes', async () => {
+        const [owner, guest] = [await contributor(), await contributor()];
+        const site = freshSite();
+        await publish(owner.person, aPackage(site));
+        const at = `/dashboard/schemas/${site}`;
+        const email = freshAddress();
+        const member = await signUp(world, email);
+        await joinWorkspace(world.app.db, { workspaceId: owner.workspaceId, userId: await userOf(world, email), role: 'member' });
+        await member.send('/dashboard/switch', { workspace: owner.workspaceId });
+        const { html } = await member.get(at);
+        expect(html).not.to.match(/action="[^"]*\/(maintainers|yank)/);
+        for (const path of ['maintainers', 'maintainers/remove']) {
+            expect((await member.send(`${at}/${path}`, { maintainer: guest.workspaceId })).status, path).to.equal(403);
+        }
+        await world.app.db.raw(`update web_sessions set confirmed_at = app_now() - interval '16 minutes' where user_id = ?`, [
+            owner.userId,
+        ]);
+        const asked = await owner.person.send(`${at}/maintainers`, { maintainer: guest.workspaceId }, { from: at });
+        expect(asked.to).to.match(/^\/dashboard\/confirm\?next=/);
+        expect((await guest.person.get(at)).status).to.equal(404);
+    });
+
     it('are nobody else’s: no other workspace publishes, yanks, or becomes a maintainer', async () => {
         const [owner, other] = [await contributor(), await contributor()];
         const site = freshSite();

@@ -8,7 +8,7 @@ import { restoreVersion, yankVersion } from './yank.ts';
 /** In a form almost every second letter of a package takes three. */
 const FORM_BYTES = 3 * PACKAGE_BYTES;
 
-/** A workspace's own schemas. Every member who may call may publish; owners and admins take versions out of use. */
+/** A workspace's own schemas. Every member who may call may publish; owners and admins take versions out of use and decide who maintains. */
 export const schemaPages = [
     workspacePage({ method: 'GET', path: '/dashboard/schemas', audience: USERS, respond: listOwn }),
     workspacePage({ method: 'GET', path: '/dashboard/schemas/new', audience: USERS, respond: publishForm }),
@@ -28,6 +28,18 @@ export const schemaPages = [
         needsRecentSignIn: true,
         respond: restoreVersion,
     }),
-    workspacePage({ method: 'POST', path: '/dashboard/schemas/{site}/maintainers', audience: USERS, respond: addMaintainer }),
-    workspacePage({ method: 'POST', path: '/dashboard/schemas/{site}/maintainers/remove', audience: USERS, respond: removeMaintainer }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/schemas/{site}/maintainers',
+        audience: MANAGERS,
+        needsRecentSignIn: true,
+        respond: addMaintainer,
+    }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/schemas/{site}/maintainers/remove',
+        audience: MANAGERS,
+        needsRecentSignIn: true,
+        respond: removeMaintainer,
+    }),
 ];

@@ -4,7 +4,7 @@ import { ownSites } from '../../../shared/store/own-sites.ts';
 import { YANK_REASONS } from '../../../shared/store/schemas.ts';
 import { readState } from '../../../shared/store/verification.ts';
 import { type Problems, typed } from '../fields.ts';
-import type { Shown, WorkspaceVisit } from '../page.ts';
+import { MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
 
 const SITES = 50;
@@ -57,6 +57,8 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             maintainers: maintained.maintainers,
             maintainerCount: maintained.total,
             ownId: workspace.workspaceId,
+            /** Whether this person yanks versions and decides who maintains. */
+            isManager: MANAGERS.includes(workspace.role),
             state,
             reasons: YANK_REASONS.map((value) => ({ value, label: REASON_LABELS[value] })),
             problems,
