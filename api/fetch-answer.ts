@@ -9,7 +9,7 @@ export interface AroundBalance {
 const BEFORE_DATA = '{"success":true,"data":';
 const BEFORE_META = ',"meta":{"credits_used":';
 
-/** The site's answer goes out as the text that it came as. */
+/** Passes the site's answer through as text. */
 export function around(text: string, { credits_used, ...rest }: Omit<FetchMeta, 'credits_remaining'>): AroundBalance {
     return {
         head: `${BEFORE_DATA}${text}${BEFORE_META}${credits_used},"credits_remaining":`,
@@ -18,8 +18,8 @@ export function around(text: string, { credits_used, ...rest }: Omit<FetchMeta, 
 }
 
 /**
- * The two parts of such a text, without reading it; undefined for any other. What `meta` says of names has its quotes escaped, so that
- * its beginning is the last of its kind.
+ * Splits such a text without parsing it; undefined for any other text. Quotes within `meta` are escaped, so the last match is the right
+ * one.
  */
 export function partsOf(answer: string): { data: string; meta: string } | undefined {
     const at = answer.lastIndexOf(BEFORE_META);

@@ -1,11 +1,11 @@
 import type { Gauge } from 'prom-client';
 import type { App } from '../shared/app.ts';
-import * as ledger from '../shared/store/ledger.ts';
-import * as verification from '../shared/store/verification.ts';
+import * as ledger from '../shared/store/credits/ledger.ts';
+import * as verification from '../shared/store/registry/verification.ts';
 
-/** A scrape looks at the stores at most this often, however many scrape. */
+/** The stores are queried at most this often, however often metrics are scraped. */
 const FRESH_MS = 1000;
-/** Summing the whole ledger is dear: once a minute is what the audit of GOALS R17 asks for. */
+/** Summing the whole ledger is expensive; goal R17 asks for once a minute. */
 const DRIFT_MS = 60_000;
 
 /**
@@ -37,11 +37,11 @@ export function gatherSharedState(app: App): void {
     refresh(metrics.circuitOpen, FRESH_MS, async () => {
         const open = new Set((await circuits.open()).map(metrics.siteLabel));
         for (const site of open) tripped.add(site);
-        // One that closed says 0, so that its line does not end in a gap.
+        // A closed circuit reports 0, so that its series has no gap.
         for (const site of tripped) metrics.circuitOpen.set({ site }, open.has(site) ? 1 : 0);
     });
     refresh(metrics.schemasDrifted, FRESH_MS, async () => metrics.schemasDrifted.set(await verification.countDrifted(db)));
-    // Until the ledger was summed nobody is told that it is sound.
+    // No result is reported before the first sum of the ledger.
     metrics.ledgerDrift.set(Number.NaN);
     refresh(metrics.ledgerDrift, DRIFT_MS, async () => metrics.ledgerDrift.set((await ledger.checkLedger(db)).length));
 }

@@ -1,25 +1,25 @@
-import { type Binding, bindParams } from '../shared/domain/bind-params.ts';
-import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/egress-allow.ts';
-import { readEndpoint } from '../shared/domain/endpoint.ts';
-import { hasMoreValues } from '../shared/domain/json-bounds.ts';
-import { isObject } from '../shared/domain/json-schema/structure.ts';
-import { openParamJudge } from '../shared/domain/judge-params.ts';
-import { exportOpenApi } from '../shared/domain/openapi-export.ts';
-import { contentOf, type PackageHead } from '../shared/domain/package-content.ts';
-import { comparePackages, type PackageChange } from '../shared/domain/package-diff.ts';
-import { hostsOf } from '../shared/domain/package-hosts.ts';
-import { MAX_VALUES, TOO_MANY_VALUES } from '../shared/domain/package-rules/tree.ts';
-import { checkPackage, type PackageWarning } from '../shared/domain/package-rules.ts';
-import { roundedNumbers } from '../shared/domain/rounded-numbers.ts';
-import { exportTools } from '../shared/domain/tool-export.ts';
+import { type Binding, bindParams } from '../shared/domain/fetch/bind-params.ts';
+import { createParamJudge } from '../shared/domain/fetch/judge-params.ts';
+import { hasMoreValues } from '../shared/domain/json/json-bounds.ts';
+import { roundedNumbers } from '../shared/domain/json/rounded-numbers.ts';
+import { isObject } from '../shared/domain/json/schema/structure.ts';
+import { contentOf, type PackageContent, type PackageHead } from '../shared/domain/package/content.ts';
+import { comparePackages, type PackageChange } from '../shared/domain/package/diff.ts';
+import { readEndpoint } from '../shared/domain/package/endpoint.ts';
+import { hostsOf } from '../shared/domain/package/hosts.ts';
+import { exportOpenApi } from '../shared/domain/package/openapi-export.ts';
+import { MAX_VALUES, TOO_MANY_VALUES } from '../shared/domain/package/rules/tree.ts';
+import { checkPackage, type PackageWarning } from '../shared/domain/package/rules.ts';
+import { exportTools } from '../shared/domain/package/tool-export.ts';
+import { versionHash } from '../shared/domain/package/version-hash.ts';
+import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/site/egress-allow.ts';
 import type { Endpoint, JsonObject, PackageDocument, PackageEndpoint } from '../shared/domain/types.ts';
-import { versionHash } from '../shared/domain/version-hash.ts';
 import type { Detail } from '../shared/refusals.ts';
 import { type Look, presentEndpoints } from './catalog/present-endpoints.ts';
 import { type FormRead, readForm } from './dashboard/fields.ts';
 import { type Comparison, compareVersions } from './dashboard/registry/compare-packages.ts';
 
-/** What is made of a package beside the event loop, by name. Each takes as long as the package is large. */
+/** The tasks of the package thread, by name. Each takes time in proportion to the package. */
 export interface PackageTasks {
     judge: { task: { bytes: Uint8Array; allowed: readonly EgressAllowEntry[] }; answer: JudgedPackage };
     compare: { task: { before: string | undefined; after: string }; answer: PackageChange };
@@ -30,17 +30,17 @@ export interface PackageTasks {
     source: { task: { text: string; isStored: boolean }; answer: string };
     mistake: { task: { text: string }; answer: string };
     bind: { task: { endpoint: Endpoint; params: JsonObject }; answer: Binding };
-    catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; hosts: string[] } };
+    catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number; hosts: string[] } };
 }
 
 export type PackageTask = { [Name in keyof PackageTasks]: { name: Name } & PackageTasks[Name]['task'] }[keyof PackageTasks];
 
 export type JudgedPackage =
-    | { ok: true; document: PackageHead; text: string; summary: string; hosts: readonly string[]; hash: string; warnings: PackageWarning[] }
+    | ({ ok: true; document: PackageHead; hash: string; warnings: PackageWarning[] } & Omit<PackageContent, 'compare'>)
     | { ok: false; fault: 'INVALID_JSON' | 'NO_OBJECT' }
     | { ok: false; fault: 'SCHEMA_INVALID'; problems: Detail[] };
 
-/** Does one task. */
+/** Runs one task. */
 export function doPackageTask(task: PackageTask): unknown {
     switch (task.name) {
         case 'judge':
@@ -60,21 +60,22 @@ export function doPackageTask(task: PackageTask): unknown {
         case 'mistake':
             return placeOfMistake(task.text);
         case 'bind':
-            return bindParams(task.endpoint, task.params, openParamJudge());
+            return bindParams(task.endpoint, task.params, createParamJudge());
         case 'catalog':
             return rank(task);
     }
 }
 
-/** What the catalog shows of a package, best matches first, and the hosts that it calls. */
+/** The catalog's view of a package: endpoints, best matches first, and hosts. */
 function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): PackageTasks['catalog']['answer'] {
     const endpoints = JSON.parse(text) as PackageEndpoint[];
-    return { endpoints: JSON.stringify(presentEndpoints(endpoints.map(readEndpoint), look)), hosts: hostsOf({ endpoints }) };
+    const { endpoints: offered, refused } = presentEndpoints(endpoints.map(readEndpoint), look);
+    return { endpoints: JSON.stringify(offered), refused, hosts: hostsOf({ endpoints }) };
 }
 
-/** Everything that publishing wants to know of a package, from the bytes that came. */
+/** Everything that publishing needs from a package's bytes. */
 function judge({ bytes, allowed }: PackageTasks['judge']['task']): JudgedPackage {
-    // What would take the parser too long is refused before.
+    // Rejects what would take the parser too long.
     if (hasMoreValues(bytes, MAX_VALUES))
         return { ok: false, fault: 'SCHEMA_INVALID', problems: [{ path: '', code: 'TOO_COMPLEX', message: TOO_MANY_VALUES }] };
     const read = readJson(bytes);
@@ -87,8 +88,8 @@ function judge({ bytes, allowed }: PackageTasks['judge']['task']): JudgedPackage
     if (!checked.ok) return { ok: false, fault: 'SCHEMA_INVALID', problems: checked.problems };
     const { document, warnings } = checked;
     const { endpoints: _endpoints, ...head } = document;
-    const { text, summary, hosts } = contentOf(document);
-    return { ok: true, document: head, text, summary, hosts, hash: versionHash(document), warnings };
+    const { compare: _compare, ...content } = contentOf(document);
+    return { ok: true, document: head, ...content, hash: versionHash(document), warnings };
 }
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
@@ -97,7 +98,7 @@ function escapeHtml(text: string): string {
     return text.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
 }
 
-/** The parser's own words repeat the text; where it stopped is what helps. */
+/** The parser's message repeats the text; the position is what helps. */
 function placeOfMistake(text: string): string {
     try {
         JSON.parse(text);

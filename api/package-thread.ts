@@ -1,6 +1,9 @@
 import { parentPort } from 'node:worker_threads';
-import type { ThreadMessage } from '../shared/side-thread.ts';
+import { BESIDE_THE_LOOP, lowerThreadPriority } from '../shared/platform/low-priority.ts';
+import type { ThreadMessage } from '../shared/platform/side-thread.ts';
 import { doPackageTask, type PackageTask } from './package-tasks.ts';
+
+lowerThreadPriority(BESIDE_THE_LOOP);
 
 const say = (message: ThreadMessage) => parentPort?.postMessage(message);
 

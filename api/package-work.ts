@@ -1,10 +1,10 @@
-import { openSideThread } from '../shared/side-thread.ts';
+import { createSideThread } from '../shared/platform/side-thread.ts';
 import type { PackageTasks } from './package-tasks.ts';
 
 const file = new URL('./package-thread.ts', import.meta.url);
 
-/** One for those who publish, one for those who read and one for fetches, so that none of them waits for another. */
-const threads = { publishing: openSideThread(file), reading: openSideThread(file), fetching: openSideThread(file) };
+/** Separate threads for publishing, reading and fetches, so that none delays another. */
+const threads = { publishing: createSideThread(file), reading: createSideThread(file), fetching: createSideThread(file) };
 const LINES: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     judge: 'publishing',
     compare: 'publishing',

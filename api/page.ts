@@ -5,11 +5,11 @@ import type { Call, Reply } from './serve.ts';
 
 type Pagination = NonNullable<Reply<unknown>['pagination']>;
 
-/** The page of a list that a call asks for. */
+/** The requested page of a list. */
 export interface Page {
-    /** Rows at the most. */
+    /** The most rows of a page. */
     limit: number;
-    /** Where it begins, as the page before said; undefined for the first one. */
+    /** The cursor of the previous page; undefined for the first one. */
     from: Json | undefined;
     /** What `meta.pagination` says; `next` is where the next page begins, undefined on the last one. */
     end(next: Json | undefined, total: number): Promise<Pagination>;

@@ -1,7 +1,7 @@
 import type { Health } from '../shared/contracts/vocabulary.ts';
-import type { TrafficHealth } from '../shared/store/usage.ts';
+import type { TrafficHealth } from '../shared/store/usage/usage.ts';
 
-/** Traffic's word on an endpoint or site; nulls before there is any. */
+/** The health of an endpoint or site by its traffic; nulls before there is any. */
 export function presentHealth(traffic: TrafficHealth | undefined): Health {
     return {
         success_rate_7d: traffic?.successRate ?? null,

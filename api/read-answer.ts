@@ -1,12 +1,12 @@
-import { beginningOf } from './beginning-of.ts';
+import { beginningOf } from '../shared/domain/json/beginning-of.ts';
 import { partsOf } from './fetch-answer.ts';
 
-/** Characters of an answer that are read: more than an agent or a page is shown, and a few milliseconds of work. */
+/** The most characters of an answer that are parsed: more than an agent or a page shows, and a few milliseconds of work. */
 const MOST = 256 * 1024;
 
 /**
- * What our own API answered, for a page or a tool of this process. Of a large answer only the beginning is read: a site may send 5 MB
- * of small values, and no page shows more of them.
+ * The answer of our own API, for a page or a tool in this process. Only the beginning of a large answer is read: a site may send 5 MB of
+ * small values.
  */
 export function readAnswer(payload: string): { body: Record<string, unknown>; isCut: boolean } {
     if (payload.length <= MOST) return { body: JSON.parse(payload), isCut: false };

@@ -2,70 +2,16 @@ import { createHash } from 'node:crypto';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
 import { type AnyContract, BODY_BYTES, type Contract } from '../shared/contracts/contract.ts';
-import { newId } from '../shared/domain/ids.ts';
-import type { KeyedCall } from '../shared/store/idempotency.ts';
-import type { Caller } from '../shared/store/keys.ts';
-import type { Span } from '../shared/tracing.ts';
+import { newId } from '../shared/domain/text/ids.ts';
+import { judgeKeyAgain } from './auth/api-key.ts';
+import { judgeTarget } from './auth/key-scopes.ts';
+import type { Call, Rendered, Reply } from './call.ts';
+import { sendTagged, type Tagged } from './etag.ts';
+import { goneSignal } from './gone-signal.ts';
 import { answerOnce, type OnceRules } from './plugins/idempotency.ts';
-import { judgeTarget } from './plugins/key-scopes.ts';
-import { sendTagged, type Tagged } from './tagged.ts';
 import { type Input, prepareSchemas, readInput } from './validate.ts';
 
-/** What a handler is given: validated input, and who asks. */
-export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
-    app: App;
-    /** Undefined without a key, which only `optional` and `ignored` routes allow. */
-    caller: Caller | undefined;
-    requestId: string;
-    /** When it came, by the monotonic clock. */
-    startedAt: number;
-    /** Of the whole request. */
-    span: Span;
-    /** `op_…`, our own id of this call, new for every one: equal request ids never meet. */
-    operation: string;
-    /** The call's Idempotency-Key, where it has one and the route honours it. */
-    keyed?: KeyedCall;
-    /** The client's address, as far as TRUST_PROXY lets us know it. */
-    clientAddress: string;
-    /** One header of the request, or undefined. */
-    header(name: string): string | undefined;
-    /** Aborted when the caller hangs up. */
-    gone: AbortSignal;
-    /** Headers of the answer, refusals included. */
-    setHeaders(headers: Record<string, string>): void;
-    /** The two credit fields of a refusal's envelope, once they are known. */
-    setCreditsRemaining(credits: number): void;
-    /** Whether a failure from here on is kept under the call's key: a write may have been sent. */
-    setFinal(isFinal: boolean): void;
-    /** The call stands in the request log with its outcome: what it is refused with is not written there again. */
-    setLogged(): void;
-}
-
-export type Reply<Answer> = {
-    status?: number;
-    headers?: Record<string, string>;
-    pagination?: { limit: number; next_cursor: string | null; total: number };
-} & (
-    | {
-          /** What stands in `data`, or the whole body where the contract says so. */
-          answer: Answer;
-      }
-    | {
-          /** The whole body. */
-          text: string;
-          /** Whether it stands under the call's key already. */
-          isKept: boolean;
-      }
-);
-
-/** An answer as it goes out. */
-export interface Rendered {
-    text: string;
-    status: number;
-    headers: Record<string, string>;
-    /** Whether it stands under the call's key already. */
-    isKept: boolean;
-}
+export type { Call, Reply };
 
 export interface ServedRoute {
     contract: AnyContract;
@@ -88,7 +34,7 @@ export function serve<Params, Query, Body, Answer>(
     });
 }
 
-/** The same where the answer is large: `handle` names its bytes, and makes them only for callers who do not have them yet. */
+/** The same for large answers: `handle` returns a tag, and builds the bytes only for clients without a current copy. */
 export function serveTagged<Params, Query, Body, Answer>(
     contract: Contract<Params, Query, Body, Answer>,
     handle: (call: Call<Params, Query, Body>) => Promise<Tagged>,
@@ -116,7 +62,7 @@ function route<Params, Query, Body, Answer>(
                     : {
                           payload: {
                               parse: false,
-                              // The media type is judged in one place, input-guard.ts; hapi must not refuse a malformed one before it.
+                              // input-guard.ts checks the media type; hapi must not refuse a malformed one first.
                               override: 'application/octet-stream',
                               output: 'stream',
                               maxBytes: contract.body?.maxBytes ?? BODY_BYTES,
@@ -124,8 +70,9 @@ function route<Params, Query, Body, Answer>(
                       }),
                 handler: async (request, h) => {
                     const input = await readInput(contract, schemas, request);
+                    await judgeKeyAgain(app, request, erased);
                     const { caller } = request.app;
-                    // Before the body of a remembered answer is looked for.
+                    // Checked before a stored answer is looked up.
                     if (caller !== undefined) judgeTarget(erased, caller, input);
                     return answer(toCall(app, request, input), request, h);
                 },
@@ -161,16 +108,6 @@ function toCall<P, Q, B>(app: App, request: Request, input: Input<P, Q, B>): Cal
             request.app.isLogged = true;
         },
     };
-}
-
-/** Aborted when the connection closes before the answer was written; made only for routes that ask. */
-export function goneSignal(request: Request): AbortSignal {
-    const controller = new AbortController();
-    const { res } = request.raw;
-    res.once('close', () => {
-        if (!res.writableFinished) controller.abort();
-    });
-    return controller.signal;
 }
 
 function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, reply: Reply<A>): Rendered {

@@ -1,30 +1,32 @@
 import hapi, { type RequestRoute, type Server } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
-import { createServer } from '../shared/node-http.ts';
+import { createServer } from '../shared/platform/node-http.ts';
 import { Refusal } from '../shared/refusals.ts';
+import { browseThrottling } from './admission/browse-throttling.ts';
+import { clientPacing } from './admission/client-pacing.ts';
+import { boundConnections } from './admission/connection-bounds.ts';
+import { installGate } from './admission/gate.ts';
+import { headerCopies } from './admission/header-copies.ts';
+import { countInvalidKeys, invalidKeyThrottling } from './admission/invalid-key-throttling.ts';
+import { refuseInvalid } from './admission/invalid-request-throttling.ts';
+import { overload } from './admission/overload.ts';
+import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './admission/raw-refusals.ts';
+import { serialQueue } from './admission/serial-queue.ts';
+import { slowReaders } from './admission/slow-readers.ts';
+import { refuseWrites } from './admission/write-throttling.ts';
 import { agentTools } from './agents/mcp.ts';
+import { apiKey } from './auth/api-key.ts';
+import { session } from './auth/session.ts';
 import { stripeWebhook } from './billing/webhook.ts';
 import { dashboard } from './dashboard/dashboard.ts';
 import { refusalPages } from './dashboard/refusal-pages.ts';
 import { fetchRefusals } from './fetch/record-refusals.ts';
 import { probes } from './health/probes.ts';
-import { apiKey } from './plugins/api-key.ts';
-import { boundConnections } from './plugins/connection-bounds.ts';
-import { headerCopies } from './plugins/header-copies.ts';
 import { observe } from './plugins/observe.ts';
-import { oneAtATime } from './plugins/one-at-a-time.ts';
-import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './plugins/raw-refusals.ts';
 import { refusals } from './plugins/refusals.ts';
-import { openGuesses, refuseGuesses } from './plugins/refuse-guesses.ts';
-import { refuseInvalid } from './plugins/refuse-invalid.ts';
-import { refuseWrites } from './plugins/refuse-writes.ts';
-import { session } from './plugins/session.ts';
-import { shedLoad } from './plugins/shed-load.ts';
-import { slowReaders } from './plugins/slow-readers.ts';
-import { yieldToFetches } from './plugins/yield-to-fetches.ts';
 import { ROUTES } from './routes.ts';
 
-/** The API with all its routes; it does not listen yet. */
+/** Creates the API with all its routes. It does not listen yet. */
 export function buildServer(app: App): Server {
     const listener = createServer({
         headersTimeout: app.config.arrivalMs,
@@ -32,7 +34,7 @@ export function buildServer(app: App): Server {
         connectionsCheckingInterval: Math.min(100, app.config.arrivalMs),
         keepAliveTimeout: 65_000,
         maxHeaderSize: MAX_HEADER_BYTES,
-        // Judged below, so that its refusal has the envelope.
+        // Checked below, so that its refusal has our envelope.
         requireHostHeader: false,
     });
     listener.maxHeadersCount = MAX_HEADERS;
@@ -48,24 +50,31 @@ export function buildServer(app: App): Server {
             timeout: { server: false },
             // Answers are small and whole: a Range header is ignored, as RFC 9110 allows.
             response: { ranges: false },
-            // A cookie of somebody else's making must not turn a good call into a 400.
+            // A foreign cookie must not make a valid call a 400.
             state: { parse: true, failAction: 'ignore' },
         },
-        // We log and answer errors ourselves; hapi's own console output would be a second line of another form.
+        // We log and answer errors ourselves; hapi would print a second line.
         debug: false,
     });
     rawRefusals(listener, app);
-    // An expectation that nobody has is ignored: Node would answer 417 outside of our envelope.
+    // Ignores unknown expectations: Node would answer 417 without our envelope.
     listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
     requireOneHost(server);
     observe(server, app);
-    shedLoad(server, app);
+    const invalidKeys = countInvalidKeys(app.config.guessesPerSecond);
+    const pacing = clientPacing(app);
+    installGate(server, [
+        serialQueue(),
+        pacing.check,
+        invalidKeyThrottling(server, app, { invalidKeys, pacing }),
+        browseThrottling(server, app),
+        overload(server, app),
+    ]);
     slowReaders(server, app.log, { stallMs: 2 * app.config.arrivalMs });
     fetchRefusals(server, app);
     refusalPages(server, app);
     refusals(server, app);
-    const guesses = openGuesses(app.config.guessesPerSecond);
-    apiKey(server, app, guesses);
+    apiKey(server, app, invalidKeys);
     refuseInvalid(server, app);
     session(server, app);
     refuseWrites(server, app);
@@ -75,9 +84,6 @@ export function buildServer(app: App): Server {
     agentTools(server, app);
     dashboard(server, app);
     answerOtherMethods(server);
-    yieldToFetches(server, app);
-    refuseGuesses(server, app, guesses);
-    oneAtATime(server);
     return server;
 }
 
@@ -86,7 +92,7 @@ function answerOtherMethods(server: Server): void {
     const routesByPath = Map.groupBy(server.table(), ({ path }) => path);
     for (const [path, routes] of routesByPath) {
         const allow = methodsOf(routes);
-        // Pages of other origins are told of the routes that they may call, not of what servers do at the same path.
+        // For CORS, only the methods of our open routes count, not other methods of the path.
         const openRoutes = routes.filter(({ settings: { app } }) => app?.isOpen ?? app?.contract?.auth !== 'required');
         const isOpen = openRoutes.length > 0;
         server.route({

@@ -1,8 +1,8 @@
-import { normaliseSite } from '../shared/domain/site-name.ts';
+import { normaliseSite } from '../shared/domain/site/site-name.ts';
 import { Refusal } from '../shared/refusals.ts';
 
 /**
- * A site as a caller wrote it, normalised (CONTRACT section 1.3).
+ * A site as a caller wrote it, normalised (docs/api.md, "Domains").
  * @param path JSON pointer of where it stood.
  * @throws Refusal INVALID_DOMAIN
  */
@@ -12,12 +12,12 @@ export function readSite(written: string, path: string): { site: string; registr
     throw new Refusal('INVALID_DOMAIN', name.message, { details: [{ path, code: 'INVALID_DOMAIN', message: name.message }] });
 }
 
-/** 404 that says where to ask for a schema. */
+/** The 404 that links to schema requests. */
 export function siteNotFound(): Refusal {
     return new Refusal('SITE_NOT_FOUND');
 }
 
-/** An operator took this domain out of the registry; who maintains it cannot put it back. */
+/** An operator blocked this domain; its maintainer cannot undo that. */
 export function siteBlocked(): Refusal {
     return new Refusal('SITE_BLOCKED');
 }

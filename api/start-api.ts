@@ -2,18 +2,18 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
-import { ANONYMOUS } from '../shared/domain/plans.ts';
+import { ANONYMOUS } from '../shared/domain/accounts/plans.ts';
 import { isUp } from '../shared/is-up.ts';
-import { listenFault } from '../shared/listen-fault.ts';
+import { listenFault } from '../shared/platform/listen-fault.ts';
 import { gatherSharedState } from './gather-shared-state.ts';
 import { buildServer } from './server.ts';
 
-/** Requests in flight may finish this much before the process must be gone. */
+/** Requests in flight may take until this long before the process must have ended. */
 const STOP_MARGIN_MS = 500;
-/** Connections have so long to open before we listen without them. */
+/** The longest wait for connections before the API listens without them. */
 const CONNECT_MS = 1000;
 const LOOK_AGAIN_MS = 20;
-/** After a stop, who has just connected has so long to send a request. */
+/** After a stop, a new connection may take this long to send its request. */
 const FIRST_REQUEST_MS = 500;
 
 /**
@@ -41,8 +41,8 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
 }
 
 /**
- * hapi ends every connection that has no request yet when it stops, also those that were opened a moment ago and whose request is on
- * its way. So we stop listening first, and let these be heard.
+ * hapi closes every connection without a request when it stops, including new ones whose first request is on its way. So we stop listening
+ * first, and wait for these requests.
  */
 function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     const silent = new Set<Socket>();
@@ -53,7 +53,7 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     listener.on('request', ({ socket }: IncomingMessage) => silent.delete(socket));
     return {
         async settle() {
-            // Whom the kernel has let in already would be reset: they are taken first.
+            // The kernel would reset connections that it has accepted: we take them first.
             await nextTurn();
             listener.close();
             const patience = performance.now() + FIRST_REQUEST_MS;
@@ -62,7 +62,7 @@ function watchNewcomers(listener: Server): { settle(): Promise<void> } {
     };
 }
 
-/** The first callers must not be refused because a connection is a few milliseconds away; an outage does not keep us from browsing. */
+/** Waits for connections, so that the first callers are not refused. In an outage the API listens anyway, for browsing. */
 async function connect(app: App): Promise<void> {
     const patience = performance.now() + CONNECT_MS;
     const parts = [

@@ -3,26 +3,26 @@ import { parse } from 'node:querystring';
 import type { Request } from '@hapi/hapi';
 import type { Schema, ValidationErrorItem } from 'joi';
 import type { Contract } from '../shared/contracts/contract.ts';
-import { escapePointer } from '../shared/domain/json-bounds.ts';
-import { textProblem } from '../shared/domain/text-rule.ts';
+import { escapePointer } from '../shared/domain/json/json-bounds.ts';
+import { textProblem } from '../shared/domain/text/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../shared/refusals.ts';
 import { type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from './plugins/input-guard.ts';
 
-/** What came with a request, as its contract says. */
+/** The validated input of a request. */
 export interface Input<Params, Query, Body> {
     params: Params;
     query: Query;
     body: Body;
-    /** Of a body that judges itself (`guard: false`), which is not parsed here; elsewhere empty. */
+    /** The raw body of a route with `guard: false`; otherwise empty. */
     bodyBytes: Buffer;
 }
 
 type Place = 'params' | 'query' | 'body';
 
-/** The schemas of a contract, ready to be asked; undefined where it takes nothing. */
+/** The compiled schemas of a contract; undefined where there is no input. */
 export type Schemas = Record<Place, Schema | undefined>;
 
-/** Prepares the schemas of a contract, once for all its requests. */
+/** Compiles the schemas of a contract, once for all requests. */
 export function prepareSchemas<P, Q, B, A>(contract: Contract<P, Q, B, A>): Schemas {
     return {
         params: prepare(contract.params, 'params'),
@@ -81,7 +81,7 @@ function check<T>(schema: Schema | undefined, value: unknown, place: Place, prob
     return result.value as T;
 }
 
-/** A schema is not shown what is too large to be walked; of the same place and code one problem is enough. */
+/** Removes values that are too large for a schema, and duplicate problems. */
 function checkBody<B>(schema: Schema | undefined, { value, faults }: JsonBody, problems: Detail[]): B {
     problems.push(...faults);
     if (faults.some(({ code }) => code === 'TOO_COMPLEX')) return undefined as B;
@@ -91,7 +91,7 @@ function checkBody<B>(schema: Schema | undefined, { value, faults }: JsonBody, p
     return body;
 }
 
-/** Problems that another one of the same value tells already: which words are taken, or that it is a secret. */
+/** Hides problems that repeat another one of the same value. */
 const TOLD_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
 
 function isToldByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
@@ -99,7 +99,7 @@ function isToldByAnother(item: ValidationErrorItem, items: readonly ValidationEr
     return items.some(({ type, path }) => type === TOLD_BY[item.type] && path.join('/') === place);
 }
 
-/** Joi's own words repeat the value, which may be a secret in the wrong place, and show the pattern. */
+/** Joi's messages repeat the value, which may be a secret, and show the pattern. */
 const OWN_MESSAGES = { 'string.pattern.base': '{{#label}} does not have the form that this route takes' };
 
 const DETAIL_BY_JOI: Record<string, DetailCode> = {
@@ -121,7 +121,7 @@ function toDetail(item: ValidationErrorItem): Detail {
 }
 
 function singleValues({ query, raw }: Request, problems: Detail[]): Record<string, unknown> {
-    // No prototype: a parameter may be called __proto__.
+    // Without a prototype: a parameter may be called __proto__.
     const single: Record<string, unknown> = Object.create(null);
     const garbled = garbledNames(raw.req.url ?? '');
     for (const [name, value] of Object.entries(query)) {
@@ -147,7 +147,7 @@ function garbledNames(url: string): Set<string> {
     return names;
 }
 
-/** One step of a JSON pointer, of which the beginning tells enough: names are the caller's own text. */
+/** One step of a JSON pointer, cut to a maximum length: the caller chooses names. */
 function pointerStep(name: string): string {
     return `/${escapePointer(name.slice(0, 128))}`;
 }

@@ -1,4 +1,5 @@
 import { type BenchResults, medianOf, repetitionsOf } from './results.ts';
+import { STRANGER_GOALS } from './strangers.ts';
 
 /** One line of the table of goals: what is measured, and what it has to be. */
 export interface GoalRow {
@@ -321,6 +322,7 @@ export const GOALS: readonly GoalRow[] = [
         values: ratio(of('overload', 'after_p99_ms'), of('overload', 'before_p99_ms')),
         goal: { atMost: 1.5 },
     },
+    ...STRANGER_GOALS,
 ];
 
 export type Verdict = 'goal met' | 'above floor' | 'BELOW FLOOR' | 'below goal' | 'for information' | 'not measured';

@@ -2,6 +2,7 @@ import { type Bound, GOALS, type GoalRow, verdictOf } from './goals.ts';
 import { type DatedRun, longRunCells } from './long-runs.ts';
 import { type BenchResults, type Figures, median, medianOf, type RoundRun, STOLEN_CORES, STOLEN_TRIES } from './results.ts';
 import { type SoakResults, soakCells, soakText } from './soak/results.ts';
+import { STRANGER_HEAD, strangerCells, strangerScenarios } from './strangers.ts';
 
 /** `bench/RESULTS.md`, from the results of the bench, of the long runs and of the soak, and from nothing else. */
 export function render(results: BenchResults, longRuns: readonly DatedRun[], soak: SoakResults | undefined): string {
@@ -36,7 +37,18 @@ ${table(
 
 CPU is that of the processes named; of bare got its own. The upstream and the load generator are never counted. Where it goes, and what was
 tried: [PROFILE.md](PROFILE.md).
-${longRuns.length === 0 ? '' : longRunsPart(longRuns)}${soak === undefined ? '' : soakPart(soak)}`;
+${strangersPart(results)}${longRuns.length === 0 ? '' : longRunsPart(longRuns)}${soak === undefined ? '' : soakPart(soak)}`;
+}
+
+function strangersPart(results: BenchResults): string {
+    if (strangerScenarios(results).length === 0) return '';
+    return `
+## Beside strangers (X1)
+
+A good site at 60/s: alone, beside what a row of the tables in test/hostile does, and alone again.
+
+${table(STRANGER_HEAD, strangerCells(results, number))}
+`;
 }
 
 /** What a hypervisor took, where results tell it. */

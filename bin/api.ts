@@ -1,17 +1,16 @@
-import './lone-scavenger.ts';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
-import { readConfig, requireDatabase } from '../shared/config.ts';
-import { runUntilSignal } from '../shared/lifecycle.ts';
-import { openLog } from '../shared/log.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
-import { openTracing } from '../shared/tracing/open.ts';
-import { collectGarbage } from './collect-garbage.ts';
+import { readConfig, requireDatabase } from '../shared/platform/config.ts';
+import { runUntilSignal } from '../shared/platform/lifecycle.ts';
+import { createLog } from '../shared/platform/log.ts';
+import { openTracing } from '../shared/platform/tracing/open.ts';
+import { collectGarbage } from './memory.ts';
 import { runToEnd } from './run-to-end.ts';
 
 await runToEnd(async () => {
     const config = requireDatabase(readConfig());
-    const log = openLog(config.logLevel);
+    const log = createLog(config.logLevel);
     await runUntilSignal({
         log,
         graceMs: config.shutdownGraceMs,

@@ -1,5 +1,5 @@
-import { readConfig, requireDatabase } from '../shared/config.ts';
 import { migrateAll } from '../shared/migrate.ts';
+import { readConfig, requireDatabase } from '../shared/platform/config.ts';
 import { runToEnd } from './run-to-end.ts';
 
 await runToEnd(async () => {

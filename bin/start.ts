@@ -1,14 +1,13 @@
-import './more-threads.ts';
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
-import { type Config, readConfig } from '../shared/config.ts';
-import { parseEgressAllow } from '../shared/domain/egress-allow.ts';
-import { startEmbeddedPostgres } from '../shared/embedded-postgres.ts';
-import { type Cleanup, runUntilSignal } from '../shared/lifecycle.ts';
-import { type Log, openLog } from '../shared/log.ts';
+import { parseEgressAllow } from '../shared/domain/site/egress-allow.ts';
 import { openMetricsServer } from '../shared/metrics-server.ts';
 import { migrateAll } from '../shared/migrate.ts';
-import { openTracing } from '../shared/tracing/open.ts';
+import { type Config, readConfig } from '../shared/platform/config.ts';
+import { startEmbeddedPostgres } from '../shared/platform/embedded-postgres.ts';
+import { type Cleanup, runUntilSignal } from '../shared/platform/lifecycle.ts';
+import { createLog, type Log } from '../shared/platform/log.ts';
+import { openTracing } from '../shared/platform/tracing/open.ts';
 import { startRollUps } from '../workers/roll-up.ts';
 import { startSweeper } from '../workers/sweep.ts';
 import { startVerifier } from '../workers/verify.ts';
@@ -27,7 +26,7 @@ import { keepSecretKeys } from './secret-keys.ts';
  */
 await runToEnd(async () => {
     const config = readConfig();
-    const log = openLog(process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel);
+    const log = createLog(process.stdout.isTTY && config.logLevel === 'info' ? 'warn' : config.logLevel);
     await runUntilSignal({ log, graceMs: config.shutdownGraceMs, start: (cleanup) => start(config, log, cleanup) });
 });
 

@@ -1,4 +1,4 @@
-import { ConfigFault } from '../shared/config.ts';
+import { ConfigFault } from '../shared/platform/config.ts';
 import type { Detail } from '../shared/refusals.ts';
 import { RoutebookError } from './client/index.ts';
 import type { Paint } from './terminal.ts';
@@ -98,6 +98,8 @@ const SCOPE_HINT = '"routebook whoami" shows what the key may do; its page in th
 const HINTS: Readonly<Record<string, string | undefined>> = {
     API_KEY_REQUIRED: '"routebook login" stores a key, and ROUTEBOOK_API_KEY brings one',
     INVALID_API_KEY: '"routebook login" stores another key',
+    NOT_MAINTAINER: 'is it your site? "routebook claim start <domain>" proves it, and makes your workspace a maintainer',
+    CLAIM_REQUIRED: '"routebook claim start <domain>" begins the proof',
     SITE_NOT_FOUND: '"routebook request" asks for one, "routebook init" begins to write it',
     NETWORK_ERROR: 'does it run? --server and ROUTEBOOK_URL name another',
     VERSION_CONFLICT: '"routebook diff" shows what changed meanwhile',

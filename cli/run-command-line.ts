@@ -1,9 +1,10 @@
 import { Command, CommanderError, Help } from 'commander';
-import { VERSION } from '../shared/version.ts';
+import { VERSION } from '../shared/platform/version.ts';
 import { addAccountCommands } from './commands/account.ts';
 import { addAgentCommands } from './commands/agents.ts';
 import { addAuthoringCommands } from './commands/authoring.ts';
 import { addCallingCommands } from './commands/calling.ts';
+import { addOwnerCommands } from './commands/owners.ts';
 import { addRegistryCommands } from './commands/registry.ts';
 import { tell } from './failures.ts';
 import { openSession, type Run } from './session.ts';
@@ -26,9 +27,16 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         if (isFailure === true) exitCode = 1;
     };
     const program = newProgram(terminal);
-    for (const add of [addAuthoringCommands, addRegistryCommands, addCallingCommands, addAccountCommands, addAgentCommands])
+    for (const add of [
+        addAuthoringCommands,
+        addRegistryCommands,
+        addCallingCommands,
+        addOwnerCommands,
+        addAccountCommands,
+        addAgentCommands,
+    ])
         add(program, run);
-    for (const command of program.commands) takeCommonOptions(command);
+    for (const command of program.commands) for (const one of [command, ...command.commands]) takeCommonOptions(one);
     try {
         await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
         return exitCode;

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { type EgressSettings, readEgressSettings } from '../shared/config.ts';
+import { type EgressSettings, readEgressSettings } from '../shared/platform/config.ts';
 
 /** What the environment says to the command line: the only place in cli/ that reads it. */
 export interface Settings {

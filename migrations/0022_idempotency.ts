@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Remembered answers (CONTRACT section 4, "Idempotency"): one row a workspace, route and key. Without a status the first
+ * Remembered answers (docs/api.md, "Idempotency"): one row a workspace, route and key. Without a status the first
  * call is still running, until running_until at the latest; body and headers come back byte for byte.
  */
 export async function up(knex: Knex): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Results that may be served again to the account that paid for them (CONTRACT section 4, `max_age`). `question` is a hash of
+ * Results that may be served again to the account that paid for them (docs/api.md, "Hosted fetch"). `question` is a hash of
  * version, endpoint, bound values and max_results. What an account keeps is summed in `kept_result_bytes`, whose row everybody
  * locks first.
  */

@@ -4,7 +4,7 @@ import type { Knex } from 'knex';
 const MOVEMENTS = ['credits_move', 'credits_settle', 'credits_hold_capped', 'credits_mark_sent', 'idempotency_store'];
 
 /**
- * A movement waits a second for a lock and then says so (GOALS R9). Without this the server would still make it long after the
+ * A movement waits a second for a lock and then says so (goal R9). Without this the server would still make it long after the
  * process had given it up and told its caller that nothing was charged. Set on the functions and not on connections, where a pooler
  * may ignore it.
  */

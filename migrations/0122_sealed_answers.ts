@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Remembered answers are encrypted by the key ring (trust.md, section 5): `sealed` holds headers and body, and `remaining` the figure
+ * Remembered answers are encrypted by the key ring: `sealed` holds headers and body, and `remaining` the figure
  * that the charge writes into the body. Rows of the release before stay in clear until they run out, within 24 hours, and are still
  * read. Its processes may run beside newer ones: `idempotency_begin` tells them that a sealed answer is still running, so that they
  * neither repeat the call nor answer without a body.

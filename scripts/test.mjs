@@ -1,21 +1,23 @@
 // Runs the tests against a PostgreSQL and a Redis of their own, thrown away in the end. Usage: npm test [-- <options of mocha>]
 // The last line of the output is `N passed, N failed`, with `, N skipped` where some were. With `--long` the long runs are run instead:
-// below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md.
+// below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md. With `--real` the
+// tests against applications of other people are run (test/real).
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { keepLongRuns, tellRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { readSoak } from '../bench/soak/results.ts';
-import { spawnKept } from '../shared/embedded-postgres/kept-process.ts';
-import { removeAbandonedServers, startTemporaryPostgres } from '../shared/embedded-postgres.ts';
+import { spawnKept } from '../shared/platform/embedded-postgres/kept-process.ts';
+import { removeAbandonedServers, startTemporaryPostgres } from '../shared/platform/embedded-postgres.ts';
 import { freePort } from '../test/support/free-port.ts';
+import { findProgram, has, isCi, noteMissing, packagesOf } from '../test/support/system-programs.ts';
 
 /** Bytes that a run may take in memory. */
 const ROOM = 8e9;
@@ -31,8 +33,9 @@ if (inMemory !== undefined) process.env.TMPDIR = inMemory;
 // Programs that tests start would strip their types anew each time.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${RUN}${process.pid}-`));
-const isCi = !['', '0', 'false', undefined].includes(process.env.CI);
 const opened = [];
+const missingFile = join(folder, 'missing.txt');
+process.env.TEST_MISSING_FILE = missingFile;
 /**
  * What wants the machine alone: promises of times while parts are taken away, where two APIs, two workers, their stores and a load take
  * it already, a thousand calls at once in one process, crowds beside a good caller, and a look at what a browser leaves in the folder that
@@ -46,6 +49,8 @@ const ALONE = [
     'test/cli/inspect-record.spec.ts',
     'test/hostile/crowds.spec.ts',
 ];
+/** Applications that nobody here wrote, in front of the product: `npm run test:real`. */
+const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
 /** Longest time for one test of the long runs, in milliseconds. */
 const LONGEST = 1_800_000;
 let mocha;
@@ -69,8 +74,10 @@ try {
 } finally {
     for (const stop of opened.reverse()) await stop();
 }
+const missing = readMissing();
 // A browser that was killed may still be writing.
 rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+tellMissing(missing);
 console.log(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} skipped` : ''}`);
 if (process.argv.includes('--long')) tellLongRuns(counts.long);
 process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
@@ -120,35 +127,34 @@ function tellLongRuns(long) {
 }
 
 /**
- * Mocha's options for each of its runs: everything below test/ but the long runs, or with `--long` nothing but them, unless files are
- * named.
+ * Mocha's options for each of its runs: everything below test/ but the long runs and test/real, or with `--long` and `--real` nothing but
+ * them, unless files are named.
  */
 function parts() {
     const given = process.argv.slice(2);
-    const rest = given.filter((argument) => argument !== '--long');
+    const rest = given.filter((argument) => argument !== '--long' && argument !== '--real');
     const isLong = given.includes('--long');
-    const own = isLong ? ['--timeout', String(LONGEST)] : ['--ignore', 'test/long/**'];
+    const own = isLong ? ['--timeout', String(LONGEST)] : [];
     if (rest.some((argument) => argument.endsWith('.spec.ts'))) return [[...own, ...rest]];
     if (isLong) return [[...own, ...rest, 'test/long/**/*.spec.ts']];
+    if (given.includes('--real')) return [[...rest, ...REAL]];
     // One file more than there are cores, since many wait for a deadline or a browser; with two more the whole took longer.
-    const sideBySide = ['--parallel', '--jobs', String(availableParallelism() + 1), ...ALONE.flatMap((file) => ['--ignore', file])];
+    const others = ['test/long/**', ...REAL, ...ALONE].flatMap((file) => ['--ignore', file]);
+    const sideBySide = ['--parallel', '--jobs', String(availableParallelism() + 1), ...others];
     return [
         [...own, ...sideBySide, ...rest, 'test/**/*.spec.ts'],
         [...own, ...rest, ...ALONE],
     ];
 }
 
-/** The server named by REDIS_URL, or one of our own; undefined (said aloud) where there is none to start outside CI. */
+/** The server named by REDIS_URL, or one of our own; undefined where there is none to start. */
 async function openRedis() {
     if (process.env.REDIS_URL) return process.env.REDIS_URL;
-    const program = findProgram('redis-server');
-    if (program === undefined) {
-        const advice = 'install it (Debian: apt-get install redis-server, macOS: brew install redis) or set REDIS_URL';
-        if (isCi) throw new Error(`redis-server is not on the PATH, so the Redis topology cannot be tested: ${advice}`);
-        console.error(`The Redis topology is NOT tested, since redis-server is not on the PATH: ${advice}`);
-        return undefined;
-    }
-    return await startRedis(program);
+    if (has('redis')) return await startRedis(findProgram('redis-server'));
+    if (isCi())
+        throw new Error(`redis-server is missing here (Debian: apt-get install ${packagesOf(['redis'])}), and REDIS_URL is not set`);
+    noteMissing('redis');
+    return undefined;
 }
 
 async function startRedis(program) {
@@ -197,18 +203,15 @@ async function answers(port) {
     }
 }
 
-function findProgram(name) {
-    return (process.env.PATH ?? '')
-        .split(delimiter)
-        .map((directory) => join(directory, name))
-        .find((path) => {
-            try {
-                accessSync(path, constants.X_OK);
-                return true;
-            } catch {
-                return false;
-            }
-        });
+/** The parts of the operating system for which tests were left out. */
+function readMissing() {
+    return existsSync(missingFile) ? [...new Set(readFileSync(missingFile, 'utf8').trim().split('\n'))].toSorted() : [];
+}
+
+function tellMissing(names) {
+    if (names.length === 0) return;
+    console.log(`Some tests were left out, since this machine lacks: ${names.join(', ')}`);
+    console.log(`Debian: apt-get install --no-install-recommends ${packagesOf(names)}`);
 }
 
 /** A folder of this run in memory, with room for its files, from which programs can be started; undefined where that cannot be. */

@@ -1,25 +1,24 @@
-import { type Circuits, openSiteGuards, type Quarantine, type Turns } from './circuit.ts';
-import { type Clock, openClock } from './clock.ts';
-import type { Config } from './config.ts';
-import { type Db, openDb } from './db.ts';
-import { type Fleet, openFleet } from './fleet.ts';
-import { type Cleanup, createCleanup } from './lifecycle.ts';
-import { type Limits, openLimits } from './limits.ts';
-import type { Log } from './log.ts';
-import { type Metrics, openMetrics } from './metrics.ts';
-import { openPrecedents, type Precedents } from './precedents.ts';
-import { openQueue, type Queue } from './queue.ts';
-import { openSecrets, type Secrets } from './secrets.ts';
-import { type Credits, openCredits } from './store/credits.ts';
-import { type Cursors, openCursors } from './store/cursors.ts';
-import { type Idempotency, openIdempotency } from './store/idempotency.ts';
-import { type Keys, openKeys } from './store/keys.ts';
-import { type LookUps, openLookUps } from './store/look-ups.ts';
-import { type Latest, openLatest, openVersions, type Versions } from './store/schemas.ts';
-import { type Lists, openLists } from './store/search.ts';
-import { openSessions, type Sessions } from './store/sessions.ts';
-import { openUsage, type Usage } from './store/usage.ts';
-import { NO_TRACING, type Tracing } from './tracing.ts';
+import { type Circuits, openSiteGuards, type Quarantine, type Turns } from './coordination/circuits/circuits.ts';
+import { type Fleet, openFleet } from './coordination/limits/fleet.ts';
+import { type Limits, openLimits } from './coordination/limits/limits.ts';
+import { openQueue, type Queue } from './coordination/queue/queue.ts';
+import { type Clock, createClock } from './platform/clock.ts';
+import type { Config } from './platform/config.ts';
+import { type Db, openDb } from './platform/db.ts';
+import { type Cleanup, createCleanup } from './platform/lifecycle.ts';
+import type { Log } from './platform/log.ts';
+import { createMetrics, type Metrics } from './platform/metrics.ts';
+import { createSecrets, type Secrets } from './platform/secrets.ts';
+import { NO_TRACING, type Tracing } from './platform/tracing.ts';
+import { type Keys, openKeys } from './store/accounts/api-keys.ts';
+import { type Credits, openCredits } from './store/credits/credits.ts';
+import { createIdempotency, type Idempotency } from './store/fetch/idempotency.ts';
+import { type LookUpSessions, openLookUpSessions } from './store/fetch/look-up-sessions.ts';
+import { type Cursors, createCursors } from './store/registry/cursors.ts';
+import { createLookUps, type LookUps } from './store/registry/look-ups.ts';
+import { createLatest, createVersions, type Latest, type Versions } from './store/registry/schemas.ts';
+import { createLists, type Lists } from './store/registry/search.ts';
+import { openUsage, type Usage } from './store/usage/usage.ts';
 
 /** Everything a process has opened; stories take from it what they need. */
 export interface App {
@@ -42,8 +41,6 @@ export interface App {
     /** What this installation encrypts and signs with. */
     readonly secrets: Secrets;
     readonly credits: Credits;
-    /** Calls that went through a moment ago. */
-    readonly precedents: Precedents;
     /** Idempotency keys and the answers kept under them. */
     readonly idempotency: Idempotency;
     readonly keys: Keys;
@@ -58,7 +55,7 @@ export interface App {
     /** What the catalog knows of a site, read anew for every call, in one query a tick. */
     readonly lookUps: LookUps;
     readonly usage: Usage;
-    readonly sessions: Sessions;
+    readonly lookUpSessions: LookUpSessions;
     /** Where people reach this service; without a trailing slash. */
     publicUrl(): string;
     /** Told once the port is known. */
@@ -93,7 +90,7 @@ const MOVING_CREDITS = 6;
  */
 export function openApp(
     config: Config & { databaseUrl: string },
-    { role, log, clock = openClock(), metrics, tracing = NO_TRACING }: AppOptions,
+    { role, log, clock = createClock(), metrics, tracing = NO_TRACING }: AppOptions,
 ): App {
     const cleanup: Cleanup = createCleanup(log);
     const { databaseUrl, redisUrl, keyPrefix } = config;
@@ -114,7 +111,7 @@ export function openApp(
         onError: (error) => log.warn({ part: 'postgres', err: error }, 'a database connection was lost'),
     });
     cleanup.add('browsing', () => browse.destroy());
-    const secrets = openSecrets({ db, keys: config.secretKeys, log });
+    const secrets = createSecrets({ db, keys: config.secretKeys, log });
     const limits = openLimits({ databaseUrl, redisUrl, keyPrefix, clock, log });
     cleanup.add('limits', () => limits.close());
     const fleet = openFleet({ databaseUrl, redisUrl, keyPrefix, log });
@@ -130,7 +127,7 @@ export function openApp(
     cleanup.add('money', () => money.destroy());
     const credits = openCredits(money);
     cleanup.add('credits', () => credits.close());
-    const idempotency = openIdempotency(db, secrets);
+    const idempotency = createIdempotency(db, secrets);
     cleanup.add('idempotency', () => idempotency.close());
     const keys = openKeys(db, {
         onError: (error) => log.warn({ part: 'keys', err: error }, 'when keys were last used could not be written'),
@@ -138,9 +135,9 @@ export function openApp(
     cleanup.add('keys', () => keys.close());
     const usage = openUsage(db, { log });
     cleanup.add('usage', () => usage.close());
-    const sessions = openSessions(db, { log });
-    cleanup.add('sessions', () => sessions.close());
-    const versions = openVersions(db);
+    const lookUpSessions = openLookUpSessions(db, { log });
+    cleanup.add('look-up sessions', () => lookUpSessions.close());
+    const versions = createVersions(db);
     const queue = openQueue({ databaseUrl, redisUrl, keyPrefix, secrets, log, role });
     cleanup.add('queue', () => queue.close());
 
@@ -148,7 +145,7 @@ export function openApp(
         config,
         log,
         clock,
-        metrics: metrics ?? openMetrics(config),
+        metrics: metrics ?? createMetrics(config),
         tracing,
         db,
         browse,
@@ -160,16 +157,15 @@ export function openApp(
         quarantine,
         secrets,
         credits,
-        precedents: openPrecedents(),
         idempotency,
         keys,
-        cursors: openCursors(db),
-        latest: openLatest(db),
+        cursors: createCursors(db),
+        latest: createLatest(db),
         versions,
-        lists: openLists(browse),
-        lookUps: openLookUps(db, versions),
+        lists: createLists(browse),
+        lookUps: createLookUps(db, versions),
         usage,
-        sessions,
+        lookUpSessions,
         publicUrl: () => config.publicUrl ?? `http://localhost:${port}`,
         setPort: (actual) => {
             port = actual;

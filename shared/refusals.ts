@@ -1,6 +1,6 @@
 /**
  * The one table of what can be refused, and the error class that carries a refusal from where it is found to the edge.
- * Status, fault and retryability follow CONTRACT section 1.1 and 1.2; `GET /v1/errors` and the documents are made from here.
+ * Status, fault and retryability follow docs/api.md, "Errors"; `GET /v1/errors` and the documents are made from here.
  */
 
 export type Fault = 'caller' | 'service' | 'upstream' | 'schema';

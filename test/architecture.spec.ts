@@ -17,6 +17,9 @@ interface SourceFile {
     imports: string[];
 }
 
+/** Folders of the API that serve all features. */
+const COMMON = ['admission', 'auth', 'plugins'];
+
 const files = [...PRODUCT, 'bench', 'test'].flatMap(sourcesBelow);
 const product = files.filter(({ path }) => PRODUCT.includes(path.split('/')[0] ?? ''));
 const below = (folder: string) => files.filter(({ path }) => path.startsWith(`${folder}/`));
@@ -30,6 +33,9 @@ function strays(from: readonly SourceFile[], allowed: RegExp): string[] {
 function forbidden(from: readonly SourceFile[], pattern: RegExp): string[] {
     return from.flatMap(({ path, imports }) => imports.filter((name) => pattern.test(name)).map((name) => `${path} imports ${name}`));
 }
+
+/** A file with what it imports of the project. */
+const withoutPackages = (file: SourceFile): SourceFile => ({ ...file, imports: file.imports.filter((path) => /\.ts$/.test(path)) });
 
 describe('the architecture', () => {
     it('is read from real files', () => {
@@ -58,6 +64,23 @@ describe('the architecture', () => {
             expect(strays(below('shared/contracts'), /^(shared\/(domain|contracts)\/|shared\/refusals\.ts$|joi$)/)).to.deep.equal([]);
         });
 
+        it('the platform knows the domain and the refusals, and nothing above it', () => {
+            expect(
+                strays(below('shared/platform').map(withoutPackages), /^(shared\/(platform|domain)\/|shared\/refusals\.ts$)/),
+            ).to.deep.equal([]);
+        });
+
+        it('coordination and stores know the platform and the domain, and not each other', () => {
+            for (const floor of ['coordination', 'store']) {
+                const allowed = new RegExp(`^(shared/(${floor}|platform|domain)/|shared/refusals\\.ts$)`);
+                expect(strays(below(`shared/${floor}`).map(withoutPackages), allowed), floor).to.deep.equal([]);
+            }
+        });
+
+        it('shared/ has few doors', () => {
+            expect(readdirSync(join(ROOT, 'shared')).length).to.be.at.most(14);
+        });
+
         it('stores know the database and the domain, never the wire', () => {
             expect(forbidden(below('shared/store'), /^(shared\/contracts\/|@hapi\/|joi$|api\/|workers\/|bullmq|ioredis)/)).to.deep.equal(
                 [],
@@ -70,13 +93,16 @@ describe('the architecture', () => {
 
         it('a feature of the API imports neither another feature nor the workers', () => {
             const features = readdirSync(join(ROOT, 'api'), { withFileTypes: true }).filter(
-                (entry) => entry.isDirectory() && entry.name !== 'plugins',
+                (entry) => entry.isDirectory() && !COMMON.includes(entry.name),
             );
             for (const { name } of features) {
                 const others = features.filter((feature) => feature.name !== name).map((feature) => feature.name);
                 expect(forbidden(below(`api/${name}`), new RegExp(`^(workers/|api/(${others.join('|')})/)`))).to.deep.equal([]);
             }
-            expect(forbidden(below('api/plugins'), new RegExp(`^api/(${features.map(({ name }) => name).join('|')})/`))).to.deep.equal([]);
+            for (const folder of COMMON)
+                expect(
+                    forbidden(below(`api/${folder}`), new RegExp(`^api/(${features.map(({ name }) => name).join('|')})/`)),
+                ).to.deep.equal([]);
             expect(forbidden(below('api'), /^workers\//)).to.deep.equal([]);
         });
 
@@ -89,7 +115,7 @@ describe('the architecture', () => {
         });
 
         it('the command line never imports a store, nor what only a server needs', () => {
-            expect(forbidden(below('cli'), /^(shared\/(store\/|db\.ts)|api\/|bin\/)/)).to.deep.equal([]);
+            expect(forbidden(below('cli'), /^(shared\/(store\/|platform\/db\.ts)|api\/|bin\/)/)).to.deep.equal([]);
             // Neither does anything that it imports: contributors do not install the server.
             const reached = reachedFrom(below('cli').map(({ path }) => path));
             expect(reached.size).to.be.greaterThan(100);
@@ -105,19 +131,32 @@ describe('the architecture', () => {
             expect(outside).to.deep.equal([]);
         });
 
+        it('no file imports itself by way of others', () => {
+            const imports = new Map(product.map((file) => [file.path, file.imports.filter((path) => /\.ts$/.test(path))]));
+            const done = new Set<string>();
+            const circles: string[] = [];
+            const visit = (path: string, way: readonly string[]) => {
+                if (way.includes(path)) circles.push([...way.slice(way.indexOf(path)), path].join(' imports '));
+                if (done.has(path) || way.includes(path)) return;
+                for (const next of imports.get(path) ?? []) visit(next, [...way, path]);
+                done.add(path);
+            };
+            for (const path of imports.keys()) visit(path, []);
+            expect(circles).to.deep.equal([]);
+        });
+
         it('the product imports neither tests nor the bench', () => {
             expect(forbidden(product, /^(test|bench)\//)).to.deep.equal([]);
         });
     });
 
     describe('has one home for each fact:', () => {
-        it('the environment is read in shared/config.ts alone', () => {
+        it('the environment is read in shared/platform/config.ts alone', () => {
             // A child of ours gets an environment of its own making; that passes PATH on, and decides nothing.
             const homes = [
-                'bin/more-threads.ts',
-                'shared/config.ts',
-                'shared/embedded-postgres/processes.ts',
-                'shared/embedded-postgres/server.ts',
+                'shared/platform/config.ts',
+                'shared/platform/embedded-postgres/processes.ts',
+                'shared/platform/embedded-postgres/server.ts',
             ];
             // The command line is another program, with settings of its own.
             homes.push('cli/settings.ts');
@@ -143,11 +182,11 @@ describe('the architecture', () => {
             expect(fetching.filter((path) => !/^(cli\/client|api\/dashboard\/assets)\//.test(path))).to.deep.equal([]);
         });
 
-        it('OpenTelemetry is in shared/tracing/otel.ts alone, which is loaded on demand', () => {
-            const others = product.filter(({ path }) => path !== 'shared/tracing/otel.ts');
+        it('OpenTelemetry is in shared/platform/tracing/otel.ts alone, which is loaded on demand', () => {
+            const others = product.filter(({ path }) => path !== 'shared/platform/tracing/otel.ts');
             expect(forbidden(others, /^@opentelemetry\//)).to.deep.equal([]);
-            expect(forbidden(others, /^shared\/tracing\/otel\.ts$/)).to.deep.equal([
-                'shared/tracing/open.ts imports shared/tracing/otel.ts',
+            expect(forbidden(others, /^shared\/platform\/tracing\/otel\.ts$/)).to.deep.equal([
+                'shared/platform/tracing/open.ts imports shared/platform/tracing/otel.ts',
             ]);
             expect(product.filter(({ text }) => /\bfrom '[^']*otel\.ts'/.test(text))).to.deep.equal([]);
         });

@@ -10,6 +10,15 @@ const ROWS = [
     ...ids('E', '1 2 4-10'),
     ...ids('I', '1-3 5 7 8 10 12-14'),
     ...ids('L', '1-3 6-11 13-15'),
+    // The second round.
+    ...ids('S', '1-3'),
+    ...ids('X', '1'),
+    ...ids('J', '1-4'),
+    ...ids('W', '1'),
+    ...ids('F', '1 2'),
+    ...ids('A', '1-4'),
+    ...ids('C', '1'),
+    ...ids('M', '1'),
 ];
 
 describe('the goals', () => {
@@ -27,8 +36,8 @@ describe('the goals', () => {
             const [, home = '', title = ''] = /^(bench|test\/\S+\.spec\.ts): (.+)$/.exec(shown) ?? [];
             if (home === 'bench') {
                 // `npm run soak` is a run of its own.
-                const scenarios = [...ROUNDS.flatMap((round) => round.scenarios.map(({ name }) => name)), 'soak'];
-                return expect(scenarios, row).to.include(title);
+                const runs = [...ROUNDS.flatMap(({ name, scenarios }) => [name, ...scenarios.map((scenario) => scenario.name)]), 'soak'];
+                return expect(runs, row).to.include(title);
             }
             expect(home !== '' && existsSync(new URL(`../${home}`, import.meta.url)), `${row}: ${shown}`).to.equal(true);
             const text = readFileSync(new URL(`../${home}`, import.meta.url), 'utf8').replaceAll(/\(\s+/g, '(');
@@ -37,6 +46,20 @@ describe('the goals', () => {
                 starts.some((start) => text.includes(start)),
                 `${home} has no test named "${title}"`,
             ).to.equal(true);
+        });
+    }
+});
+
+describe('docs/goals.md', () => {
+    const page = readFileSync(new URL('../docs/goals.md', import.meta.url), 'utf8');
+
+    for (const [row, shown] of Object.entries(GOALS)) {
+        it(`says what ${row} promises, and where it is shown`, () => {
+            const cells = (page.match(new RegExp(`^\\| ${row} \\|.*$`, 'm'))?.[0] ?? '').split(' | ');
+            const [home = '', scenario = ''] = shown.split(': ');
+            const place = { bench: scenario, planned: 'planned', quoted: 'quoted' }[home] ?? home;
+            expect(cells).to.have.length(4);
+            expect(cells[3]).to.include(place);
         });
     }
 });

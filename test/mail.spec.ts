@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import type { Db } from '../shared/db.ts';
-import { newSecretKey } from '../shared/domain/key-ring.ts';
-import { openLog } from '../shared/log.ts';
-import { openPostman, type Postman } from '../shared/mail.ts';
-import type { Secrets } from '../shared/secrets.ts';
-import { queueMail } from '../shared/store/mails.ts';
+import { newSecretKey } from '../shared/domain/accounts/key-ring.ts';
+import { openPostman, type Postman } from '../shared/mail/mail.ts';
+import type { Db } from '../shared/platform/db.ts';
+import { createLog } from '../shared/platform/log.ts';
+import type { Secrets } from '../shared/platform/secrets.ts';
+import { newLinkId, tokenOfLink } from '../shared/store/accounts/link-tokens.ts';
+import { queueMail } from '../shared/store/accounts/mails.ts';
 import { type MailServer, openMailServer } from './dashboard/support/mail-server.ts';
 import { type OpenedDatabase, openDatabase } from './store/registry.ts';
 import { advanceClock } from './support/clock.ts';
@@ -38,7 +39,7 @@ describe('mail', () => {
     });
 
     function postman(smtpUrl: string | undefined = server.url): Postman {
-        const log = openLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
+        const log = createLog('info', { write: (line: string) => void logged.push(JSON.parse(line)) });
         const made = openPostman({ db, secrets, log, mail: { smtpUrl, from: undefined }, publicUrl: () => 'https://routebook.example' });
         opened.push(made);
         return made;
@@ -60,6 +61,16 @@ describe('mail', () => {
         for (let count = 0; count < 30; count++) await queueMail(db, secrets, letter('grace@people.example'));
         await Promise.all([postman(), postman(), postman()].map((each) => each.flush()));
         expect(server.letters.filter(({ to }) => to === 'grace@people.example')).to.have.length(30);
+    });
+
+    it('gets its link where the link stands, whatever the people in it chose as their names', async () => {
+        const linkId = newLinkId();
+        const text = 'ada invites you to "The {token}".\n\nhttps://routebook.example/invite/{token}\n';
+        await queueMail(db, secrets, { ...letter('ada@people.example'), text, linkId });
+        await postman().flush();
+        const sent = await server.letterTo('ada@people.example');
+        expect(sent.link).to.equal(`/invite/${await tokenOfLink(secrets, linkId)}`);
+        expect(sent.text).to.include('"The {token}"');
     });
 
     it('waits encrypted: who reads the database reads no subject, no text and no link', async () => {
@@ -124,7 +135,7 @@ describe('mail', () => {
 
     it('stands in the log where no server is set, so that its link can be opened', async () => {
         await queueMail(db, secrets, letter('log@people.example'));
-        const log = openLog('warn', { write: (line: string) => void logged.push(JSON.parse(line)) });
+        const log = createLog('warn', { write: (line: string) => void logged.push(JSON.parse(line)) });
         const made = openPostman({
             db,
             secrets,

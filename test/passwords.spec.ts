@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { isCommonPassword } from '../shared/common-passwords.ts';
-import { readConfig } from '../shared/config.ts';
-import { passwordProblem } from '../shared/domain/password-rules.ts';
-import { openPasswords } from '../shared/passwords.ts';
+import { passwordProblem } from '../shared/domain/accounts/password-rules.ts';
+import { readConfig } from '../shared/platform/config.ts';
+import { isCommonPassword } from '../shared/platform/passwords/common-passwords.ts';
+import { createPasswords } from '../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../shared/refusals.ts';
 
 describe('passwords', () => {
     it('are kept as a salted hash that costs memory, and no two hashes of one password are equal', async () => {
-        const passwords = openPasswords({ cost: readConfig({}).passwordCost });
+        const passwords = createPasswords({ cost: readConfig({}).passwordCost });
         const [one, two] = [await passwords.hash('four words for ada'), await passwords.hash('four words for ada')];
         expect(one)
             .to.match(/^scrypt\$15\$8\$3\$[A-Za-z0-9_-]{22}\$[A-Za-z0-9_-]{43}$/)
@@ -17,17 +17,17 @@ describe('passwords', () => {
     }).timeout(20_000);
 
     it('fit whatever keyboard they are typed on, and are known after the cost was raised', async () => {
-        const hash = await openPasswords({ cost: 4 }).hash('cafe\u0301 au lait');
-        expect(await openPasswords({ cost: 5 }).matches('caf\u00e9 au lait', hash)).to.equal(true);
+        const hash = await createPasswords({ cost: 4 }).hash('cafe\u0301 au lait');
+        expect(await createPasswords({ cost: 5 }).matches('caf\u00e9 au lait', hash)).to.equal(true);
     });
 
     it('of nobody are as much work as of somebody, and never right', async () => {
-        const passwords = openPasswords({ cost: 4 });
+        const passwords = createPasswords({ cost: 4 });
         for (const hash of [undefined, null]) expect(await passwords.matches('', hash)).to.equal(false);
     });
 
     it('wait for their turn, and are refused where too many wait', async () => {
-        const passwords = openPasswords({ cost: 12, atOnce: 1, maxWaiting: 3 });
+        const passwords = createPasswords({ cost: 12, atOnce: 1, maxWaiting: 3 });
         const order: number[] = [];
         const outcomes = await Promise.allSettled(
             Array.from({ length: 6 }, async (_, index) => {

@@ -1,7 +1,7 @@
-import type { Identity, PreparedForm } from '../shared/domain/build-request.ts';
-import type { FetchFailure, FetchJob } from '../shared/domain/fetch.ts';
-import { escapePointer } from '../shared/domain/json-bounds.ts';
-import { firstValue, type PagePlace } from '../shared/domain/pages.ts';
+import type { Identity, PreparedForm } from '../shared/domain/fetch/build-request.ts';
+import type { FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
+import { firstValue, type PagePlace } from '../shared/domain/fetch/pages.ts';
+import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
 import { MAX_OUTPUT } from './select/measure.ts';
@@ -9,7 +9,7 @@ import { mostSelected } from './select/most-selected.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
-/** What a call brought together, valid by `response.schema` and cut to what is wanted. */
+/** The result of a call, valid by `response.schema` and cut to the wanted results. */
 export interface Collected {
     ok: true;
     /** A JSON object. */
@@ -18,7 +18,7 @@ export interface Collected {
     truncated: boolean;
     /** Pages that had results. */
     pagesWithItems: number;
-    /** The site has more, which nobody asked for or paid for. */
+    /** Whether the site has more results than requested. */
     isMoreLeft: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface Collecting {
     turn: ReadingTurn;
 }
 
-/** One request and its answer. */
+/** Collects the results of one request. */
 export async function collectOne({ call, reader, endpoint, job, identity, form, turn }: Collecting): Promise<Collected | FetchFailure> {
     const request = KIND_EXECUTORS[endpoint.kind].plan(endpoint, job.values, identity, form);
     const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
@@ -46,8 +46,8 @@ export async function collectOne({ call, reader, endpoint, job, identity, form, 
 }
 
 /**
- * Page after page (CONTRACT 3.1, `pagination`), until there is no next one, the same next comes again, the pages or the results that
- * are wanted and paid for are there. Their arrays are joined into what the first page said; a page that fails fails the whole.
+ * Collects page after page (docs/api.md, "Schema packages"). It stops without a next page, at a page it has seen, or when the requested
+ * pages or results are there. The result is the first page with the results of all pages. A page that fails fails the whole call.
  */
 export async function collectPages({ call, reader, endpoint, job, identity, form, turn }: Collecting): Promise<Collected | FetchFailure> {
     const { plan, read, next } = KIND_EXECUTORS[endpoint.kind];
@@ -66,8 +66,8 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
         if (!answer.ok) return pages === 1 ? answer : inMidWalk(answer);
         const { page } = answer;
-        // What is read may be many times as large, and is kept.
-        const full = await call.makeRoom(mostSelected(page.body.length, endpoint.response.select));
+        // The selected data may be many times larger than the page, and is kept.
+        const full = await call.reserve(mostSelected(page.body.length, endpoint.response.select));
         if (full !== undefined) return full;
         const part = await reader.readPart(page, endpoint, { results, next: read(endpoint) }, turn);
         if (!part.ok) return part;
@@ -77,7 +77,7 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
         bytes += part.bytes;
         call.keep(part.bytes);
         if (part.items > 0) pagesWithItems++;
-        // `Reader.join` refuses: nothing more is asked for.
+        // `Reader.join` rejects more than this.
         if (bytes > MAX_OUTPUT) break;
 
         const link = page.headers['link'];
@@ -108,12 +108,12 @@ function startOf({ pagination }: Endpoint, { values }: FetchJob): PagePlace {
     return { value: pagination === undefined ? undefined : firstValue(pagination, values) };
 }
 
-/** Of a walk something was sent, so that its time is up there and not before it began. */
+/** A later page was not the first request: running out of time then is the site's timeout. */
 function inMidWalk(failure: FetchFailure): FetchFailure {
     return failure.code === 'DEADLINE_EXCEEDED' ? { ...failure, code: 'UPSTREAM_TIMEOUT' } : failure;
 }
 
-/** What is billed by the result, or joined, has to have results. */
+/** Endpoints that are billed by result, or paginated, must have results. */
 function withoutResults({ billing: { results } }: Endpoint): FetchFailure {
     return {
         ok: false,

@@ -1,8 +1,8 @@
 import type { App } from '../shared/app.ts';
-import { registrableDomain } from '../shared/domain/site-name.ts';
+import { registrableDomain } from '../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 
-/** The endpoint that a job names, and the domain that its requests may not leave; undefined where the version is gone. */
+/** Loads the endpoint of a job, and the domain that its requests stay on; undefined if the version is gone. */
 export async function loadEndpoint(
     { versions }: App,
     versionId: number,

@@ -1,29 +1,29 @@
-import type { Turns } from '../shared/circuit.ts';
-import type { FetchJob } from '../shared/domain/fetch.ts';
-import { type OutageLog, watchOutage } from '../shared/outage.ts';
+import type { Turns } from '../shared/coordination/circuits/circuits.ts';
+import type { FetchJob } from '../shared/domain/fetch/call.ts';
+import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
 
-/** A 429 without Retry-After holds requests back so long, and one with it never longer than this. */
+/** Pause after a 429 without Retry-After, and the longest pause with it. */
 const PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5000;
-/** Turns are asked for so long after the last sign that somebody waits. */
+/** How long a worker requests turns after the last sign of a wait. */
 const WATCH_MS = 1000;
 
-/** When requests of one job may be sent to its site. */
+/** Spaces the requests of one job to its site. */
 export interface Pace {
-    /** Takes the next turn, if it comes within `patienceMs`; the caller waits for it. */
+    /** Takes the next turn, if it comes within `patienceMs`. The caller then waits `waitMs`. */
     turn(patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
-    /** The site answered 429. @param retryAfter seconds that it asks for @param ageMs since the request was sent */
+    /** Pauses requests after a 429. @param retryAfter seconds, from the site @param ageMs milliseconds since the request was sent */
     slowDown(retryAfter: number | undefined, ageMs: number): void;
 }
 
-export type OpenPace = (registrable: string, pace: FetchJob['pace']) => Pace;
+export type PaceFor = (registrable: string, pace: FetchJob['pace']) => Pace;
 
 /**
- * Turns for all jobs of a worker. The store is asked only where there is something to wait for: a pace that an operator set, a pause
- * that was seen at admission, or one that this worker saw itself. Where the store does not answer, nobody waits.
+ * Creates the paces of a worker's jobs. It calls the store only when a wait is possible: with a rate that an operator set, a pause seen
+ * at admission, or a pause that this worker saw. Without an answer of the store, requests do not wait.
  */
-export function openPaces(turns: Turns, log: OutageLog): OpenPace {
-    const outage = watchOutage(log, 'turns of sites');
+export function createPaces(turns: Turns, log: ConnectionLog): PaceFor {
+    const status = watchConnection(log, 'turns of sites');
     const watchedUntil = new Map<string, number>();
     const watch = (registrable: string, ms: number) => {
         watchedUntil.delete(registrable);
@@ -38,11 +38,11 @@ export function openPaces(turns: Turns, log: OutageLog): OpenPace {
             if (pace === undefined && (watchedUntil.get(registrable) ?? 0) <= performance.now()) return AT_ONCE;
             try {
                 const turn = await turns.take(registrable, pace?.rate, patienceMs);
-                outage.up();
+                status.up();
                 if (turn.waitMs > 0) watch(registrable, turn.waitMs);
                 return turn;
             } catch (error) {
-                outage.down(error);
+                status.down(error);
                 return AT_ONCE;
             }
         },
@@ -52,11 +52,11 @@ export function openPaces(turns: Turns, log: OutageLog): OpenPace {
             watch(registrable, pauseMs);
             turns.pause(registrable, pauseMs, ageMs).then(
                 (isFirst) => {
-                    outage.up();
+                    status.up();
                     if (isFirst)
-                        log.info({ part: 'pace', site: registrable, pause_ms: pauseMs }, 'a site limits our calls; they slow down');
+                        log.info({ part: 'pace', site: registrable, pause_ms: pauseMs }, 'a site answered 429; its requests pause');
                 },
-                (error: unknown) => outage.down(error),
+                (error: unknown) => status.down(error),
             );
         },
     });

@@ -1,12 +1,12 @@
-import { buildPrepareRequest, type Identity, type PreparedForm } from '../shared/domain/build-request.ts';
-import type { FetchFailure } from '../shared/domain/fetch.ts';
+import { buildPrepareRequest, type Identity, type PreparedForm } from '../shared/domain/fetch/build-request.ts';
+import type { FetchFailure } from '../shared/domain/fetch/call.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
 /**
- * The first step of an endpoint with `prepare` (CONTRACT 3.1): the GET of its page, whose cookies the call keeps, and the form in it
- * where one is asked for. It is a read, whatever the endpoint does: nothing is marked, and it may be tried again.
+ * The first step of an endpoint with `prepare` (docs/api.md, "Schema packages"): a GET of its page, whose cookies the call keeps, and the page's form if
+ * `prepare` names one. It is always a read: it sets no sent mark and may be retried.
  */
 export async function prepareCall(
     call: SiteCall,

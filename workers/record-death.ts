@@ -1,18 +1,18 @@
 import type { App } from '../shared/app.ts';
-import type { FetchJob } from '../shared/domain/fetch.ts';
-import { lastSuccess } from '../shared/store/last-success.ts';
+import type { FetchJob } from '../shared/domain/fetch/call.ts';
+import { lastSuccess } from '../shared/store/registry/last-success.ts';
 
-/** The caller of the dead worker waits meanwhile. */
+/** The dead worker's caller waits for this, in milliseconds. */
 const PATIENCE_MS = 1000;
 /**
- * For so long a second run was under way, at the least: its lock had to run out. What is known of the call, when it was admitted, lies
- * before the death of its first run, which counts.
+ * Minimum run time of a second run: its lock had to expire. The admission time cannot tell, because it is before the first run's
+ * death.
  */
 const LEAST_RUN_MS = 4500;
 
 /**
- * Notes that a worker died in the middle of this job. The endpoint is quarantined with the second death, where it did not succeed
- * in between: a busy endpoint is at hand whenever a worker dies, and is not what killed it.
+ * Records that a worker died during this job. The second death quarantines the endpoint, unless it succeeded in between: a busy
+ * endpoint runs whenever a worker dies, and is not the cause.
  */
 export async function recordDeath({ quarantine, db, log }: App, job: FetchJob): Promise<void> {
     const { site, endpoint, versionId, run, admittedAt } = job;

@@ -1,13 +1,13 @@
 import type { App } from '../shared/app.ts';
-import { addTallies, indexOldSites } from '../shared/store/search-index.ts';
-import { rollUpTrending } from '../shared/store/trending.ts';
+import { addTallies, indexOldSites } from '../shared/store/registry/search-index.ts';
+import { rollUpTrending } from '../shared/store/registry/trending.ts';
 
 const EVERY_MS = 60_000;
 
 /**
- * Keeps what lists are made from: at once and then every minute it adds up the tallies of sites, rolls the request log up where the
- * hour is new, and indexes sites that were indexed by earlier rules. Apart from the sweeper, since a long log takes its time. Every
- * process may run it; the store lets each roll-up be made once.
+ * Starts the roll-ups for lists and search. At the start and every minute it adds up the tallies of sites, rolls up the request log of
+ * a new hour, and re-indexes sites with an old index version. It is apart from the sweeper, because a long log takes long. Every
+ * process may run it; the store makes each roll-up once.
  */
 export function startRollUps({ db, log }: App): { stop(): Promise<void> } {
     const work = async () => {

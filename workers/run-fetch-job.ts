@@ -1,28 +1,34 @@
-import type { Identity } from '../shared/domain/build-request.ts';
-import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
+import type { Identity } from '../shared/domain/fetch/build-request.ts';
+import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
-import { NO_SPAN } from '../shared/tracing.ts';
+import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
 import { mayKeep } from './may-keep.ts';
 import { prepareCall } from './prepare-call.ts';
-import { openReadingTurn, type Reader } from './select/reader.ts';
+import { createReadingTurn, type Reader } from './select/reader.ts';
 import { type CallTools, openSiteCall, type SiteCall } from './site-call.ts';
 
-/** What a job needs of its worker. */
+/** Dependencies of a job. */
 export interface FetchTools extends CallTools {
-    /** The endpoint of an immutable version, and the domain that its requests may not leave. */
+    /** Loads an endpoint of an immutable version, and the domain that its requests stay on. */
     loadEndpoint(versionId: number, name: string): Promise<{ endpoint: Endpoint; registrable: string } | undefined>;
     reader: Reader;
     userAgent(): string;
 }
 
 /**
- * One call of a site: prepare → plan → mark (writes) → send → read and cut, until it is done or refused (CONTRACT 4). What a site, a
- * package or the clock can do comes back as a value; whatever is thrown is a bug and the caller's to log.
- * @param span of the job, where it is traced
+ * Runs one call of a site: prepare → plan → mark (writes) → send → read and cut (docs/api.md, "Hosted fetch"). Faults of a site, a package or a deadline
+ * are values. It throws only on a bug, which the caller logs.
+ * @param span span of the job, if it is traced
+ * @param afterwards registers a function to call after the outcome is delivered; until then its text uses memory
  */
-export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: AbortSignal, span = NO_SPAN): Promise<FetchOutcome> {
+export async function runFetchJob(
+    tools: FetchTools,
+    job: FetchJob,
+    signal: AbortSignal,
+    { span = NO_SPAN, afterwards = (act) => act() }: { span?: Span; afterwards?: (act: () => void) => void } = {},
+): Promise<FetchOutcome> {
     const startedAt = Date.now();
     if (startedAt >= job.deadlineAt || signal.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED', startedAt, attempts: 0 };
     const found = await tools.loadEndpoint(job.versionId, job.endpoint);
@@ -32,7 +38,7 @@ export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: Abor
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
     const call = openSiteCall(tools, job, { registrable, signal, keepsCookies: endpoint.prepare !== undefined, span });
-    const turn = openReadingTurn(registrable, job.deadlineAt);
+    const turn = createReadingTurn(registrable, job.deadlineAt);
     try {
         const prepared = await prepareCall(call, reader, endpoint, identity, turn);
         if (!prepared.ok) return { attempts: call.figures().attempts, ...prepared, startedAt };
@@ -40,9 +46,10 @@ export async function runFetchJob(tools: FetchTools, job: FetchJob, signal: Abor
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
         const collected = await collect({ call, reader, endpoint, job, identity, form: prepared.form, turn });
         if (!collected.ok) return { attempts: call.figures().attempts, ...collected, startedAt };
+        call.keepOutcome(Buffer.byteLength(collected.text));
         return outcomeOf(endpoint, collected, call, startedAt);
     } finally {
-        call.close();
+        afterwards(() => call.close());
     }
 }
 

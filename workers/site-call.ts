@@ -1,61 +1,63 @@
-import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch.ts';
-import { isPathBlocked } from '../shared/domain/site-policy.ts';
+import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/fetch/call.ts';
+import { isPathBlocked } from '../shared/domain/site/site-policy.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
-import type { Span } from '../shared/tracing.ts';
-import type { OpenPace } from './pace.ts';
+import type { Span } from '../shared/platform/tracing.ts';
+import type { PaceFor } from './pace.ts';
 import { type CookieJar, createCookieJar } from './upstream/cookies.ts';
-import { NO_ROOM, type Room, waitForRoom } from './upstream/room.ts';
+import { type MemoryBudget, NO_MEMORY, waitForMemory } from './upstream/memory-budget.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
-/** Everything that one job sends to its site, up to its one deadline. */
+/** Sends all requests of one job to its site, within the job's deadline. */
 export interface SiteCall {
-    /** @param namedBy who named the URL, where the site did; see `SendOptions` */
+    /** @param namedBy set if the site named the URL; see `SendOptions` */
     send(
         request: UpstreamRequest,
         options: { effect: Effect; namedBy?: string | undefined },
     ): Promise<{ ok: true; page: Page } | UpstreamFailure>;
-    /** Waits until there is room for so many bytes that may be made of the last page. The failure where there is none in time. */
-    makeRoom(bytes: number): Promise<FetchFailure | undefined>;
-    /** What was read of the last page stays, and takes so many bytes. */
+    /** Reserves memory for the result of the last page, and waits for it. @returns a failure if there is none in time */
+    reserve(bytes: number): Promise<FetchFailure | undefined>;
+    /** Frees the last page, and keeps this many bytes for its results. */
     keep(bytes: number): void;
-    /** Of all requests so far: attempts, bytes and durations summed, and the status of the last. */
+    /** Frees all pages, and keeps this many bytes for the outcome until the call is closed. */
+    keepOutcome(bytes: number): void;
+    /** Sums of attempts, bytes and durations of all requests so far, and the last status. */
     figures(): UpstreamFigures;
-    /** The headers of every page so far, and of the redirects that led there. */
+    /** The headers of all pages and redirects so far. */
     heads(): readonly Page['headers'][];
-    /** Nothing of it is held any more. */
+    /** Frees all memory of the call. */
     close(): void;
 }
 
 export interface CallTools {
     upstream: Upstream;
-    /** `held → sent`; false where the API has already let go of the hold, and then nothing may be sent. */
+    /** Moves the hold from `held` to `sent`; false if the API already released it. Then nothing may be sent. */
     markSent(operation: string): Promise<boolean>;
-    /** Absent: every request is sent at once. */
-    openPace?: OpenPace;
-    /** Absent: answers take whatever memory they take. */
-    room?: Room;
+    /** Absent: requests do not wait for turns. */
+    paceFor?: PaceFor;
+    /** Absent: no limit of memory. */
+    memoryBudget?: MemoryBudget;
 }
 
 /**
- * One page after the other: who asks for the next has read the last.
- * @param keepsCookies only a prepared call hands back what the site sets, and only while it runs
- * @param span the job's, on which its requests hang
+ * Opens the call of a job. Pages come one after the other: the caller reads each before it requests the next.
+ * @param keepsCookies whether to send the site's cookies back; only for prepared calls
+ * @param span the job's span, the parent of its requests
  */
 export function openSiteCall(
-    { upstream, markSent, openPace, room }: CallTools,
+    { upstream, markSent, paceFor, memoryBudget }: CallTools,
     job: FetchJob,
     { registrable, signal, keepsCookies, span }: { registrable: string; signal: AbortSignal; keepsCookies: boolean; span: Span },
 ): SiteCall {
     const { site, endpoint, deadlineAt } = job;
-    const pace = openPace?.(registrable, job.pace);
+    const pace = paceFor?.(registrable, job.pace);
     const cookies: CookieJar | undefined = keepsCookies ? createCookieJar() : undefined;
-    const tenant = room?.enter(registrable);
+    const reservation = memoryBudget?.createReservation(registrable);
     const heads: Page['headers'][] = [];
     const beginSpan = () => span.child('upstream', 'client', { 'routebook.site': site, 'routebook.endpoint': endpoint });
     let sum: UpstreamFigures = { status: 0, attempts: 0, durationMs: 0, bytes: 0 };
     return {
         async send(request, { effect, namedBy }) {
-            tenant?.settle(0);
+            reservation?.settle(0);
             const options: SendOptions = { site, registrable, effect, deadlineAt, signal, beginSpan };
             if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
             if (cookies !== undefined) options.cookies = cookies;
@@ -63,7 +65,7 @@ export function openSiteCall(
             const { blockedPaths } = job;
             if (blockedPaths !== undefined) options.isBlocked = (url) => isPathBlocked(blockedPaths, url);
             if (namedBy !== undefined) options.namedBy = namedBy;
-            if (tenant !== undefined) options.tenant = tenant;
+            if (reservation !== undefined) options.reservation = reservation;
             const answer = await upstream.send(request, options);
             if (!answer.ok) return { ...answer, attempts: sum.attempts + answer.attempts };
             const { status, attempts, durationMs, bytes } = answer.figures;
@@ -76,16 +78,24 @@ export function openSiteCall(
             heads.push(...answer.heads);
             return { ok: true, page: answer.page };
         },
-        async makeRoom(bytes) {
-            if (tenant === undefined || !tenant.hasToAsk(bytes) || (await waitForRoom(tenant, bytes, { deadlineAt, signal })))
+        async reserve(bytes) {
+            if (
+                reservation === undefined ||
+                !reservation.mustReserve(bytes) ||
+                (await waitForMemory(reservation, bytes, { deadlineAt, signal }))
+            )
                 return undefined;
-            // Of a write that was sent nobody is told that it may be repeated.
+            // OVERLOADED invites a retry, and a write that was sent must not be repeated.
             if (job.effect === 'write') return { ok: false, code: 'UPSTREAM_TIMEOUT' };
-            return { ok: false, code: 'OVERLOADED', message: NO_ROOM, retryAfter: 1 };
+            return { ok: false, code: 'OVERLOADED', message: NO_MEMORY, retryAfter: 1 };
         },
-        keep: (bytes) => tenant?.keep(bytes),
+        keep: (bytes) => reservation?.keep(bytes),
+        keepOutcome(bytes) {
+            reservation?.keep(0);
+            if (reservation?.mustReserve(bytes) === true) reservation.settle(bytes);
+        },
         figures: () => sum,
         heads: () => heads,
-        close: () => tenant?.leave(),
+        close: () => reservation?.release(),
     };
 }

@@ -1,26 +1,27 @@
 import type { App } from '../shared/app.ts';
-import { forgetClaims } from '../shared/store/claims.ts';
-import { sweepAnswers } from '../shared/store/idempotency.ts';
-import { forgetNotices } from '../shared/store/notices.ts';
-import { sweepResults } from '../shared/store/results.ts';
-import { forgetSpending } from '../shared/store/spending.ts';
-import * as usage from '../shared/store/usage.ts';
-import { forgetExpired } from '../shared/store/web-sessions.ts';
-import { maintainAudit } from '../shared/store/workspace-audit.ts';
-import { forgetNews } from '../shared/store/workspace-news.ts';
+import { forgetNotices } from '../shared/store/accounts/notices.ts';
+import { forgetSignUps } from '../shared/store/accounts/sign-up-origins.ts';
+import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
+import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
+import { forgetNews } from '../shared/store/accounts/workspace-news.ts';
+import { forgetSpending } from '../shared/store/credits/spending.ts';
+import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
+import { sweepResults } from '../shared/store/fetch/results.ts';
+import { forgetClaims } from '../shared/store/registry/claims.ts';
+import { applyDueRemovals } from '../shared/store/registry/removals.ts';
+import * as usage from '../shared/store/usage/usage.ts';
 import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
 const PRUNE_MS = 3_600_000;
-/** The request log is kept for so many days; the ledger for ever. */
+/** Days that the request log is kept. The ledger is kept for ever. */
 const USAGE_DAYS = 90;
 
 /**
- * Once a second: releases holds whose request never ended, resets allowances of accounts that nobody used on their billing
- * date, deletes answers whose key ran out and results that nobody may be served any more, and tells people whose allowance is nearly
- * spent, or whose calls all fail. Once an hour: forgets old rows of the request log, and sessions, links, notices and
- * months of audits that are over.
- * Every process may run it; the store lets each row be swept once.
+ * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
+ * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low
+ * allowances and failing calls. Each hour it deletes old rows of the request log and expired sessions, links, notices and audits.
+ * Every process may run it; the store sweeps each row once.
  */
 export function startSweeper(app: App): { stop(): Promise<void> } {
     const { credits, db, log } = app;
@@ -33,6 +34,7 @@ export function startSweeper(app: App): { stop(): Promise<void> } {
                 if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
                 await sweepAnswers(db);
                 await sweepResults(db);
+                await applyDueRemovals(db);
                 await watchSpending(app);
                 if (performance.now() - prunedAt > PRUNE_MS) {
                     prunedAt = performance.now();
@@ -40,6 +42,7 @@ export function startSweeper(app: App): { stop(): Promise<void> } {
                     await forgetExpired(db);
                     await forgetNotices(db);
                     await forgetSpending(db);
+                    await forgetSignUps(db);
                     await maintainAudit(db);
                     await forgetClaims(db);
                     await forgetNews(db);

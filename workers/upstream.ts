@@ -8,18 +8,18 @@ import { Call, type SendOptions, type SendTools, type UpstreamCaps } from './ups
 export type { Page, RequestFigures, SendOptions, UpstreamAnswer, UpstreamFailure };
 
 export interface Upstream {
-    /** Sends a request with its retries and redirects. Never rejects for anything that a site or a network can do. */
+    /** Sends a request with its retries and redirects. Faults of the site or the network are values; it rejects only on a bug. */
     send(request: UpstreamRequest, options: SendOptions): Promise<UpstreamAnswer | UpstreamFailure>;
-    /** Closes the connections that wait for their next request. */
+    /** Closes idle connections. */
     close(): void;
 }
 
 const CAPS: UpstreamCaps = { body: 5 * 1024 * 1024, headerBytes: 64 * 1024, headers: 200 };
 
 /**
- * The only way out to foreign sites (CONTRACT 4): got without any of its own retries, redirects, unpacking, cookies or proxies, over
- * connections that the guard dialled.
- * @param connector tests alone pass another one, to show that the guard's tests can fail
+ * Creates the only client for foreign sites (docs/api.md, "Hosted fetch"): got without its retries, redirects, unpacking, cookies and proxies, over
+ * connections of the egress guard.
+ * @param connector only tests pass another one, to show that the guard's tests can fail
  */
 export function createUpstream({
     rules,
@@ -39,7 +39,7 @@ export function createUpstream({
         decompress: false,
         throwHttpErrors: false,
         http2: false,
-        // The body is counted where it is read; got counts what passes through its own stream, finds nothing, and makes an error a call.
+        // The body bypasses got's stream, so got would count 0 bytes and report an error for each call.
         strictContentLength: false,
         enableUnixSockets: false,
         maxHeaderSize: caps.headerBytes,
@@ -48,7 +48,7 @@ export function createUpstream({
     return {
         async send(request, options) {
             const time = openCallTime(options.deadlineAt, options.signal);
-            time.whenOver(() => options.tenant?.giveUp());
+            time.whenOver(() => options.reservation?.giveUp());
             try {
                 return await new Call(tools, options, time).run(request);
             } finally {

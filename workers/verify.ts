@@ -1,32 +1,31 @@
 import type { App } from '../shared/app.ts';
-import { watchOutage } from '../shared/outage.ts';
-import * as verification from '../shared/store/verification.ts';
+import { watchConnection } from '../shared/platform/connection-log.ts';
+import * as verification from '../shared/store/registry/verification.ts';
 import { verifySite } from './verify/verify-site.ts';
 
-/** Runs that one process makes at the same time, each of another domain and mostly waiting for its next second. */
+/** Concurrent runs of one process. Each is for another domain and mostly idle. */
 const MAX_RUNS = 16;
 
 export interface VerifierOptions {
-    /** Between two calls of one site. Only tests pass another pace. */
+    /** Pause between two calls of one site. Only tests change it. */
     paceMs?: number;
-    /** How often it looks for runs that are due. */
+    /** How often to check for due runs. */
     lookMs?: number;
 }
 
 /**
- * Verification (CONTRACT 3.2, "Verified"): looks once a second for runs that are due (a version was published, a day went by, or an
- * operator asked) and makes them. The calls go through the queue like everybody's, behind everybody else. Every worker process may run
- * it; the store gives each run to one of them.
+ * Starts the verifier (docs/api.md, "Registry"). Once a second it makes the due runs: after a publish, after a day, or on an operator's
+ * request. The calls go through the queue with low priority. Every worker process may run it; the store gives each run to one of them.
  */
 export function startVerifier(app: App, { paceMs = 1000, lookMs = 1000 }: VerifierOptions = {}): { stop(): Promise<void> } {
     const { db, log } = app;
     const stopping = new AbortController();
     const running = new Set<Promise<void>>();
-    const outage = watchOutage(log, 'verification');
+    const status = watchConnection(log, 'verification');
     const begin = (run: verification.VerificationRun) => {
         const done = verifySite(app, run, { paceMs, signal: stopping.signal })
             .catch((error: unknown) =>
-                log.warn({ part: 'verification', site: run.site, err: error }, 'a verification run broke off; it is made again'),
+                log.warn({ part: 'verification', site: run.site, err: error }, 'a verification run failed; it will be repeated'),
             )
             .finally(() => running.delete(done));
         running.add(done);
@@ -38,9 +37,9 @@ export function startVerifier(app: App, { paceMs = 1000, lookMs = 1000 }: Verifi
                 if (run === undefined) break;
                 begin(run);
             }
-            outage.up();
+            status.up();
         } catch (error) {
-            outage.down(error);
+            status.down(error);
         }
     };
     let looking: Promise<void> | undefined;

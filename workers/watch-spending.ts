@@ -1,7 +1,7 @@
 import type { App } from '../shared/app.ts';
 import { allowanceLetter, failingLetter } from '../shared/billing/letters.ts';
-import { queueMail } from '../shared/store/mails.ts';
-import { endNotice, giveNotice, isNoticed, payersOf } from '../shared/store/notices.ts';
+import { queueMail } from '../shared/store/accounts/mails.ts';
+import { endNotice, giveNotice, isNoticed, payersOf } from '../shared/store/accounts/notices.ts';
 import {
     FAILURES,
     failedWith,
@@ -11,12 +11,12 @@ import {
     type Spent,
     type Streak,
     takeLook,
-} from '../shared/store/notices-watch.ts';
+} from '../shared/store/accounts/notices-watch.ts';
 
 /**
- * Tells people, once each, when four fifths or all of an allowance are used, and when a key's last fifty calls of one endpoint all
- * failed: by mail, and on the dashboard. It looks at the request log a few times a minute, so that no call waits for it. Every
- * process may run it; one at a time looks.
+ * Notifies people once, by mail and on the dashboard, when 80% or all of an allowance is used, and when a key's last fifty calls of
+ * one endpoint failed. It reads the request log a few times a minute, so no call waits for it. Every process may run it; one at a time
+ * does.
  */
 export async function watchSpending(app: App): Promise<void> {
     const since = await takeLook(app.db);

@@ -1,35 +1,35 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
-import type { FetchJob, FetchOutcome } from '../shared/domain/fetch.ts';
-import { newId } from '../shared/domain/ids.ts';
-import type { Span } from '../shared/tracing.ts';
-import { userAgent } from '../shared/user-agent.ts';
+import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
+import { newId } from '../shared/domain/text/ids.ts';
+import type { Span } from '../shared/platform/tracing.ts';
+import { userAgent } from '../shared/platform/user-agent.ts';
 import { startClaimChecks } from './claims/check-claims.ts';
 import type { EgressConnector } from './egress.ts';
 import { loadEndpoint } from './load-endpoint.ts';
-import { openPaces } from './pace.ts';
+import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
-import { openRoom } from './upstream/room.ts';
+import { createMemoryBudget } from './upstream/memory-budget.ts';
 import { createUpstream } from './upstream.ts';
 
-/** How often a worker says that it lives; it counts as gone after five silent beats. */
+/** Interval of heartbeats. A worker counts as gone after five missed ones. */
 const BEAT_MS = 1000;
 const FIRST_BEAT_TRIES = 20;
 const FIRST_BEAT_PAUSE_MS = 50;
 const NOTICE_MS = 60_000;
 
 export interface OpenWorker {
-    /** Takes no more jobs and resolves when those in flight have ended. */
+    /** Takes no more jobs, and resolves when the running ones have ended. */
     drain(): Promise<void>;
-    /** Drains, then closes everything that the worker opened. */
+    /** Drains, then closes all resources of the worker. */
     close(): Promise<void>;
 }
 
 /**
- * Starts taking fetch jobs.
- * @param connector only tests pass another than the guarded one, to show that the guard's tests can fail.
+ * Opens a worker, which takes fetch jobs.
+ * @param connector only tests pass an unguarded one, to show that the guard's tests can fail
  */
 export async function openWorker(app: App, { connector }: { connector?: EgressConnector } = {}): Promise<OpenWorker> {
     const { config, metrics, log } = app;
@@ -51,14 +51,14 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
     const tools = {
         loadEndpoint: (versionId: number, name: string) => loadEndpoint(app, versionId, name),
         markSent: (operation: string) => app.credits.markSent(operation),
-        openPace: openPaces(app.turns, log),
-        room: openRoom({ onFull: openNotice(log) }),
+        paceFor: createPaces(app.turns, log),
+        memoryBudget: createMemoryBudget({ onFull: createFullNotice(log) }),
         upstream,
         reader,
         userAgent: () => userAgent(app.publicUrl()),
     };
     const consumer = app.queue.consume(
-        (job, signal, trace) => runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, span)),
+        (job, signal, trace, afterwards) => runWatched(app, job, trace, (span) => runFetchJob(tools, job, signal, { span, afterwards })),
         { concurrency: config.workerConcurrency, onDeath: (job) => recordDeath(app, job) },
     );
     const report = () =>
@@ -88,17 +88,17 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
     };
 }
 
-/** Says that large answers wait, once a minute at most. */
-function openNotice(log: App['log']): () => void {
+/** Logs that large answers wait, at most once a minute. */
+function createFullNotice(log: App['log']): () => void {
     let saidAt = Number.NEGATIVE_INFINITY;
     return () => {
         if (performance.now() - saidAt < NOTICE_MS) return;
         saidAt = performance.now();
-        log.warn({ part: 'worker' }, 'large answers wait for others to end: this worker holds as many as it may');
+        log.warn({ part: 'worker' }, 'large answers wait: the memory budget of this worker is full');
     };
 }
 
-/** Its slots count from the first report on, so that it is tried again at once while the connection is being opened. */
+/** Sends the first report, with retries while the connection opens. The worker's slots count from then on. */
 async function untilReported(report: () => Promise<void>): Promise<void> {
     for (let tries = 0; tries < FIRST_BEAT_TRIES; tries++) {
         try {
@@ -110,8 +110,8 @@ async function untilReported(report: () => Promise<void>): Promise<void> {
 }
 
 /**
- * One line and one span a job; a bug is logged with its stack here, and the caller is told INTERNAL.
- * @param trace of the caller, where the API traces
+ * Runs a job with one log line and one span. A bug is logged with its stack, and the caller gets INTERNAL.
+ * @param trace trace context of the caller, if the API traces
  */
 async function runWatched(
     app: App,
@@ -146,7 +146,7 @@ async function runWatched(
         app.log.info({ ...fields, outcome: outcome.ok ? 'success' : outcome.code, duration_ms }, 'job done');
         return outcome;
     } catch (error) {
-        app.log.error({ ...fields, err: error }, 'a bug: unexpected error in a job');
+        app.log.error({ ...fields, err: error }, 'a job failed with an unexpected error');
         span.fail('INTERNAL');
         return { ok: false, code: 'INTERNAL' };
     } finally {

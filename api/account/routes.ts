@@ -1,6 +1,6 @@
 import { getAccount } from '../../shared/contracts/account.ts';
 import { getAudit } from '../../shared/contracts/audit.ts';
-import { windowsOf } from '../../shared/domain/plans.ts';
+import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { serve } from '../serve.ts';
 import { listActs } from './list-acts.ts';

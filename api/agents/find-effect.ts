@@ -1,8 +1,8 @@
 import type { FindEffect } from '../../shared/agents/effects.ts';
 import type { App } from '../../shared/app.ts';
-import { normaliseSite } from '../../shared/domain/site-name.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 
-/** Learns effects from the versions that this process has in memory anyway. */
+/** Finds the effect of an endpoint in the versions that this process has in memory. */
 export function effectsOf(app: App): FindEffect {
     return async ({ site: written, endpoint, version: named }) => {
         const name = normaliseSite(written);

@@ -8,11 +8,11 @@ import { sameRequest } from '../plugins/observe.ts';
 import { readAnswer } from '../read-answer.ts';
 import { effectsOf } from './find-effect.ts';
 
-/** What of the agent's request goes along with the calls made for it. */
+/** The request headers that are passed on to the calls. */
 const PASSED_ON = ['authorization', 'x-forwarded-for'] as const;
-/** Of the transport's answer; the rest is hapi's own. */
+/** The response headers of the transport that are kept; hapi sets the others. */
 const KEPT_HEADERS = ['content-type', 'mcp-protocol-version'] as const;
-/** Messages of one request. All of them are worked on at once, and some routes that tools use are counted by no window. */
+/** The most messages in one request. They run at the same time, and some of their routes have no rate limit. */
 const MOST_MESSAGES = 10;
 
 /**
@@ -26,7 +26,7 @@ export function agentTools(server: Server, app: App): void {
         options: { app: { isOpen: false }, payload: { parse: false, override: 'application/octet-stream', output: 'stream' } },
         handler: async (request, h) => {
             requireOwnOrigin(app, request);
-            const { value, faults } = await readJsonBody(request, { guard: 'lines', maxBytes: BODY_BYTES });
+            const { value, faults } = await readJsonBody(request, { guard: 'lines', maxBytes: BODY_BYTES, hasParams: true });
             if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
             const parsedBody = messagesIn(value);
             await requireGoodKey(server, request);
@@ -43,7 +43,7 @@ export function agentTools(server: Server, app: App): void {
     });
 }
 
-/** A page of another origin has no business with somebody's agent (DNS rebinding too: our own name is the configured one). */
+/** Rejects requests from pages of other origins, which also stops DNS rebinding: our host is the configured one. */
 function requireOwnOrigin(app: App, { raw }: Request): void {
     const { origin } = raw.req.headers;
     if (origin !== undefined && origin !== new URL(app.publicUrl()).origin) {
@@ -61,7 +61,7 @@ function messagesIn(body: unknown): unknown {
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
 }
 
-/** A wrong key is told at once, and not only by the first tool. */
+/** Refuses a wrong key at once, before the first tool call. */
 async function requireGoodKey(server: Server, request: Request): Promise<void> {
     if (request.raw.req.headers.authorization === undefined) return;
     const { payload, statusCode } = await inject(server, request, { method: 'GET', url: '/v1/account' });

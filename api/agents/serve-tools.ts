@@ -4,8 +4,8 @@ import type { FindEffect } from '../../shared/agents/effects.ts';
 import { agentServer } from '../../shared/agents/tools.ts';
 
 /**
- * Answers the messages of one request, stateless. In a module of its own, since it brings the protocol's SDK and zod, which a process
- * that no agent asks need not keep in memory.
+ * Answers the messages of one request without state. It is a separate module: it loads the protocol's SDK and zod, which a process without
+ * agents does not need in memory.
  * @param parsedBody one message or several
  */
 export async function serveTools(

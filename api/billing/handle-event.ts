@@ -3,9 +3,9 @@ import type { Billing } from '../../shared/billing/billing.ts';
 import { readCheckout } from '../../shared/billing/checkout.ts';
 import { readInvoice } from '../../shared/billing/read-stripe.ts';
 import { settleSubscription, takeBack, takeInvoice } from '../../shared/billing/settle.ts';
-import { rememberHandled, wasHandled } from '../../shared/store/stripe-events.ts';
+import { rememberHandled, wasHandled } from '../../shared/store/billing/stripe-events.ts';
 
-/** What an event is about: the id of its object, or of the charge that it names. Nothing else of it is believed. */
+/** The ids in an event: of its object, or of the charge that it names. Everything else is read from Stripe. */
 type Handler = (billing: Billing, id: string) => Promise<void>;
 
 const readAgain: Handler = settleSubscription;
@@ -21,8 +21,8 @@ const readOfCheckout: Handler = async (billing, sessionId) => {
 };
 
 /**
- * Events that mean something. Only `invoice.paid` grants an allowance, and money that goes back takes one away; every other one
- * makes us read the subscription again.
+ * The events that we handle. Only `invoice.paid` grants an allowance; refunds and disputes take it away. All others make us read the
+ * subscription again.
  */
 export const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type'], Handler>([
     ['invoice.paid', takeInvoice],
@@ -46,7 +46,7 @@ export const HANDLERS: ReadonlyMap<string, Handler> = new Map<Stripe.Event['type
     ['charge.dispute.funds_withdrawn', takeBack],
 ]);
 
-/** Handles an event once: noted when all of it is done, so that one which failed half-way is done again from the start. */
+/** Handles an event once. It is recorded at the end, so that a failed one runs again from the start. */
 export async function handleEvent(billing: Billing, event: Stripe.Event): Promise<void> {
     const handler = HANDLERS.get(event.type);
     if (handler === undefined || (await wasHandled(billing.db, event.id))) return;

@@ -2,18 +2,18 @@ import type { Server } from '@hapi/hapi';
 import type { Stripe } from 'stripe';
 import type { App } from '../../shared/app.ts';
 import { type Billing, billingOf, clientFor } from '../../shared/billing/billing.ts';
-import { keepSubscriptions } from '../../shared/billing/keep.ts';
+import { keepSubscriptions } from '../../shared/billing/reconcile.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { readBytes } from '../plugins/input-guard.ts';
 import { handleEvent } from './handle-event.ts';
 
 /** Stripe's events are far smaller. */
 const MOST_BYTES = 512 * 1024;
-/** A signature is believed for so long; what is older may be a recording. */
+/** The longest age of a signature. An older one may be a replay. */
 const TOLERANCE_SECONDS = 300;
 const KEEP_MS = 60_000;
 
-/** What Stripe tells us, and once a minute a look at what it should have told. Without STRIPE_SECRET_KEY there is no such path. */
+/** Handles Stripe's events, and reconciles once a minute. Without STRIPE_SECRET_KEY the path does not exist. */
 export function stripeWebhook(server: Server, app: App): void {
     keepEveryMinute(server, app);
     const billing = billingOf(app);
@@ -23,11 +23,11 @@ export function stripeWebhook(server: Server, app: App): void {
         path: '/webhooks/stripe',
         options: {
             app: { isOpen: false },
-            // The signature is of the very bytes that were sent.
+            // The signature covers the exact bytes.
             payload: { parse: false, override: 'application/octet-stream', output: 'stream', maxBytes: MOST_BYTES },
         },
         handler: async (request, h) => {
-            const bytes = await readBytes(request.raw.req, MOST_BYTES);
+            const bytes = await readBytes(request, MOST_BYTES);
             const event = await signedEvent(billing, bytes, request.raw.req.headers['stripe-signature']);
             await handleEvent(billing, event);
             return h.response({ received: true }).header('cache-control', 'no-store');
@@ -35,7 +35,9 @@ export function stripeWebhook(server: Server, app: App): void {
     });
 }
 
-/** @throws Refusal VALIDATION_ERROR where Stripe did not sign these bytes with our secret, or long ago. */
+/**
+ * @throws Refusal VALIDATION_ERROR where the signature is wrong or too old
+ */
 async function signedEvent({ settings, clock }: Billing, bytes: Buffer, signature: string | string[] | undefined): Promise<Stripe.Event> {
     const stripe = await clientFor(settings);
     try {
@@ -46,7 +48,7 @@ async function signedEvent({ settings, clock }: Billing, bytes: Buffer, signatur
     }
 }
 
-/** Every process does; the store gives each subscription to one of them. */
+/** Runs in every process; the store gives each subscription to one of them. */
 function keepEveryMinute(server: Server, app: App): void {
     let running: Promise<void> = Promise.resolve();
     const timer = setInterval(() => {

@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { checkIntent } from '../../shared/domain/intent.ts';
-import { LazyEndpoints } from '../../shared/domain/large-package.ts';
-import { memorableWords, soughtWords } from '../../shared/domain/ranking.ts';
-import { textProblem } from '../../shared/domain/text-rule.ts';
+import { LazyEndpoints } from '../../shared/domain/package/large-package.ts';
+import { checkIntent } from '../../shared/domain/search/intent.ts';
+import { memorableWords, soughtWords } from '../../shared/domain/search/ranking.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
+import { isPublishedForSite } from '../../shared/store/registry/trusted-reads.ts';
+import { limitIdentity } from '../admission/client-address.ts';
 import { workOnPackage } from '../package-work.ts';
-import { limitIdentity } from '../plugins/client-address.ts';
 import { countCall } from '../plugins/count-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite, siteBlocked, siteNotFound } from '../site.ts';
@@ -22,16 +23,17 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const intent = checkIntent(written);
     if (!intent.ok) throw new Refusal(intent.code);
     const words = soughtWords(intent.words);
-    const { isBlocked, siteCredits, latest, health, ...experience } = await app.lookUps.find({ site, registrable, words });
+    const { isBlocked, policy, siteCredits, latest, health, ...experience } = await app.lookUps.find({ site, registrable, words });
     if (isBlocked) throw siteBlocked();
     await countCall(call);
     if (latest === undefined) throw siteNotFound();
     const { ref: version } = latest;
     const loaded = await latest.load();
     const sessionId = newId('ses');
-    app.sessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
+    app.lookUpSessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
-    const look = { words, siteCredits, health, ...experience };
+    const isOwners = policy?.writes === false && (await isPublishedForSite(app.db, { registrable, versionId: version.versionId }));
+    const look = { words, siteCredits, policy, isOwners, health, ...experience };
     const head = { success: true as const, domain: site, session_id: sessionId };
     const schema = {
         version: version.version,
@@ -42,15 +44,19 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     };
     const { endpoints } = loaded;
     if (!(endpoints instanceof LazyEndpoints)) {
-        const hosts = [...loaded.hosts];
-        return { answer: { ...head, endpoints: presentEndpoints(loaded.inOrder, look), schema: { ...schema, hosts } } };
+        const { endpoints: offered, refused } = presentEndpoints(loaded.inOrder, look);
+        return { answer: { ...head, endpoints: offered, schema: { ...schema, hosts: [...loaded.hosts], ...left(refused) } } };
     }
     const { answer } = await workOnPackage('catalog', site, { endpoints: endpoints.toJson(), look });
-    const tail = JSON.stringify({ schema: { ...schema, hosts: answer.hosts } });
+    const tail = JSON.stringify({ schema: { ...schema, hosts: answer.hosts, ...left(answer.refused) } });
     return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
 }
 
-/** Header bytes come to us as Latin-1; a caller who writes more than ASCII there means UTF-8. */
+function left(refused: number): Pick<CatalogAnswer['schema'], 'refused_by_owner'> {
+    return refused === 0 ? {} : { refused_by_owner: refused };
+}
+
+/** Header bytes arrive as Latin-1. Non-ASCII text in them is UTF-8. */
 function readIntentHeader(header: string | undefined): string | undefined {
     const bytes = Buffer.from(header ?? '', 'latin1');
     const intent = isUtf8(bytes) ? bytes.toString() : header;

@@ -1,28 +1,36 @@
 import type { CatalogEndpoint } from '../../shared/contracts/catalog.ts';
-import * as pricing from '../../shared/domain/pricing.ts';
-import { type Experience, rankEndpoints } from '../../shared/domain/ranking.ts';
+import * as pricing from '../../shared/domain/package/pricing.ts';
+import { type Experience, rankEndpoints } from '../../shared/domain/search/ranking.ts';
+import { refusesEndpoint, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
-import type * as usage from '../../shared/store/usage.ts';
+import type * as usage from '../../shared/store/usage/usage.ts';
 import { presentHealth } from '../present-health.ts';
 
-/** What is known of a site beside its package, and what is sought there. */
+/** The facts about a site besides its package, and the search there. */
 export interface Look {
     /** As `soughtWords` found them. */
     words: readonly string[];
     siteCredits: number;
+    /** The policy of the site's owner. */
+    policy: StrictestPolicy | null;
+    /** Whether a workspace that proved the domain published the version. */
+    isOwners: boolean;
     health: usage.EndpointHealth;
     outcomes: Experience['outcomes'];
     verdicts: Experience['verdicts'];
 }
 
-/** All endpoints as the catalog shows them, best matches first. */
+/** All endpoints as the catalog shows them, best matches first, and the number of those that the owner's policy hides. */
 export function presentEndpoints(
     inOrder: readonly Endpoint[],
-    { words, siteCredits, health, outcomes, verdicts }: Look,
-): CatalogEndpoint[] {
-    return rankEndpoints(inOrder, words, { outcomes, verdicts, successRates: ratesOf(health) }).map((endpoint) =>
-        presentEndpoint(endpoint, siteCredits, health.get(endpoint.name)),
-    );
+    { words, siteCredits, policy, isOwners, health, outcomes, verdicts }: Look,
+): { endpoints: CatalogEndpoint[]; refused: number } {
+    const offered = policy === null ? inOrder : inOrder.filter((endpoint) => !refusesEndpoint(policy, endpoint, isOwners));
+    const ranked = rankEndpoints(offered, words, { outcomes, verdicts, successRates: ratesOf(health) });
+    return {
+        endpoints: ranked.map((endpoint) => presentEndpoint(endpoint, siteCredits, health.get(endpoint.name))),
+        refused: inOrder.length - offered.length,
+    };
 }
 
 function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {

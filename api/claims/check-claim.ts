@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { takeAttempts } from '../../shared/store/attempts.ts';
-import * as claims from '../../shared/store/claims.ts';
-import type { Caller } from '../../shared/store/keys.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
+import * as claims from '../../shared/store/registry/claims.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite } from '../site.ts';
 
-/** How long a caller waits for the lookup, and how often its end is looked for. Milliseconds. */
+/** How long a caller waits for the check, and the polling interval, in milliseconds. */
 const PATIENCE_MS = 9000;
 const LOOK_MS = 150;
 
-/** POST /v1/sites/{domain}/claims/{claim_id}/check: a worker looks the proof up, while the caller waits. */
+/** POST /v1/sites/{domain}/claims/{claim_id}/check: a worker checks the proof while the caller waits. */
 export async function checkClaim(call: Call<ClaimParams, object, undefined>): Promise<Reply<ClaimChecked>> {
     const { app, params, gone } = call;
     const { registrable } = readSite(params.domain, '/domain');

@@ -1,10 +1,11 @@
 import type { ClaimDeleted, ClaimEntry, ClaimParams, DomainParams } from '../../shared/contracts/claims.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
-import { proofLine, proofName, proofUrl } from '../../shared/domain/proof.ts';
+import { proofLine, proofName, proofUrl } from '../../shared/domain/site/proof.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import * as claims from '../../shared/store/claims.ts';
-import type { Caller } from '../../shared/store/keys.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import * as claims from '../../shared/store/registry/claims.ts';
+import { byCall } from '../by-call.ts';
 import { readPage } from '../page.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite } from '../site.ts';
@@ -14,7 +15,7 @@ export async function createClaim(call: Call<DomainParams, object, undefined>): 
     const { app, params } = call;
     const { registrable } = readSite(params.domain, '/domain');
     const { workspaceId, accountId } = call.caller as Caller;
-    const created = await claims.createClaim(app.db, { registrable, workspaceId, accountId });
+    const created = await claims.createClaim(app.db, { registrable, workspaceId, accountId, by: byCall(call) });
     if (!created.ok) {
         const message = `This account has ${claims.OPEN_CLAIMS} unproven claims, which is the limit: prove or delete one.`;
         throw new Refusal('RATE_LIMITED', message, { retryAfter: created.retryAfter });
@@ -37,7 +38,8 @@ export async function deleteClaim(call: Call<ClaimParams, object, undefined>): P
     const { app, params } = call;
     const { registrable } = readSite(params.domain, '/domain');
     const { workspaceId } = call.caller as Caller;
-    const isDeleted = await claims.deleteClaim(app.db, { claimId: params.claim_id, registrable, workspaceId });
+    const name = { claimId: params.claim_id, registrable, workspaceId };
+    const isDeleted = await claims.deleteClaim(app.db, name, byCall(call));
     if (!isDeleted) throw new Refusal('CLAIM_NOT_FOUND');
     return { answer: { claim_id: params.claim_id, deleted: true } };
 }

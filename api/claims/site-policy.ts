@@ -1,11 +1,10 @@
-import { domainToASCII } from 'node:url';
 import type { DomainParams } from '../../shared/contracts/claims.ts';
-import { normaliseSite } from '../../shared/domain/site-name.ts';
-import { NO_POLICY, type SitePolicy } from '../../shared/domain/site-policy.ts';
-import { type Detail, Refusal } from '../../shared/refusals.ts';
-import * as claims from '../../shared/store/claims.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import * as policies from '../../shared/store/site-policies.ts';
+import { checkPolicy } from '../../shared/domain/site/policy-rules.ts';
+import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import * as claims from '../../shared/store/registry/claims.ts';
+import * as policies from '../../shared/store/registry/site-policies.ts';
 import { byCall } from '../by-call.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite } from '../site.ts';
@@ -33,17 +32,7 @@ export async function changePolicy(call: Call<DomainParams, object, SitePolicy>)
 
 /** @throws Refusal VALIDATION_ERROR */
 function readPolicy(body: SitePolicy, registrable: string): SitePolicy {
-    const policy = { ...NO_POLICY, ...body };
-    const details: Detail[] = [];
-    const wrong = (path: string, message: string) => details.push({ path, code: 'INVALID_VALUE', message });
-    const blocked_paths = policy.blocked_paths.map(({ host: written, path_prefix }, place) => {
-        const name = normaliseSite(written);
-        // As URLs have it: normalising takes `www.` away, which is a host of its own here.
-        const host = domainToASCII(written.trim()).replace(/\.$/, '');
-        if (!name.ok || name.registrable !== registrable) wrong(`/blocked_paths/${place}/host`, `This is no host of ${registrable}.`);
-        return { host, path_prefix };
-    });
-    if (policy.hours !== null && policy.hours.from === policy.hours.to) wrong('/hours/to', 'from and to are the same.');
-    if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details });
-    return { ...policy, blocked_paths };
+    const checked = checkPolicy({ ...NO_POLICY, ...body }, registrable);
+    if (checked.ok) return checked.policy;
+    throw new Refusal('VALIDATION_ERROR', undefined, { details: checked.details });
 }

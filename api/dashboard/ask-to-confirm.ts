@@ -1,6 +1,6 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import { ownPath } from './let-in.ts';
+import { ownPath } from './authorize.ts';
 import type { Page, Sent, Visit } from './page.ts';
 
 /** Where a visitor goes first whose last confirmation is too old for this page; undefined for everybody else. */

@@ -1,7 +1,8 @@
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import { openPostman } from '../../shared/mail.ts';
-import { openPasswords } from '../../shared/passwords.ts';
+import { openPostman } from '../../shared/mail/mail.ts';
+import { createPasswords } from '../../shared/platform/passwords/passwords.ts';
+import { SessionEnded } from '../../shared/store/accounts/while-signed-in.ts';
 import { assets } from './assets.ts';
 import { llmsText } from './docs/llms.ts';
 import { PAGES } from './pages.ts';
@@ -19,11 +20,14 @@ export function dashboard(server: Server, app: App): void {
     });
     const later = (work: () => Promise<void>) => {
         const done = work()
-            .catch((error: unknown) => app.log.error({ part: 'pages', err: error }, 'what a page left for later failed'))
+            .catch((error: unknown) => {
+                if (error instanceof SessionEnded) return;
+                app.log.error({ part: 'pages', err: error }, 'what a page left for later failed');
+            })
             .finally(() => running.delete(done));
         running.add(done);
     };
-    const parts = { app, passwords: openPasswords({ cost: app.config.passwordCost }), hurryMail: postman.hurry, later };
+    const parts = { app, passwords: createPasswords({ cost: app.config.passwordCost }), hurryMail: postman.hurry, later };
     server.route(PAGES.map((page) => servePage(parts, page)));
     assets(server);
     llmsText(server, app);

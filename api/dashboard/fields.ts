@@ -1,5 +1,5 @@
 import { parse } from 'node:querystring';
-import { textProblem } from '../../shared/domain/text-rule.ts';
+import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { Refusal } from '../../shared/refusals.ts';
 
 /** The fields of a form by name, as they were sent. */
@@ -15,7 +15,8 @@ export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Pro
 
 /** Bytes of a form at the most. */
 export const FORM_BYTES = 64 * 1024;
-const MOST_FIELDS = 200;
+/** A policy has two for each of a hundred paths. */
+const MOST_FIELDS = 250;
 
 /**
  * The fields of an urlencoded body.
@@ -33,7 +34,7 @@ export function readForm(body: Uint8Array): FormRead {
     for (let at = body.indexOf(PLUS); at !== -1; at = body.indexOf(PLUS, at + 1)) body[at] = SPACE;
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
     const fields = Object.entries(parse(text, '&', '=', { maxKeys: MOST_FIELDS + 1 }));
-    if (fields.some(([, value]) => typeof value !== 'string')) return { ok: false, problem: 'A field of this form stands twice.' };
+    if (fields.some(([, value]) => typeof value !== 'string')) return { ok: false, problem: 'This form contains the same field twice.' };
     if (fields.length > MOST_FIELDS) return { ok: false, problem: 'This form has too many fields.' };
     return { ok: true, fields: fields as [string, string][] };
 }
@@ -71,7 +72,8 @@ export function line({ least = 1, most }: { least?: number; most: number }): Rea
         const value = text.trim();
         const problem = textProblem(value);
         if (problem !== undefined) return { ok: false, problem: `This ${problem}.` };
-        if (value.length < least) return { ok: false, problem: value === '' ? 'Fill this in.' : `Use at least ${least} characters.` };
+        if (value.length < least)
+            return { ok: false, problem: value === '' ? 'Fill this in.' : `Use at least ${least} character${least === 1 ? '' : 's'}.` };
         if (value.length > most) return { ok: false, problem: `Use at most ${most} characters.` };
         return { ok: true, value };
     };

@@ -1,5 +1,5 @@
 import type { App } from '../../shared/app.ts';
-import { type FirstCall, findFirstCall } from '../../shared/store/first-call.ts';
+import { type FirstCall, findFirstCall } from '../../shared/store/usage/first-call.ts';
 
 export interface CurlLine {
     /** Works as it stands, in any POSIX shell. */
@@ -20,14 +20,14 @@ export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
     if (call === undefined) {
         return {
             line: `curl -s ${app.publicUrl()}/v1/account ${authorization}`,
-            words: 'it shows what your account has left.',
+            words: 'it shows your plan and remaining credits.',
             isFetch: false,
         };
     }
     const body = JSON.stringify({ site: call.site, endpoint: call.endpoint, params: call.params });
     return {
         line: `curl -s ${app.publicUrl()}/v1/fetch ${authorization} -H 'Content-Type: application/json' -d ${quoted(body)}`,
-        words: `it calls ${call.endpoint} of ${call.site}, for one credit.`,
+        words: `it calls ${call.endpoint} on ${call.site} for one credit.`,
         isFetch: true,
     };
 }

@@ -1,6 +1,6 @@
-import type { SignedIn } from '../../shared/store/web-sessions.ts';
-import type { Role } from '../../shared/store/workspaces.ts';
-import { type Audience, BOOKKEEPERS, MEMBERS, USERS } from './page.ts';
+import type { SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import type { Role } from '../../shared/store/accounts/workspaces.ts';
+import { type Audience, BOOKKEEPERS, MANAGERS, MEMBERS, USERS } from './page.ts';
 
 interface Entry {
     path: string;
@@ -15,6 +15,7 @@ const DASHBOARD: readonly Entry[] = [
     { path: '/dashboard/usage', label: 'Usage', audience: USERS },
     { path: '/dashboard/statement', label: 'Statement', audience: MEMBERS },
     { path: '/dashboard/schemas', label: 'Schemas', audience: USERS },
+    { path: '/dashboard/domains', label: 'Domains', audience: MANAGERS },
     { path: '/dashboard/billing', label: 'Billing', audience: BOOKKEEPERS },
     { path: '/dashboard/workspace', label: 'Workspace', audience: 'signed-in' },
     { path: '/dashboard/invite', label: 'Invite', audience: 'signed-in' },

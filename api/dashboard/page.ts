@@ -1,11 +1,11 @@
 import type { App } from '../../shared/app.ts';
-import type { Passwords } from '../../shared/passwords.ts';
+import type { Passwords } from '../../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Seat, SignedIn } from '../../shared/store/web-sessions.ts';
-import { ROLES, type Role } from '../../shared/store/workspaces.ts';
-import type { Ask } from './ask.ts';
+import type { Seat, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import { ROLES, type Role } from '../../shared/store/accounts/workspaces.ts';
 import type { Download } from './download.ts';
 import type { Fields } from './fields.ts';
+import type { Ask } from './internal-api.ts';
 import type { Notice } from './notices.ts';
 
 /** Who may see a page: everybody; whoever is signed in; these roles of the workspace; operators. */
@@ -101,6 +101,8 @@ export interface Shown {
     /** Other origins that a form of this page may lead to, by redirect. */
     formsLeadTo?: readonly string[];
     retryAfter?: number;
+    /** What names this browser from now on. */
+    browserToken?: string;
 }
 
 /** A redirect (303), with a line that the next page shows once. */

@@ -2,6 +2,7 @@ import { accountPages } from './account/pages.ts';
 import { auditPages } from './audit/pages.ts';
 import { billingPages } from './billing/pages.ts';
 import { docsPages } from './docs/pages.ts';
+import { domainPages } from './domains/pages.ts';
 import { factorPages } from './factors/pages.ts';
 import { invitePages } from './invite/pages.ts';
 import { keyPages } from './keys/pages.ts';
@@ -28,6 +29,7 @@ export const PAGES: readonly Page[] = [
     ...keyPages,
     ...usagePages,
     ...schemaPages,
+    ...domainPages,
     ...workspacePages,
     ...auditPages,
     ...operationsPages,

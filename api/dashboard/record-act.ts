@@ -1,5 +1,5 @@
-import type { Db } from '../../shared/db.ts';
-import { actorOfUser, type NewAct, recordAct } from '../../shared/store/workspace-audit.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { actorOfUser, type NewAct, recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import type { PersonalVisit } from './page.ts';
 
 /** Records what a visitor did in a workspace; call it in the transaction that does it. */

@@ -1,6 +1,6 @@
 import type { Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import { STATUS_CODES } from '../../shared/node-http.ts';
+import { STATUS_CODES } from '../../shared/platform/node-http.ts';
 import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { recordRefusal, toRefusal } from '../plugins/refusals.ts';
 import { show } from './render.ts';
@@ -40,13 +40,13 @@ function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Re
 }
 
 const TITLES: Readonly<Record<number, string>> = {
-    400: 'We could not read that',
-    403: 'This is not for you',
-    404: 'There is nothing here',
-    405: 'Not in this way',
-    413: 'That was too much',
-    415: 'We could not read that',
-    429: 'Too often',
+    400: 'Invalid request',
+    403: 'You don’t have access',
+    404: 'Page not found',
+    405: 'Method not allowed',
+    413: 'Request too large',
+    415: 'Unsupported content type',
+    429: 'Too many requests',
     500: 'Something went wrong on our side',
     503: 'Please try again in a moment',
 };

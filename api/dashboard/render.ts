@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { Eta } from 'eta';
 import type { App } from '../../shared/app.ts';
-import { cookiesOf, formToken } from '../plugins/session.ts';
+import { cookiesOf, formToken } from '../auth/session.ts';
 import { assetUrl } from './assets.ts';
 import { formats } from './formats.ts';
 import { dashboardMenu, publicMenu } from './navigation.ts';

@@ -1,9 +1,9 @@
 import type { Server } from '@hapi/hapi';
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../shared/app.ts';
-import { normaliseSite } from '../../shared/domain/site-name.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { siteRanges, sitesBetween } from '../../shared/store/site-names.ts';
+import { siteRanges, sitesBetween } from '../../shared/store/registry/site-names.ts';
 import type { Page } from './page.ts';
 
 /** Pages of the table that search engines may list; of those with a placeholder, the ones of sites stand in a sitemap too. */
@@ -11,6 +11,7 @@ export const LISTED: readonly Page['path'][] = [
     '/',
     '/docs',
     '/docs/errors',
+    '/docs/owners',
     '/registry',
     '/registry/{site}',
     '/registry/{site}/versions',

@@ -1,20 +1,21 @@
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
-import { textProblem } from '../../shared/domain/text-rule.ts';
-import type { Passwords } from '../../shared/passwords.ts';
+import { textProblem } from '../../shared/domain/text/text-rule.ts';
+import type { Passwords } from '../../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { SignedIn } from '../../shared/store/web-sessions.ts';
-import { createKeyedQueue, type KeyedQueue } from '../keyed-queue.ts';
+import type { SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import { SessionEnded } from '../../shared/store/accounts/while-signed-in.ts';
+import { limitIdentity } from '../admission/client-address.ts';
+import { createKeyedQueue, type KeyedQueue } from '../admission/keyed-queue.ts';
+import { browserTokenOf, nameBrowser, requireOwnForm, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
+import { goneSignal } from '../gone-signal.ts';
 import { workOnPackage } from '../package-work.ts';
-import { limitIdentity } from '../plugins/client-address.ts';
 import { readBytes } from '../plugins/input-guard.ts';
-import { browserTokenOf, nameBrowser, requireOwnForm, signIn, signOut } from '../plugins/session.ts';
-import { goneSignal } from '../serve.ts';
-import { askFor } from './ask.ts';
 import { askToConfirm } from './ask-to-confirm.ts';
+import { letIn } from './authorize.ts';
 import { sendFile } from './download.ts';
 import { type Fields, FORM_BYTES, fieldsOf, parseFields } from './fields.ts';
-import { letIn } from './let-in.ts';
+import { askFor } from './internal-api.ts';
 import { isOpenedByPerson } from './opened-by-person.ts';
 import { isOperator } from './operators.ts';
 import { type Answer, absent, type Page, type Sent, type Visit } from './page.ts';
@@ -49,21 +50,51 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                   }),
             handler: async (request, h) => {
                 const fields = page.method === 'GET' ? NO_FIELDS : await readForm(request, page);
-                const me = inWorkspace(request.app.signedIn, fields.get('_workspace'));
-                request.app.signedIn = me;
-                const gone = goneSignal(request);
-                const visit = visitOf(parts, request, { fields, me, gone });
-                const elsewhere = letIn(page, visit);
-                if (elsewhere !== undefined) return go(app, h, elsewhere);
-                if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
-                const unconfirmed = askToConfirm(app, page, visit, request);
-                if (unconfirmed !== undefined) return go(app, h, unconfirmed);
-                const answer = await inTurn(page, visit, () => page.respond(visit));
+                const form = { page, fields, gone: request.app.gone ?? goneSignal(request) };
+                const first = enter(parts, request, form);
+                if ('sent' in first) return go(app, h, first.sent);
+                const answer = await inTurn(page, first.visit, async () => {
+                    if (page.method === 'GET' || first.visit.me === undefined) return respond(page, first.visit);
+                    // Whoever was put out while the form was on its way, or waited for its turn, is refused.
+                    request.app.signedIn = await whoIsSignedIn(app, request);
+                    const now = enter(parts, request, form);
+                    return 'sent' in now ? now.sent : respond(page, now.visit);
+                });
                 if ('lines' in answer) return await sendFile(h, answer);
-                return 'view' in answer ? show(app, request, h, answer, page.isPart) : go(app, h, answer);
+                if ('to' in answer) return go(app, h, answer);
+                const response = show(app, request, h, answer, page.isPart);
+                if (answer.browserToken !== undefined) nameBrowser(app, response, answer.browserToken);
+                return response;
             },
         },
     };
+}
+
+/** The visit, where the page is for this visitor; otherwise where the visitor goes first. */
+function enter(
+    parts: PageParts,
+    request: Request,
+    { page, fields, gone }: { page: Page; fields: Fields; gone: AbortSignal },
+): { visit: Visit } | { sent: Sent } {
+    const { app } = parts;
+    const me = inWorkspace(request.app.signedIn, fields.get('_workspace'));
+    request.app.signedIn = me;
+    const visit = visitOf(parts, request, { fields, me, gone });
+    const elsewhere = letIn(page, visit);
+    if (elsewhere !== undefined) return { sent: elsewhere };
+    if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
+    const unconfirmed = askToConfirm(app, page, visit, request);
+    return unconfirmed === undefined ? { visit } : { sent: unconfirmed };
+}
+
+/** Who was signed out while the page worked has to sign in again; nothing was changed. */
+async function respond(page: Page, visit: Visit): Promise<Answer> {
+    try {
+        return await page.respond(visit);
+    } catch (error) {
+        if (error instanceof SessionEnded) return { to: '/login', notice: 'ended-meanwhile' };
+        throw error;
+    }
 }
 
 const NO_FIELDS: Fields = new Map();
@@ -82,7 +113,7 @@ async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Pro
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Pages take forms: application/x-www-form-urlencoded.');
     }
     const { signedIn } = request.app;
-    if (signedIn === undefined || formBytes <= FORM_BYTES) return parseFields(await readBytes(request.raw.req, FORM_BYTES));
+    if (signedIn === undefined || formBytes <= FORM_BYTES) return parseFields(await readBytes(request, FORM_BYTES));
     return readLargeForm(request, { userId: signedIn.userId, formBytes });
 }
 
@@ -95,7 +126,7 @@ async function readLargeForm(request: Request, { userId, formBytes }: { userId: 
     if (before > FORMS_WAITING) throw formsFull('key');
     arriving.set(userId, before + 1);
     try {
-        const bytes = await readBytes(request.raw.req, formBytes);
+        const bytes = await readBytes(request, formBytes);
         if (bytes.length <= FORM_BYTES) return parseFields(bytes);
         return fieldsOf((await workOnPackage('form', userId, { bytes })).answer);
     } finally {
@@ -154,8 +185,8 @@ function formsOf(app: App): KeyedQueue {
 }
 
 function formsFull(where: 'key' | 'room'): Refusal {
-    if (where === 'room') return new Refusal('OVERLOADED', 'Too many forms wait for their turn.', { retryAfter: 1 });
-    return new Refusal('RATE_LIMITED', 'Too many forms of yours are on their way; try again in a moment.', { retryAfter: 1 });
+    if (where === 'room') return new Refusal('OVERLOADED', 'Too many requests right now. Try again in a moment.', { retryAfter: 1 });
+    return new Refusal('RATE_LIMITED', 'You have too many requests in progress. Try again in a moment.', { retryAfter: 1 });
 }
 
 function go(app: App, h: ResponseToolkit, sent: Sent): ResponseObject {

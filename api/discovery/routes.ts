@@ -1,9 +1,9 @@
 import { getCategories, getErrors, getOpenApi } from '../../shared/contracts/discovery.ts';
-import { openApiDocument } from '../../shared/contracts/openapi.ts';
 import { getTrending } from '../../shared/contracts/trending.ts';
-import { CATEGORIES } from '../../shared/domain/taxonomy.ts';
+import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
-import { serve } from '../serve.ts';
+import { serve, serveTagged } from '../serve.ts';
+import { showOpenApi } from './show-openapi.ts';
 import { showTrending } from './show-trending.ts';
 
 export const discoveryRoutes = [
@@ -21,5 +21,5 @@ export const discoveryRoutes = [
         answer: [...REFUSALS].map(([code, { status, fault, retryable, meaning }]) => ({ code, status, fault, retryable, meaning })),
     })),
 
-    serve(getOpenApi, async ({ app }) => ({ answer: openApiDocument(app.publicUrl()) })),
+    serveTagged(getOpenApi, showOpenApi),
 ];

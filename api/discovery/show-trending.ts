@@ -1,12 +1,12 @@
 import type { TrendingAnswer } from '../../shared/contracts/trending.ts';
-import { mostRequested } from '../../shared/store/schema-requests.ts';
-import { trendingSites } from '../../shared/store/trending.ts';
+import { mostRequested } from '../../shared/store/registry/schema-requests.ts';
+import { trendingSites } from '../../shared/store/registry/trending.ts';
 import type { Call } from '../serve.ts';
 
 const SITES = 50;
 const REQUESTED = 20;
 
-/** GET /v1/trending: what is used most by the latest roll-up, and what is asked for most by now. */
+/** GET /v1/trending: the most used sites of the latest roll-up, and the most requested domains now. */
 export async function showTrending({ app, query }: Call<object, { window?: '24h' | '7d' | '30d' }, unknown>): Promise<TrendingAnswer> {
     const { window = '7d' } = query;
     const [sites, requested] = await Promise.all([trendingSites(app.browse, window, SITES), mostRequested(app.browse, REQUESTED)]);

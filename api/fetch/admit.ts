@@ -1,20 +1,20 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { type Binding, bindParams } from '../../shared/domain/bind-params.ts';
-import { buildUrl } from '../../shared/domain/build-request.ts';
-import { TooMuchWork } from '../../shared/domain/json-schema/patterns.ts';
-import { openParamJudge, WORK_OF_A_TURN } from '../../shared/domain/judge-params.ts';
-import * as pricing from '../../shared/domain/pricing.ts';
+import { type Binding, bindParams } from '../../shared/domain/fetch/bind-params.ts';
+import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
+import { createParamJudge, WORK_OF_A_TURN } from '../../shared/domain/fetch/judge-params.ts';
+import { TooMuchWork } from '../../shared/domain/json/schema/patterns.ts';
+import * as pricing from '../../shared/domain/package/pricing.ts';
 import type { JsonObject, Values } from '../../shared/domain/types.ts';
+import { SideThreadFailure } from '../../shared/platform/side-thread.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { SideThreadFailure } from '../../shared/side-thread.ts';
-import type { Caller } from '../../shared/store/keys.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import { workOnPackage } from '../package-work.ts';
 import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint, type Kept } from './find-endpoint.ts';
 import { judgeFound } from './judge-found.ts';
 import { judgeUrl } from './judge-policy.ts';
 
-/** A call that its package takes: what is called, with what, and for how much. */
+/** A call that its package accepts: endpoint, params and price. */
 export interface Admitted {
     found: Found;
     values: Values;
@@ -22,19 +22,19 @@ export interface Admitted {
 }
 
 /**
- * What a call asks for, or what its package says no to. What was found a moment ago serves where nothing is refused by it and the
- * hold looks at it again: everything else is found anew.
+ * Resolves a call to its endpoint and price, or to the reason why its package refuses it. It uses the remembered site state where the call
+ * passes and the hold checks that state. In all other cases it reads the database.
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR: these end the call uncounted.
  */
 export async function admit(call: FetchCall): Promise<Admitted | { found: Kept }> {
     const { body: order } = call;
     const isJudgedAgain = order.dry_run !== true && (order.max_age ?? 0) === 0;
     const admitted = isJudgedAgain ? await fromMemory(call) : undefined;
-    return admitted ?? admitAnew(call);
+    return admitted ?? admitFresh(call);
 }
 
-/** The same by what stands in the database now. */
-export async function admitAnew(call: FetchCall): Promise<Admitted | { found: Kept }> {
+/** Does the same with the current state from the database. */
+export async function admitFresh(call: FetchCall): Promise<Admitted | { found: Kept }> {
     const { app, body: order } = call;
     const found = await findEndpoint(app, order, (question) => app.latest.find(question));
     return found.ok ? await suit(found, call) : { found };
@@ -58,8 +58,11 @@ async function suit(found: Found, { app, caller, body: order }: FetchCall): Prom
     return { found, values, price: priceOf(found, order) };
 }
 
-/** Judged here as long as that takes less than a turn of the event loop may; what takes longer, in a thread. */
-async function bindValues(found: Found, { params = {} }: FetchRequest): Promise<Values> {
+/**
+ * Validates the params of a call: on the event loop within the step limit of one turn, otherwise in a thread.
+ * @throws Refusal INVALID_PARAMS, SERVICE_UNAVAILABLE
+ */
+export async function bindValues(found: Found, { params = {} }: FetchRequest): Promise<Values> {
     const bound = bindHere(found, params) ?? (await bindAside(found, params));
     if (bound.ok) return bound.values;
     throw new Refusal('INVALID_PARAMS', undefined, { details: bound.problems });
@@ -67,18 +70,18 @@ async function bindValues(found: Found, { params = {} }: FetchRequest): Promise<
 
 function bindHere({ endpoint }: Found, params: JsonObject): Binding | undefined {
     try {
-        return bindParams(endpoint, params, openParamJudge({ steps: WORK_OF_A_TURN }));
+        return bindParams(endpoint, params, createParamJudge({ steps: WORK_OF_A_TURN }));
     } catch (error) {
         if (error instanceof TooMuchWork) return undefined;
         throw error;
     }
 }
 
-/** The line is the site's: its own package is what takes long. @throws Refusal SERVICE_UNAVAILABLE */
+/** Queues by site, since the site's own package causes the work. @throws Refusal SERVICE_UNAVAILABLE */
 async function bindAside({ endpoint, registrable }: Found, params: JsonObject): Promise<Binding> {
     try {
         const { answer } = await workOnPackage('bind', registrable, { endpoint, params });
-        // What crosses threads has the usual prototype, and values have none.
+        // Structured clones have the usual prototype; values have none.
         return answer.ok ? { ok: true, values: Object.assign(Object.create(null), answer.values) } : answer;
     } catch (cause) {
         if (!(cause instanceof SideThreadFailure)) throw cause;

@@ -1,10 +1,10 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { hasTooManyNodes, MAX_PARAM_NODES } from '../../shared/domain/json-schema/count-nodes.ts';
-import { didYouMean } from '../../shared/domain/suggestions.ts';
+import { hasTooManyNodes, MAX_PARAM_NODES } from '../../shared/domain/json/schema/count-nodes.ts';
+import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
 import { readSite, siteBlocked, siteNotFound } from '../site.ts';
 import { judgePolicy } from './judge-policy.ts';
 
@@ -15,49 +15,48 @@ export interface Found {
     versionId: number;
     version: number;
     endpoint: Endpoint;
-    isVerified: boolean;
     /** Credits of one unit. */
     siteCredits: number;
     /** Units that may be billed at most, since a call that names no version pays no more than it did within the last 24 h. */
     unitsCap: number | undefined;
-    /** An operator's own share for the site; null: half of all slots. */
+    /** The operator's share for the site; null: half of all slots. */
     siteConcurrency: number | null;
-    /** Upstream requests a second that an operator set for the site; null: as fast as they come. */
+    /** The operator's rate limit in upstream requests per second; null: no limit. */
     siteRate: number | null;
-    policy: schemas.Standing['policy'];
-    /** Of the site as it was found. */
-    stamp: string;
+    policy: schemas.SiteState['policy'];
+    /** The revision of the site state. */
+    revision: string;
 }
 
-/** What the package says no to: 404 or 422, which count in the windows, so that they are kept until those are taken. */
+/** The refusal of a call: 404 or 422. It counts against the rate limit, so it is thrown after counting. */
 export interface Kept {
     ok: false;
     site: string;
     refusal: Refusal;
 }
 
-/** What a hash that was never published stands for: 0 would be the latest version. */
+/** Stands for an unknown hash; 0 would mean the latest version. */
 const NO_VERSION = -1;
 
 /**
- * The endpoint that a call names, in the version that it names or the latest.
- * @param look how the site stands; where that is not known, undefined is the answer
+ * Finds the endpoint of a call, in the given version or the latest.
+ * @param look reads the site state; where it returns undefined, so does this function
  * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED: these end the call uncounted.
  */
-export async function findEndpoint<Seen extends schemas.Standing | undefined>(
+export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     app: App,
     { site: written, endpoint: name, version: named }: FetchRequest,
     look: (question: schemas.SiteQuestion) => Seen | Promise<Seen>,
 ): Promise<Found | Kept | (undefined & Seen)> {
     const { site, registrable } = readSite(written, '/site');
     const number = typeof named === 'string' ? ((await schemas.findVersion(app.db, site, named))?.version ?? NO_VERSION) : named;
-    const standing = await look({ site, registrable, version: number });
-    if (standing === undefined) return undefined as undefined & Seen;
-    if (standing.isBlocked) throw siteBlocked();
+    const siteState = await look({ site, registrable, version: number });
+    if (siteState === undefined) return undefined as undefined & Seen;
+    if (siteState.isBlocked) throw siteBlocked();
     const keep = (refusal: Refusal): Kept => ({ ok: false, site, refusal });
-    const { version } = standing;
+    const { version } = siteState;
     if (version === undefined || !schemas.mayRun(version)) {
-        return keep(named === undefined || !standing.isKnown ? siteNotFound() : new Refusal('VERSION_NOT_FOUND'));
+        return keep(named === undefined || !siteState.isKnown ? siteNotFound() : new Refusal('VERSION_NOT_FOUND'));
     }
     const loaded = await app.versions.load(version.versionId);
     const endpoint = loaded?.endpoints.get(name);
@@ -66,8 +65,8 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
     }
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
-    judgePolicy(app, standing.policy, endpoint, version.verifiedAt !== null);
-    const { siteCredits, siteConcurrency, siteRate, policy, latestOfDay, stamp } = standing;
+    await judgePolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
+    const { siteCredits, siteConcurrency, siteRate, policy, latestOfDay, revision } = siteState;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
@@ -76,12 +75,11 @@ export async function findEndpoint<Seen extends schemas.Standing | undefined>(
         versionId: version.versionId,
         version: version.version,
         endpoint,
-        isVerified: version.verifiedAt !== null,
         siteCredits,
         siteConcurrency,
         siteRate,
         policy,
-        stamp,
+        revision,
         unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),
     };
 }
@@ -90,7 +88,7 @@ const TOO_COMPLEX = `The schemas of this endpoint's params are larger than is ju
 
 const judgedBefore = new WeakMap<Endpoint, boolean>();
 
-/** Whether a version that was published before there were bounds is past them. */
+/** Whether a version from before the current limits exceeds them. */
 function isTooComplex(endpoint: Endpoint): boolean {
     const isPast = judgedBefore.get(endpoint) ?? hasTooManyNodes(endpoint);
     judgedBefore.set(endpoint, isPast);

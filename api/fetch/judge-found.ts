@@ -1,16 +1,17 @@
 import type { App } from '../../shared/app.ts';
-import { findClaim } from '../../shared/store/claim.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import { isDoubtful, isEffectBound, judgeEffect } from '../plugins/key-scopes.ts';
+import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { isBelievedToRead } from '../../shared/store/registry/trusted-reads.ts';
+import { isEffectBound, judgeEffect } from '../auth/key-scopes.ts';
 import type { Found } from './find-endpoint.ts';
 
 /**
- * Judges whether a key may do what an endpoint does. Only for a key that lacks an effect, and a POST that says it reads, it matters who
- * speaks for the site.
+ * Checks the effect of an endpoint against the scopes of a key. For a POST that its author calls a read, the site's owner and the
+ * verification decide too.
  * @throws Refusal FORBIDDEN
  */
-export async function judgeFound(app: App, caller: Caller, { endpoint, registrable, isVerified }: Found): Promise<void> {
+export async function judgeFound(app: App, caller: Caller, found: Found): Promise<void> {
     if (!isEffectBound(caller)) return;
-    const isTrusted = isVerified || (isDoubtful(endpoint) && (await findClaim(app.db, registrable)) !== 'unproven');
-    judgeEffect(caller, endpoint, isTrusted);
+    const { endpoint } = found;
+    judgeEffect(caller, endpoint, isDoubtful(endpoint) && (await isBelievedToRead(app.db, found, endpoint.name)));
 }

@@ -1,25 +1,31 @@
 import type { App } from '../../shared/app.ts';
-import { isPathBlocked, type SitePolicy, secondsUntilOpen } from '../../shared/domain/site-policy.ts';
+import { isPathBlocked, mayChangeSite, type StrictestPolicy, secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
+import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { isPublishedForSite, type VersionOfDomain } from '../../shared/store/registry/trusted-reads.ts';
 
-/**
- * Holds a call against what the site's owner allows. Its author may be anybody: that a POST only reads is believed of a verified version.
- * @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE
- */
-export function judgePolicy({ clock }: App, policy: SitePolicy | null, { effect, method }: Endpoint, isVerified: boolean): void {
+/** Checks a call against the policies of the site's owner and the operator. @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE */
+export async function judgePolicy(app: App, policy: StrictestPolicy | null, endpoint: Endpoint, version: VersionOfDomain): Promise<void> {
     if (policy === null) return;
-    const mayWrite = effect === 'write' || (method !== 'GET' && method !== 'HEAD' && !isVerified);
-    if (!policy.writes && mayWrite) throw new Refusal('SITE_BLOCKED', "The site's owner allows no calls that may change it.");
-    if (policy.hours === null) return;
-    const retryAfter = secondsUntilOpen(policy.hours, clock.now());
-    if (retryAfter === 0) return;
-    const { from, to, timezone } = policy.hours;
-    throw new Refusal('SITE_UNAVAILABLE', `The site's owner allows calls from ${from} to ${to} (${timezone}) alone.`, { retryAfter });
+    // The publisher matters only for a POST that its author calls a read.
+    const isRefused = !policy.writes && mayChangeSite(endpoint, isDoubtful(endpoint) && (await isPublishedForSite(app.db, version)));
+    if (isRefused) throw new Refusal('SITE_BLOCKED', "The site's owner or an operator allows no calls that may change it.");
+    judgeHours(app, policy);
 }
 
-/** @param url what would be called @throws Refusal SITE_BLOCKED */
-export function judgeUrl(policy: SitePolicy | null, url: () => string): void {
+/** @throws Refusal SITE_UNAVAILABLE */
+export function judgeHours({ clock }: App, policy: StrictestPolicy): void {
+    const retryAfter = secondsUntilAllOpen(policy.hours, clock.now());
+    if (retryAfter === 0) return;
+    const times = policy.hours.map(({ from, to, timezone }) => `from ${from} to ${to} (${timezone})`).join(' and ');
+    throw new Refusal('SITE_UNAVAILABLE', `The site's owner or an operator allows calls ${times} alone.`, { retryAfter });
+}
+
+/**
+ * @param url the URL of the call @throws Refusal SITE_BLOCKED
+ */
+export function judgeUrl(policy: StrictestPolicy | null, url: () => string): void {
     if (policy === null || policy.blocked_paths.length === 0 || !isPathBlocked(policy.blocked_paths, url())) return;
-    throw new Refusal('SITE_BLOCKED', "The site's owner does not allow calls of this path.");
+    throw new Refusal('SITE_BLOCKED', "The site's owner or an operator does not allow calls of this path.");
 }

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import type { Values } from '../../shared/domain/types.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import * as results from '../../shared/store/results.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import * as results from '../../shared/store/fetch/results.ts';
 import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';
 
 /**
- * A result of the same read that this account was charged for and that is young enough for the caller (CONTRACT section 4,
- * `max_age`). Undefined where there is none, or where the caller did not ask for one.
+ * A recent result of the same read that this account paid for (docs/api.md, "Hosted fetch"). Undefined where there is none, or the caller
+ * did not ask for one.
  */
 export async function findKept(call: FetchCall, found: Found, values: Values): Promise<{ text: string; results: number } | undefined> {
     const { app, body } = call;
@@ -20,7 +20,7 @@ export async function findKept(call: FetchCall, found: Found, values: Values): P
     return results.findResult(app.db, app.secrets, place, body.max_age ?? 0);
 }
 
-/** Keeps a result for `findKept`, where the caller asked for that and the site allows it. Never fails: the answer is paid for. */
+/** Stores a result for `findKept`, where the caller asked for it and the site allows it. Never throws: the answer is already paid for. */
 export async function keepResult(
     call: FetchCall,
     found: Found,
@@ -45,10 +45,7 @@ function mayAsk({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boo
     return maxAge > 0 && endpoint.effect === 'read';
 }
 
-/**
- * Everything that decides the result, and nothing else: neither the cap on credits nor the time that the caller waits. Results of a
- * release that did not encrypt stand under other hashes.
- */
+/** The hash of everything that decides the result; caps and timeouts do not. Results of releases without encryption have other hashes. */
 function questionOf({ max_results: maxResults }: FetchRequest, { versionId, endpoint }: Found, values: Values): string {
     const question = canonicalize(['sealed', versionId, endpoint.name, values, maxResults ?? null]) ?? '';
     return createHash('sha256').update(question, 'utf8').digest('hex');

@@ -1,33 +1,31 @@
 import type { App } from '../../shared/app.ts';
-import { circuitVerdict } from '../../shared/domain/circuit-verdict.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch.ts';
-import type { SiteStanding } from '../../shared/limits.ts';
+import type { SiteGuardState } from '../../shared/coordination/limits/limits.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { circuitVerdict } from '../../shared/domain/fetch/circuit-verdict.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { PROBE_GRACE_MS } from './deadlines.ts';
 import type { Found } from './find-endpoint.ts';
 
-/** A probe may report until so long after its deadline. */
-const PROBE_GRACE_MS = 1000;
-
-/** To be called when the fetch ended, with its outcome where it was sent; only the first call counts. */
+/** Call it when the fetch has ended, with its outcome if it was sent. Only the first call counts. */
 export type Passage = (outcome?: FetchOutcome) => void;
 
 /**
- * Lets a fetch through to its site, unless the endpoint is quarantined or the site's circuit is open; after an open one, a single
- * fetch of all processes as the probe.
- * @param standing as the step that counted the call found it
+ * Admits a fetch unless the endpoint is quarantined or the site's circuit is open. After an open circuit, one fetch of all processes is
+ * admitted as the probe.
+ * @param guardState the state that the counting step returned
  * @throws Refusal SITE_UNAVAILABLE with the time left
  */
 export async function passCircuit(
     app: App,
     { registrable }: Pick<Found, 'registrable'>,
-    standing: SiteStanding,
+    guardState: SiteGuardState,
     call: { operation: string; admittedAt: number; deadlineAt: number },
 ): Promise<Passage> {
     const { circuits } = app;
     const unavailable = (waitMs: number, message?: string) =>
         new Refusal('SITE_UNAVAILABLE', message, { retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) });
-    if (standing.quarantineMs > 0) throw unavailable(standing.quarantineMs, QUARANTINED);
-    const { circuitMs } = standing;
+    if (guardState.quarantineMs > 0) throw unavailable(guardState.quarantineMs, QUARANTINED);
+    const { circuitMs } = guardState;
     if (circuitMs !== undefined && circuitMs > 0) throw unavailable(circuitMs);
 
     let probe: string | undefined;

@@ -1,19 +1,16 @@
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
-import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/build-request.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch.ts';
-import { atFirstPage } from '../../shared/domain/pages.ts';
-import type { Price } from '../../shared/domain/pricing.ts';
+import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
+import type { Price } from '../../shared/domain/package/pricing.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
-import { userAgent } from '../../shared/user-agent.ts';
+import { userAgent } from '../../shared/platform/user-agent.ts';
 import { type AroundBalance, around } from '../fetch-answer.ts';
 import type { Reply } from '../serve.ts';
 import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';
 
-/**
- * The answer of a fetch that succeeded and was charged, around the one figure that only the charge knows: what the account can spend
- * after it. @param done.charged credits
- */
+/** The answer of a charged fetch, in two parts: between them goes the balance after the charge. @param done.charged credits */
 export function presentFetch(done: {
     call: FetchCall;
     found: Found;
@@ -34,13 +31,13 @@ export function presentFetch(done: {
         truncated: outcome.truncated,
         cached: false,
         duration_ms: Math.round(done.durationMs),
-        // The two clocks may differ by a little between machines.
+        // The clocks of two machines differ a little.
         queue_ms: Math.max(0, Math.round(outcome.startedAt - done.admittedAt)),
         upstream: { status, attempts, duration_ms: Math.round(durationMs), bytes },
     });
 }
 
-/** A result that the account was charged for before; no call of the site stands behind this one. */
+/** The answer with a stored result that the account paid for before; the site is not called. */
 export async function presentKept(
     call: FetchCall,
     found: Found,
@@ -63,7 +60,7 @@ export async function presentKept(
     return { text: `${head}${balance?.available ?? 0}${tail}`, isKept: false };
 }
 
-/** What would be sent and what it would cost at the most; nothing is sent or charged. */
+/** Answers a dry run: the request that would be sent, and its highest cost. Nothing is sent or charged. */
 export async function presentDryRun(call: FetchCall, found: Found, values: Values, price: Price): Promise<Reply<FetchAnswer>> {
     const began = performance.now();
     const { app, caller } = call;

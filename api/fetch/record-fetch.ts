@@ -1,4 +1,4 @@
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
 import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';

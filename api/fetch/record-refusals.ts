@@ -1,9 +1,9 @@
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { ENDPOINT_NAME } from '../../shared/domain/endpoint-name.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { normaliseSite } from '../../shared/domain/site-name.ts';
+import { ENDPOINT_NAME } from '../../shared/domain/package/endpoint-name.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
 import { toRefusal } from '../plugins/refusals.ts';
 
 /** Stands for a site that is not known, in the metrics and in the log; no site has such a name. */
@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
  * the refusals are rendered.
  */
 export function fetchRefusals(server: Server, app: App): void {
-    const mayLog = openMinutes();
+    const mayLog = createMinutes();
     server.ext('onPreResponse', (request, h) => {
         const { response } = request;
         if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
@@ -53,7 +53,7 @@ function nameOf(order: FetchRequest | undefined): string | undefined {
     return order !== undefined && ENDPOINT_NAME.test(order.endpoint) ? order.endpoint : undefined;
 }
 
-/** What was asked for; in the metrics only what is registered has a name. It was looked up a moment ago, or the call did not get so far. */
+/** The site and endpoint of a call. Metrics name registered ones only. The look-up is remembered, or the call was refused before it. */
 function whatSite(app: App, order: FetchRequest | undefined): { site: string; registrable: string; label: string } {
     const name = order === undefined ? undefined : normaliseSite(order.site);
     if (order === undefined || name?.ok !== true) return { site: OTHER, registrable: OTHER, label: OTHER };
@@ -64,7 +64,7 @@ function whatSite(app: App, order: FetchRequest | undefined): { site: string; re
 }
 
 /** Whether an account has room in this minute. */
-function openMinutes(): (account: string) => boolean {
+function createMinutes(): (account: string) => boolean {
     let counted = new Map<string, number>();
     let endsAt = 0;
     return (account) => {

@@ -1,4 +1,4 @@
-import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { FetchFailure, FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import type { FetchCall } from './fetch-call.ts';
 

@@ -1,14 +1,14 @@
 import type { App } from '../../shared/app.ts';
 import type { HealthAnswer } from '../../shared/contracts/discovery.ts';
 import { isUp } from '../../shared/is-up.ts';
-import { VERSION } from '../../shared/version.ts';
+import { VERSION } from '../../shared/platform/version.ts';
 
-/** A process may report and take no jobs: the loop of a healthy worker goes round every 3 s at the latest. */
+/** A worker may report and still take no jobs. A healthy one completes its loop every 3 s. */
 const STUCK_MS = 10_000;
 
 /**
- * Looks at each part for real: a query, a ping of the queue's store, and workers that reported lately and get on. Where only some of
- * them get on, fetches are served by those, and the whole is degraded.
+ * Checks each part: a query, a ping of the queue's store, and recent reports of workers. If only some workers take jobs, the status is
+ * degraded.
  */
 export async function checkHealth(app: App): Promise<HealthAnswer & { canFetch: boolean }> {
     let stuck = 0;

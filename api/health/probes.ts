@@ -26,7 +26,7 @@ export function probes(server: Server, app: App): void {
         path: '/metrics',
         options: { app: { isOpen: false } },
         handler: async (request, h) => {
-            // To everybody else the page does not exist.
+            // Other clients get a 404.
             if (!isFromThisMachine(request.raw.req)) throw new Refusal('NOT_FOUND');
             return h.response(await app.metrics.registry.metrics()).type(app.metrics.registry.contentType);
         },

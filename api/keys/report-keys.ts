@@ -1,19 +1,19 @@
 import type { KeyFinding, KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
-import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
-import { KEY_REPORTS } from '../../shared/domain/plans.ts';
+import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
+import { KEY_REPORTS } from '../../shared/domain/accounts/plans.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { revokeReported } from '../../shared/store/reported-keys.ts';
-import { limitIdentity } from '../plugins/client-address.ts';
+import { revokeReported } from '../../shared/store/accounts/reported-keys.ts';
+import { limitIdentity } from '../admission/client-address.ts';
 import type { Call, Reply } from '../serve.ts';
 
 type ReportCall = Call<object, object, KeyReport>;
 
-/** POST /v1/keys/report: the checksums, the window, then one transaction. A text whose checksum is wrong costs no look-up. */
+/** POST /v1/keys/report: the rate limit, the checksums, then one transaction. Keys with a wrong checksum cost no query. */
 export async function reportKeys(call: ReportCall): Promise<Reply<KeyReportEntry[]>> {
     const { app, body } = call;
+    await countReport(call);
     const findings: readonly KeyFinding[] = Array.isArray(body) ? body : body.keys.map((token) => ({ token }));
     const hashes = findings.filter(({ token }) => isWellFormedKey(token)).map(({ token }) => keyHash(token));
-    if (hashes.length > 0) await countReport(call);
     const known = hashes.length === 0 ? new Set<string>() : await revokeReported(app, hashes, app.publicUrl());
     return {
         answer: findings.map(({ token, type }) => {

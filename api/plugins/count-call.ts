@@ -1,10 +1,10 @@
-import { counted } from '../../shared/domain/counted.ts';
-import { ANONYMOUS, windowsOf } from '../../shared/domain/plans.ts';
-import { limitHeaders } from '../../shared/limits/headers.ts';
-import type { TakeOrder, TakeVerdict } from '../../shared/limits.ts';
+import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
+import type { TakeOrder, TakeVerdict } from '../../shared/coordination/limits/limits.ts';
+import { ANONYMOUS, windowsOf } from '../../shared/domain/accounts/plans.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { limitIdentity } from '../admission/client-address.ts';
 import type { Call } from '../serve.ts';
-import { limitIdentity } from './client-address.ts';
 
 /**
  * Counts one call in all windows of its identity, and takes the leases of a fetch, in one atomic step; the headers of

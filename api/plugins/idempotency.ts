@@ -1,35 +1,35 @@
 import { createHash } from 'node:crypto';
 import type { Request } from '@hapi/hapi';
 import canonicalize from 'canonicalize';
-import { windowsOf } from '../../shared/domain/plans.ts';
-import { limitHeaders } from '../../shared/limits/headers.ts';
+import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
+import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { isOutage } from '../../shared/store/credits/outages.ts';
-import type { KeyedCall, KeyOrder } from '../../shared/store/idempotency.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import type { Call, Rendered } from '../serve.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { KeyedCall, KeyOrder } from '../../shared/store/fetch/idempotency.ts';
+import type { Call, Rendered } from '../call.ts';
 import { renderRefusal } from './refusals.ts';
 
-/** What a route says about its keyed calls; all of it may be left out. */
+/** The rules of a route for keyed calls; all are optional. */
 export interface OnceRules<Body> {
-    /** A call that is not kept does not look at its key. */
+    /** Whether the call is stored; other calls ignore their key. */
     isKept?(body: Body): boolean;
-    /** Milliseconds after which a call is over, whatever became of it. */
+    /** Milliseconds after which a call has ended in any case. */
     lastsMs?(call: Call<unknown, unknown, Body>): number;
-    /** Refuses an answer that may not be given any more. */
+    /** Refuses a stored answer that is forbidden by now. */
     mayReplay?(call: Call<unknown, unknown, Body>): Promise<void>;
 }
 
-/** Visible ASCII; two headers of this name come joined by a comma and a space, which is none. */
+/** Visible ASCII. Two headers arrive joined by a comma and a space, which is invalid. */
 const WELL_FORMED = /^[\x21-\x7e]{1,255}$/;
 const LASTS_MS = 30_000;
-/** How often a key is asked for again that came free while we looked. */
+/** How often a key is tried again that became free meanwhile. */
 const MAX_LOOKS = 5;
-/** The call is never run again: it was charged. */
+/** The call was charged and never runs again. */
 const SEALED = 'This call was made, and the answer kept under its Idempotency-Key cannot be decrypted at the moment.';
 
 /**
- * Runs a call once a key (CONTRACT section 4, "Idempotency"): every success is kept for 24 h, of failures those that the
+ * Runs a call once a key (docs/api.md, "Idempotency"): every success is kept for 24 h, of failures those that the
  * story calls final (a write that may have been sent). Without a key, or without an API key, it just runs.
  * @throws Refusal INVALID_IDEMPOTENCY_KEY, IDEMPOTENCY_CONFLICT, IDEMPOTENCY_IN_PROGRESS, RATE_LIMITED (window `idempotency`).
  */
@@ -85,7 +85,7 @@ async function runKept<P, Q, B>(
     } catch (error) {
         if (!request.app.isFinal) {
             const forgotten = tryTo(call, () => idempotency.forget(keyed));
-            // Where the database is why, it would be waited for once more.
+            // If the database is the cause, do not wait for it again.
             if (!isOutage(error)) await forgotten;
             throw error;
         }
@@ -106,7 +106,7 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
     if (!marked || before === 'charged') return app.idempotency.forget(abandoned);
     request.app.creditsRemaining = available;
     const answer = await renderRefusal(app, request, new Refusal('OUTCOME_UNKNOWN'));
-    // It is the answer of that call, and this one may be refused for its own body yet.
+    // This is the answer of the other call. This one may still be refused for its own body.
     request.app.refused = undefined;
     await app.idempotency.store(abandoned, keptOf(answer));
 }
@@ -138,7 +138,7 @@ function keptOf({ text, status, headers }: Rendered) {
     return { status, headers, body: text };
 }
 
-/** What became of a call is told to its caller even where it could not be written down; its key is looked at again when its time is up. */
+/** Sends the answer even where it could not be stored. The key is checked again when its time is up. */
 async function tryTo<P, Q, B>({ app, operation }: Call<P, Q, B>, write: () => Promise<void>): Promise<void> {
     try {
         await write();

@@ -1,10 +1,10 @@
 import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import type { Span } from '../../shared/tracing.ts';
+import type { Span } from '../../shared/platform/tracing.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { clientAddress } from '../admission/client-address.ts';
 import type { Call } from '../serve.ts';
-import { clientAddress } from './client-address.ts';
 import { requestIdOf } from './request-id.ts';
 
 declare module '@hapi/hapi' {
@@ -13,33 +13,33 @@ declare module '@hapi/hapi' {
         clientAddress: string;
         /** Monotonic, milliseconds. */
         startedAt: number;
-        /** The whole of the request; its parts hang on it. */
+        /** The span of the whole request. */
         span: Span;
         caller: Caller | undefined;
-        /** Of a call within this process: its caller's own. */
+        /** The parent of an internal call. */
         gone: AbortSignal | undefined;
-        /** Stand on the answer, refusals included. */
+        /** Headers of every answer, refusals included. */
         headers: Record<string, string>;
         creditsRemaining: number | undefined;
-        /** A failure is kept under the call's key. */
+        /** A failure is stored under the call's key. */
         isFinal: boolean;
-        /** Once its input is valid. */
+        /** The validated input. */
         call: Pick<Call<unknown, unknown, unknown>, 'operation' | 'body'> | undefined;
-        /** It stands in the request log, whatever its answer becomes. */
+        /** The request log already has this call. */
         isLogged: boolean;
-        /** Code of the refusal that was answered. */
+        /** The code of the refusal. */
         refused: string | undefined;
     }
     interface RouteOptionsApp {
         contract?: AnyContract;
-        /** Methods of the path, on the route that answers every other method. */
+        /** The methods of the path, for 405 answers. */
         allow?: string;
         /** Whether pages of every origin may call some method of the path. */
         isOpen?: boolean;
     }
 }
 
-/** Gives every request its id, and every finished one a line in the log, its place in the metrics, and its span where we trace. */
+/** Gives every request an id, and every finished one a line in the log, its metrics and its span. */
 export function observe(server: Server, app: App): void {
     server.ext('onRequest', (request, h) => {
         const { traceparent } = request.raw.req.headers;
@@ -83,7 +83,7 @@ function record(app: App, request: Request): void {
     endSpan(request.app, { method, route, status });
 }
 
-/** A route's template, and never the path that was asked for: names of sites, queries and what was mistyped stay out of traces. */
+/** The route's template. Traces never contain the path itself, since it names sites and queries. */
 function endSpan({ span, requestId, refused }: Request['app'], answer: { method: string; route: string; status: number }): void {
     const { method, route, status } = answer;
     span.rename(`${method} ${route}`);

@@ -1,10 +1,10 @@
 import type { Request, ResponseObject, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { type Detail, Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
-import { isOutage } from '../../shared/store/credits/outages.ts';
-import type { Rendered } from '../serve.ts';
+import type { Rendered } from '../call.ts';
 
-/** Turns whatever a route or hapi itself threw into the one envelope of CONTRACT section 1.1, and logs bugs once. */
+/** Turns errors of routes and of hapi into the envelope of docs/api.md, "Errors", and logs bugs once. */
 export function refusals(server: Server, app: App): void {
     server.ext('onPreResponse', async (request, h) => {
         const { response } = request;
@@ -20,11 +20,11 @@ export function refusals(server: Server, app: App): void {
     });
 }
 
-/** A refusal as it goes out, apart from the headers that every answer of the call has. */
+/** A refusal as it is sent, without the headers that every answer has. */
 export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
     const refusal = toRefusal(error);
     recordRefusal(app, request, refusal);
-    // Where the database is why, it would be waited for once more.
+    // If the database is the cause, do not wait for it again.
     if (!isOutage(refusal.cause)) await tellCredits(app, request);
     return {
         text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
@@ -34,7 +34,7 @@ export async function renderRefusal(app: App, request: Request, error: Error): P
     };
 }
 
-/** Keeps the code for the line in the log, and reports a bug with what caused it. */
+/** Stores the code for the log, and reports a bug with its cause. */
 export function recordRefusal(app: App, request: Request, refusal: Refusal): void {
     request.app.refused = refusal.code;
     if (refusal.code !== 'INTERNAL') return;
@@ -77,10 +77,10 @@ export function envelope(
     };
 }
 
-/** A body of a thousand unknown fields must not be answered by one of a thousand problems; the last entry says what was left out. */
+/** The most problems in one answer; the last entry gives the number of the others. */
 const MAX_DETAILS = 100;
 
-/** Of a package every problem is named that its rules collect; they have a bound of their own. */
+/** The rules of packages have a limit of their own. */
 function bounded(code: RefusalCode, details: Detail[]): Detail[] {
     const more = details.length - MAX_DETAILS;
     if (more <= 0 || code === 'SCHEMA_INVALID') return details;
@@ -97,7 +97,7 @@ const CODE_BY_STATUS: Record<number, RefusalCode> = {
     503: 'OVERLOADED',
 };
 
-/** Nothing else is a bad request to hapi: it reads no body of ours. */
+/** hapi raises a bad request only here: it does not parse our bodies. */
 const BROKEN_PATH = 'The path is not well-formed: its escapes have to be a % and two digits each, and UTF-8 together.';
 
 /** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
@@ -109,7 +109,7 @@ export function toRefusal(error: Error & { output?: { statusCode: number } }): R
     return new Refusal(code ?? 'INTERNAL', message, code === 'OVERLOADED' ? { retryAfter: 1 } : {}, { cause: error });
 }
 
-/** Every answer of a fetch that knows the account says what it has left; a database that is away only leaves it out. */
+/** Every answer of a fetch shows the account's credits, unless the database is down. */
 async function tellCredits(app: App, request: Request): Promise<void> {
     const { caller, creditsRemaining } = request.app;
     if (request.route.settings.app?.contract?.name !== 'postFetch' || caller === undefined || creditsRemaining !== undefined) return;
@@ -117,7 +117,7 @@ async function tellCredits(app: App, request: Request): Promise<void> {
     request.app.creditsRemaining = balance?.available;
 }
 
-/** What a page of another origin may read besides the body. */
+/** The headers that pages of other origins may read. */
 const EXPOSED = [
     'ETag, Idempotent-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate',
     'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id',
@@ -128,7 +128,7 @@ function commonHeaders(request: Request): [string, string][] {
     return [...routeHeaders({ requestId: request.app.requestId, isOpen }), ...Object.entries(request.app.headers ?? {})];
 }
 
-/** What every answer of a route has. @param isOpen whether pages of every origin may read it */
+/** The headers of every answer of a route. @param isOpen whether pages of every origin may read it */
 export function routeHeaders({ requestId, isOpen }: { requestId: string; isOpen: boolean }): [string, string][] {
     return [
         ['x-request-id', requestId],
@@ -142,7 +142,7 @@ export function routeHeaders({ requestId, isOpen }: { requestId: string; isOpen:
     ];
 }
 
-/** What every refusal with this code has. */
+/** The headers of every refusal with this code. */
 export function refusalHeaders({ code, extras }: Refusal): [string, string][] {
     const headers: [string, string][] = Object.entries(extras.headers ?? {});
     if (extras.retryAfter !== undefined) headers.push(['retry-after', String(extras.retryAfter)]);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { newId } from '../../shared/domain/ids.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
 
 const OWN_ID = /^[A-Za-z0-9_-]{1,64}$/;
 

@@ -1,15 +1,15 @@
 import type { RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { ACCOUNT_REQUESTS, ANONYMOUS_REQUESTS } from '../../shared/domain/plans.ts';
-import type { NewRequest } from '../../shared/domain/schema-request.ts';
-import { normaliseNewlines } from '../../shared/domain/text-rule.ts';
+import { ACCOUNT_REQUESTS, ANONYMOUS_REQUESTS } from '../../shared/domain/accounts/plans.ts';
+import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { keepAnswer } from '../../shared/store/idempotency.ts';
-import * as schemaRequests from '../../shared/store/schema-requests.ts';
-import { limitIdentity } from '../plugins/client-address.ts';
+import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
+import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
+import { limitIdentity } from '../admission/client-address.ts';
+import { inAccountTurn, inDomainTurn } from '../admission/write-queue.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite } from '../site.ts';
-import { inAccountTurn, inDomainTurn } from '../write-queue.ts';
 
 type RequestCall = Call<object, object, RequestOrder>;
 
@@ -72,7 +72,7 @@ function tidyOrNull(text: string | undefined): string | null {
 }
 
 /**
- * Strangers have a window by address, accounts one of their own; enterprise accounts have none.
+ * Anonymous callers share a window by address; accounts have their own, and enterprise accounts have none.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 async function countRequest({ app, caller, clientAddress }: RequestCall): Promise<void> {

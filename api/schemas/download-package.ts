@@ -1,20 +1,20 @@
 import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts';
-import type { Db } from '../../shared/db.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Tagged } from '../etag.ts';
 import type { Call } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';
-import type { Tagged } from '../tagged.ts';
-import { openPackageFiles, type PackageFiles } from './package-files.ts';
+import { createPackageFiles, type PackageFiles } from './package-files.ts';
 
 /** GET /v1/schemas/{site}/package: the package as it was published and which version it is, or what `format` makes of it. */
 export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<Tagged> {
     const { site, registrable } = readSite(params.site, '/site');
-    const standing = await app.latest.find({ site, registrable });
-    if (!standing.isKnown || (query.version === undefined && standing.version === undefined)) throw siteNotFound();
+    const siteState = await app.latest.find({ site, registrable });
+    if (!siteState.isKnown || (query.version === undefined && siteState.version === undefined)) throw siteNotFound();
     const version =
-        query.version === undefined ? standing.version : await schemas.findVersion(app.browse, site, readVersion(query.version));
-    // A version that was yanked for legal reasons may not even be read.
+        query.version === undefined ? siteState.version : await schemas.findVersion(app.browse, site, readVersion(query.version));
+    // A version that was yanked for legal reasons is not readable.
     if (version === undefined || version.yankReason === 'legal') throw new Refusal('VERSION_NOT_FOUND');
     return filesOf(app.browse).find(version, query.format ?? 'routebook');
 }
@@ -23,7 +23,7 @@ const filesByDb = new WeakMap<Db, PackageFiles>();
 
 /** The files of one process. */
 function filesOf(db: Db): PackageFiles {
-    const files = filesByDb.get(db) ?? openPackageFiles(db);
+    const files = filesByDb.get(db) ?? createPackageFiles(db);
     filesByDb.set(db, files);
     return files;
 }

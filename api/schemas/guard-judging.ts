@@ -1,10 +1,13 @@
 import type { App } from '../../shared/app.ts';
+import { SideThreadFailure } from '../../shared/platform/side-thread.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { SideThreadFailure } from '../../shared/side-thread.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import type { JudgedPackage } from '../package-tasks.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { networkOf } from '../admission/client-address.ts';
+import type { Call } from '../call.ts';
+import type { JudgedPackage, PackageTasks } from '../package-tasks.ts';
 import { workOnPackage } from '../package-work.ts';
-import { type JudgingTime, openJudgingTime } from './judging-time.ts';
+import { createFairQueue } from './fair-queue.ts';
+import { createJudgingTime, type JudgingTime } from './judging-time.ts';
 
 /**
  * Packages that an account may have judged in an hour, dry runs and refused ones among them; of new versions there may be 60. One a
@@ -12,14 +15,11 @@ import { type JudgingTime, openJudgingTime } from './judging-time.ts';
  */
 export const JUDGED_AN_HOUR = 3600;
 
-/**
- * Counts one package of the caller's account, whatever becomes of it; enterprise accounts have no such bound.
- * @throws Refusal RATE_LIMITED
- */
+/** Counts one package of the caller's account, also a rejected one; enterprise accounts have no limit. @throws Refusal RATE_LIMITED */
 export async function guardJudging(app: App, caller: Caller): Promise<void> {
     if (caller.plan === 'enterprise') return;
     const windows = [{ name: 'hour', limit: JUDGED_AN_HOUR, seconds: 3600 }] as const;
-    // Publishing needs no counters, and goes on where they cannot be reached.
+    // Publishing works without the counters.
     const verdict = await app.limits.take({ identity: `packages:${caller.accountId}`, windows }).catch(() => undefined);
     if (verdict === undefined || verdict.ok) return;
     throw refusal(app, caller, `this account has sent ${JUDGED_AN_HOUR} packages within an hour.`, verdict.retryAfter);
@@ -27,30 +27,65 @@ export async function guardJudging(app: App, caller: Caller): Promise<void> {
 
 const times = new WeakMap<App, JudgingTime>();
 
+/** The queue of the thread that judges and compares packages. */
+const line = createFairQueue();
+
+/** The owner of the package. */
+export type Judged = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'clientAddress' | 'gone'>;
+
 /**
  * Has a package judged beside the event loop. A made-up one takes up to half a second, so that an account is also held to its share of
  * a thread; enterprise accounts are not.
- * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
+ * @throws Refusal RATE_LIMITED, OVERLOADED, SERVICE_UNAVAILABLE
  */
-export async function judgeInTurn(app: App, caller: Caller, bytes: Buffer): Promise<JudgedPackage> {
-    const time = judgingTimeOf(app);
-    const began = performance.now();
-    const waitMs = caller.plan === 'enterprise' ? 0 : time.waitMs(caller.accountId, began);
+export async function judgeInTurn(judged: Judged, bytes: Buffer): Promise<JudgedPackage> {
+    const { app } = judged;
+    const caller = judged.caller as Caller;
+    const waitMs = caller.plan === 'enterprise' ? 0 : judgingTimeOf(app).waitMs(caller.accountId, performance.now());
     if (waitMs > 0) throw refusal(app, caller, 'the packages of this account took too long to judge.', Math.ceil(waitMs / 1000));
-    try {
-        const { answer, ms } = await workOnPackage('judge', caller.accountId, { bytes, allowed: app.config.egressAllow });
-        if (caller.plan !== 'enterprise') time.took(caller.accountId, ms, performance.now());
-        return answer;
-    } catch (cause) {
-        if (!(cause instanceof SideThreadFailure)) throw cause;
-        if (caller.plan !== 'enterprise') time.took(caller.accountId, performance.now() - began, performance.now());
-        throw new Refusal('SERVICE_UNAVAILABLE', 'The package could not be judged in time.', { retryAfter: 10 }, { cause });
-    }
+    return workInTurn(judged, 'judge', { bytes, allowed: app.config.egressAllow });
 }
 
-/** What the packages of this process's accounts took to judge. */
+/**
+ * Has a package compared with the version before, beside the event loop.
+ * @param isUrgent it waits for nobody: the domain is locked meanwhile
+ * @throws Refusal OVERLOADED, SERVICE_UNAVAILABLE
+ */
+export function compareInTurn(
+    judged: Judged,
+    task: PackageTasks['compare']['task'],
+    { isUrgent }: { isUrgent: boolean },
+): Promise<PackageTasks['compare']['answer']> {
+    return workInTurn(judged, 'compare', task, { isUrgent });
+}
+
+async function workInTurn<Name extends 'judge' | 'compare'>(
+    { app, caller, clientAddress, gone }: Judged,
+    name: Name,
+    task: PackageTasks[Name]['task'],
+    { isUrgent = false } = {},
+): Promise<PackageTasks[Name]['answer']> {
+    const { accountId, plan } = caller as Caller;
+    const turn = { network: networkOf(clientAddress), owner: accountId, isFree: plan === 'free', gone };
+    const work = async () => {
+        const began = performance.now();
+        const took = (ms: number) => plan !== 'enterprise' && judgingTimeOf(app).took(accountId, ms, performance.now());
+        try {
+            const done = await workOnPackage(name, accountId, task);
+            took(done.ms);
+            return done;
+        } catch (cause) {
+            if (!(cause instanceof SideThreadFailure)) throw cause;
+            took(performance.now() - began);
+            throw new Refusal('SERVICE_UNAVAILABLE', 'The package could not be judged in time.', { retryAfter: 10 }, { cause });
+        }
+    };
+    return (await (isUrgent ? work() : line.run(turn, work))).answer;
+}
+
+/** The judging time of the accounts of this process. */
 export function judgingTimeOf(app: App): JudgingTime {
-    const known = times.get(app) ?? openJudgingTime();
+    const known = times.get(app) ?? createJudgingTime();
     times.set(app, known);
     return known;
 }

@@ -1,9 +1,9 @@
 import type { SchemasQuery } from '../../shared/contracts/lists.ts';
 import type { Card } from '../../shared/contracts/schemas.ts';
-import { readSearch } from '../../shared/domain/search-text.ts';
+import { readSearch } from '../../shared/domain/search/search-text.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/search.ts';
+import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/registry/search.ts';
 import { readPage } from '../page.ts';
 import type { Call, Reply } from '../serve.ts';
 import { findCards } from './present-card.ts';

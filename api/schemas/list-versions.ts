@@ -1,7 +1,7 @@
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
 import { readPage } from '../page.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';

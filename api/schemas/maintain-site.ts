@@ -1,16 +1,19 @@
 import type { MaintainerEntry, MaintainerParams } from '../../shared/contracts/maintainers.ts';
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
-import type { Db } from '../../shared/db.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import * as maintainers from '../../shared/store/maintainers.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { ATTEMPTS, takeAttempts } from '../../shared/store/accounts/attempts.ts';
+import { addAsMaintainer, type MaintainerRefusal, removeAsMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
+import { type MaintainerPlace, pageOfMaintainers } from '../../shared/store/registry/maintainers.ts';
+import { limitIdentity } from '../admission/client-address.ts';
+import { writeInTurn } from '../admission/write-queue.ts';
 import { byCall } from '../by-call.ts';
 import { readPage } from '../page.ts';
 import type { Call, Reply } from '../serve.ts';
 import { readSite, siteNotFound } from '../site.ts';
-import { writeInTurn } from '../write-queue.ts';
 
 type MaintainerList = Promise<Reply<MaintainerEntry[]>>;
 
@@ -21,25 +24,55 @@ export async function listMaintainers(call: Call<SiteParams, PageQuery, undefine
 
 /** PUT /v1/schemas/{site}/maintainers/{workspace_id} */
 export async function addMaintainer(call: Call<MaintainerParams, object, undefined>): MaintainerList {
-    return change(call, maintainers.addAsMaintainer);
+    return change(call, (db, order) => addAsMaintainer(db, order, (trx) => countMail(call, trx)));
 }
 
 /** DELETE /v1/schemas/{site}/maintainers/{workspace_id} */
 export async function removeMaintainer(call: Call<MaintainerParams, object, undefined>): MaintainerList {
-    return change(call, maintainers.removeAsMaintainer);
+    return change(call, removeAsMaintainer);
 }
 
-async function change(call: Call<MaintainerParams, object, undefined>, apply: typeof maintainers.addAsMaintainer): MaintainerList {
+/**
+ * The owners of the added workspace are mailed: one mail to strangers of this user and client, added and removed again or not.
+ * @throws Refusal RATE_LIMITED
+ */
+async function countMail({ app, caller, clientAddress }: Call<MaintainerParams, object, undefined>, trx: Db): Promise<void> {
+    const { userId, plan } = caller as Caller;
+    const wait = await takeAttempts(trx, [
+        ['foreign mail by user', userId],
+        ['foreign mail by client', limitIdentity(clientAddress)],
+    ]);
+    if (wait === 0) return;
+    app.metrics.rateLimited.inc({ plan, window: 'mails' });
+    const message = `Its owners would be mailed, and ${ATTEMPTS['foreign mail by user'].most} mails an hour of one user go to strangers, ${ATTEMPTS['foreign mail by client'].most} of one client.`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: wait });
+}
+
+async function change(call: Call<MaintainerParams, object, undefined>, apply: typeof removeAsMaintainer): MaintainerList {
     const { app, params } = call;
     const registrable = await findDomain(call);
     const { workspaceId: by } = call.caller as Caller;
     const order = { registrable, by, workspaceId: params.workspace_id, actor: byCall(call) };
     const refusal = await writeInTurn(call, registrable, () => apply(app.db, order));
-    if (refusal === 'NOT_FOUND') throw new Refusal('NOT_FOUND', 'There is no such workspace.');
-    if (refusal === 'FORBIDDEN') throw new Refusal('FORBIDDEN', 'Only an operator adds or removes Routebook, or removes a proved owner.');
-    if (refusal !== undefined) throw new Refusal(refusal);
+    if (refusal !== undefined) throw new Refusal(...REFUSALS[refusal]);
     return answerList({ ...call, query: {} }, registrable, app.db);
 }
+
+const REFUSALS: Readonly<Record<MaintainerRefusal, [code: RefusalCode, message?: string]>> = {
+    'not-maintainer': ['NOT_MAINTAINER'],
+    'no-workspace': ['NOT_FOUND', 'There is no such workspace.'],
+    routebook: ['FORBIDDEN', 'Only an operator adds or removes Routebook.'],
+    owner: ['FORBIDDEN', 'That workspace has proved that the domain is its own: only an operator removes it.'],
+    'being-removed': [
+        'FORBIDDEN',
+        'Your workspace is being removed from this domain: until its owners stop that, it changes no maintainers. It may leave.',
+    ],
+    'was-stopped': [
+        'FORBIDDEN',
+        'That workspace stopped its removal in the last 30 days: until then only an operator of this service, or a proved owner of the domain, removes it.',
+    ],
+    last: ['LAST_MAINTAINER'],
+};
 
 /** @throws Refusal INVALID_DOMAIN, SITE_NOT_FOUND */
 async function findDomain({ app, params }: Call<SiteParams, unknown, unknown>): Promise<string> {
@@ -50,10 +83,14 @@ async function findDomain({ app, params }: Call<SiteParams, unknown, unknown>): 
 
 async function answerList(call: Call<unknown, PageQuery, unknown>, registrable: string, db: Db): MaintainerList {
     const page = await readPage(call, 'getMaintainers', registrable);
-    const after = page.from as maintainers.MaintainerPlace | undefined;
-    const listed = await maintainers.pageOfMaintainers(db, registrable, { limit: page.limit, after });
+    const after = page.from as MaintainerPlace | undefined;
+    const listed = await pageOfMaintainers(db, registrable, { limit: page.limit, after });
     return {
-        answer: listed.maintainers.map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name })),
+        answer: listed.maintainers.map(({ workspaceId, name, removalAt }) => ({
+            workspace_id: workspaceId,
+            name,
+            ...(removalAt !== null && { removal_at: removalAt.toISOString() }),
+        })),
         pagination: await page.end(listed.next as Json | undefined, listed.total),
     };
 }

@@ -3,21 +3,21 @@ import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import type { PackageQuery } from '../../shared/contracts/schemas.ts';
-import type { Db } from '../../shared/db.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import type { Bytes, Tagged } from '../etag.ts';
 import { workOnPackage } from '../package-work.ts';
-import type { Bytes, Tagged } from '../tagged.ts';
 
 export type PackageFormat = NonNullable<PackageQuery['format']>;
 
-/** Packages of a site's versions as callers download them. */
+/** The package files that callers download. */
 export interface PackageFiles {
-    /** The file of a version that may be read. Where callers have it already, it is not even read. */
+    /** The file of a readable version. If the caller has it already, it is not read. */
     find(version: schemas.VersionRef, format: PackageFormat): Promise<Tagged>;
 }
 
-/** Characters of a package that is made anew for each caller; larger ones are kept for a while. */
+/** Packages up to this many characters are built for each caller; larger ones are cached. */
 const LIGHT = 64 * 1024;
 /** Bytes of files that are kept: four of the largest, each also gzipped. */
 const KEPT_BYTES = 20 * 1024 * 1024;
@@ -30,7 +30,7 @@ type Made = Bytes & { tag: string };
  * Files of packages, for one process. A package has up to 4 MiB: thirty callers who want the same one at once have it read and
  * gzipped once.
  */
-export function openPackageFiles(db: Db): PackageFiles {
+export function createPackageFiles(db: Db): PackageFiles {
     const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
     const underWay = new Map<string, Promise<Made>>();
 
@@ -61,7 +61,7 @@ export function openPackageFiles(db: Db): PackageFiles {
 
     return {
         async find(version, format) {
-            if (format === 'routebook') return { tag: stampOf(version), read: async () => read(version, format) };
+            if (format === 'routebook') return { tag: revisionOf(version), read: async () => read(version, format) };
             const made = await read(version, format);
             return { tag: made.tag, read: async () => made };
         },
@@ -71,22 +71,22 @@ export function openPackageFiles(db: Db): PackageFiles {
 /** The whole answer, of the package as it is stored; what is made of it is made beside the event loop, in the line of its site. */
 async function makeText(version: schemas.VersionRef, format: PackageFormat, text: string): Promise<string> {
     const { versionId, versionHash, publishedAt } = version;
-    // Spliced, not parsed: what is stored is what was published.
+    // Stored packages are spliced into the answer without parsing.
     if (format === 'routebook') {
-        const stamp = JSON.stringify({ version: version.version, version_hash: versionHash, published_at: publishedAt.toISOString() });
-        return `{"success":true,"data":${text.slice(0, text.lastIndexOf('}'))},${stamp.slice(1)}}`;
+        const published = JSON.stringify({ version: version.version, version_hash: versionHash, published_at: publishedAt.toISOString() });
+        return `{"success":true,"data":${text.slice(0, text.lastIndexOf('}'))},${published.slice(1)}}`;
     }
     if (format === 'tools') return (await workOnPackage('tools', String(versionId), { text })).answer;
     return (await workOnPackage('openapi', String(versionId), { text, version })).answer;
 }
 
-/** What exports make of a package may change with the code, so that only their bytes can name them. */
+/** The code of an export may change, so its tag is the hash of its bytes. */
 function tagOf(version: schemas.VersionRef, format: PackageFormat, plain: string | Buffer): string {
-    return format === 'routebook' ? stampOf(version) : sha256(plain);
+    return format === 'routebook' ? revisionOf(version) : sha256(plain);
 }
 
-/** A version never changes, and is stored once: its id and what is said beside the package name the bytes. Raise the number with the form. */
-function stampOf({ versionId, version, versionHash, publishedAt }: schemas.VersionRef): string {
+/** A version is immutable, so its id and metadata identify the bytes. Raise the number when the format changes. */
+function revisionOf({ versionId, version, versionHash, publishedAt }: schemas.VersionRef): string {
     return sha256(`package 1 ${versionId} ${version} ${versionHash} ${publishedAt.toISOString()}`);
 }
 

@@ -1,5 +1,5 @@
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
-import type { HistoryRow } from '../../shared/store/schemas.ts';
+import type { HistoryRow } from '../../shared/store/registry/schemas.ts';
 
 /** One version as its history shows it. */
 export function presentVersion(version: HistoryRow): VersionEntry {

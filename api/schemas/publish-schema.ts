@@ -1,26 +1,25 @@
 import type { App } from '../../shared/app.ts';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
-import { holdsName } from '../../shared/domain/name-list.ts';
-import type { PackageContent } from '../../shared/domain/package-content.ts';
-import { registrableDomain } from '../../shared/domain/site-name.ts';
+import type { PackageContent } from '../../shared/domain/package/content.ts';
+import { holdsName } from '../../shared/domain/site/name-list.ts';
+import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
+import { userContentHosts } from '../../shared/platform/reserved-names.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { userContentHosts } from '../../shared/reserved-names.ts';
-import type { Caller } from '../../shared/store/keys.ts';
-import type { LookAlike } from '../../shared/store/look-alikes.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { LookAlike } from '../../shared/store/registry/look-alikes.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import { inAccountTurn, inDomainTurn } from '../admission/write-queue.ts';
+import { judgeSite } from '../auth/key-scopes.ts';
 import { byCall } from '../by-call.ts';
 import type { JudgedPackage } from '../package-tasks.ts';
-import { workOnPackage } from '../package-work.ts';
 import { emptyBody } from '../plugins/input-guard.ts';
-import { judgeSite } from '../plugins/key-scopes.ts';
 import type { Call, Reply } from '../serve.ts';
-import { inAccountTurn, inDomainTurn } from '../write-queue.ts';
-import { guardJudging, judgeInTurn } from './guard-judging.ts';
+import { compareInTurn, guardJudging, judgeInTurn } from './guard-judging.ts';
 
 type PublishCall = Call<object, { dry_run?: boolean }, JsonObject>;
 
-/** POST /v1/schemas: the rules, then one transaction (CONTRACT section 3.2), one package of an account after another. */
+/** POST /v1/schemas: the rules, then one transaction (docs/api.md, "Registry"), one package of an account after another. */
 export function publishSchema(call: PublishCall): Promise<Reply<PublishAnswer>> {
     return inAccountTurn(call, () => publish(call));
 }
@@ -31,17 +30,17 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     const ifMatch = readIfMatch(call.header('if-match'));
     await guardJudging(app, caller);
     if (bodyBytes.length === 0) throw emptyBody();
-    const judged = await judgeInTurn(app, caller, bodyBytes);
+    const judged = await judgeInTurn(call, bodyBytes);
     if (!judged.ok) throw toBodyRefusal(judged);
     const { document, warnings } = judged;
-    // The body is read beside the event loop, so that nobody could judge this before.
+    // The body is parsed in a thread, so the check comes here.
     judgeSite(caller.scopes.listed.sites, document.site);
     const registrable = registrableDomain(document.site);
     if (registrable === undefined) throw new Error('a checked package has a registrable domain');
 
     const order: schemas.PublishOrder = {
         document,
-        content: contentIn(judged, caller.accountId),
+        content: contentIn(call, judged),
         versionHash: judged.hash,
         needsProof: reservedName(app, document.site, judged.hosts),
         registrable,
@@ -55,7 +54,7 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
         ifMatch,
         isDryRun: query.dry_run ?? false,
     };
-    const published = await inDomainTurn(call, query.dry_run === true ? undefined : registrable, () => schemas.publish(app.db, order));
+    const published = await schemas.publish(app.db, order, (locks, work) => inDomainTurn(call, locks ? registrable : undefined, work));
     if (!published.ok) {
         if (published.code === 'RATE_LIMITED') app.metrics.rateLimited.inc({ plan: caller.plan, window: published.window });
         throw toRefusal(published, registrable);
@@ -78,15 +77,17 @@ async function publish(call: PublishCall): Promise<Reply<PublishAnswer>> {
     };
 }
 
-/** What of a package needs proof or an operator: a reserved domain, or a host where users keep content. */
+/** The name in a package that needs proof or an operator: a reserved domain, or a host with user content. */
 function reservedName({ config }: App, site: string, hosts: readonly string[]): string | undefined {
     if (holdsName(config.reservedDomains, site)) return site;
     return hosts.find((host) => holdsName(userContentHosts(), host));
 }
 
-/** Compared beside the event loop, as it was judged. */
-function contentIn({ text, summary, hosts }: Extract<JudgedPackage, { ok: true }>, owner: string): PackageContent {
-    return { text, summary, hosts, compare: async (before) => (await workOnPackage('compare', owner, { before, after: text })).answer };
+/** Compares in a thread. */
+function contentIn(call: PublishCall, judged: Extract<JudgedPackage, { ok: true }>): PackageContent {
+    const { text, summary, hosts, isVerifiable } = judged;
+    const compare: PackageContent['compare'] = (before, isUrgent) => compareInTurn(call, { before, after: text }, { isUrgent });
+    return { text, summary, hosts, isVerifiable, compare };
 }
 
 function toBodyRefusal(judged: Extract<JudgedPackage, { ok: false }>): Refusal {
@@ -144,12 +145,17 @@ function lookAlikeWarnings({ lookAlikes }: { lookAlikes: readonly LookAlike[] })
     }));
 }
 
+const OWED = {
+    verification: 'when a verification run of it passed',
+    call: 'with the first charged call of another account, since nothing in this package can be verified',
+} as const;
+
 function bonusWarnings(
-    { isBonusUsedUp, isBonusOwed }: { isBonusUsedUp: boolean; isBonusOwed: boolean },
+    { isBonusUsedUp, bonusOwed }: { isBonusUsedUp: boolean; bonusOwed?: keyof typeof OWED },
     registrable: string,
 ): PublishAnswer['warnings'] {
-    if (isBonusOwed) {
-        const message = `No credits yet for ${registrable}: they are paid when a verification run of it passed. Publishing earns at once for an account's first two domains.`;
+    if (bonusOwed !== undefined) {
+        const message = `No credits yet for ${registrable}: they are paid ${OWED[bonusOwed]}. Publishing earns at once for an account's first two domains.`;
         return [{ code: 'BONUS_OWED', path: '', message }];
     }
     if (!isBonusUsedUp) return [];

@@ -1,4 +1,4 @@
-import { newApiKey } from '../../shared/domain/api-key.ts';
+import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { openPool } from './pool.ts';
 import { tellWhenStopped } from './sent.ts';
 

@@ -38,7 +38,8 @@ isOver = true;
 load.stop();
 while (inFlight > 0) await later(5);
 pool.close();
-process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...(firstFailure && { firstFailure }) })}\n`);
+const told = { ...(plan.tellsTimes && { times }), ...(firstFailure && { firstFailure }) };
+process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...told })}\n`);
 
 function requestOf(path: string, body?: string): Buffer {
     const headers = Object.entries({ host, ...plan.headers, ...(body === undefined ? {} : lengthOf(body)) });

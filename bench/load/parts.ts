@@ -1,14 +1,14 @@
 import { openApp } from '../../shared/app.ts';
-import { readConfig, requireDatabase } from '../../shared/config.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
-import { isWellFormedKey, keyHash } from '../../shared/domain/api-key.ts';
-import { bindParams } from '../../shared/domain/bind-params.ts';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import { jsonProblems } from '../../shared/domain/json-bounds.ts';
-import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
-import { windowsOf } from '../../shared/domain/plans.ts';
+import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
+import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
+import { jsonProblems } from '../../shared/domain/json/json-bounds.ts';
+import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { openLog } from '../../shared/log.ts';
+import { readConfig, requireDatabase } from '../../shared/platform/config.ts';
+import { createLog } from '../../shared/platform/log.ts';
 import { judgeDial, judgeUrl } from '../../workers/egress.ts';
 import { benchPackage, fetchBodies, SITE } from '../stack/package.ts';
 
@@ -18,7 +18,7 @@ import { benchPackage, fetchBodies, SITE } from '../stack/package.ts';
  */
 const [apiKey = '', rounds = '1000'] = process.argv.slice(2);
 const config = { ...requireDatabase(readConfig()), keyPrefix: '{bench-parts}' };
-const app = openApp(config, { role: 'worker', log: openLog('warn') });
+const app = openApp(config, { role: 'worker', log: createLog('warn') });
 try {
     await untilConnected();
     const figures = {

@@ -13,6 +13,8 @@ export interface LoadPlan {
     /** Calls before the measured ones, for warm code and connections. */
     warmupMs: number;
     measuredMs: number;
+    /** The figures come with every time, for whoever puts several loads together. */
+    tellsTimes?: boolean;
 }
 
 /** What came back. An open loop counts a call's time from the moment it was due. */
@@ -25,6 +27,8 @@ export interface LoadFigures {
     p90: number;
     p99: number;
     max: number;
+    /** Where the plan wants them, in order of size. */
+    times?: number[];
     /** Status of the first failed call, 0 for a broken connection, and what it said. */
     firstFailure?: string;
 }
@@ -33,7 +37,7 @@ export interface LoadFigures {
 export const BEGIN = 'load begins';
 export const END = 'load ended';
 
-/** The figures of times in milliseconds, in any order. */
+/** The figures of times in milliseconds, in any order; sorts them. */
 export function figuresOf(times: number[], failed: number, seconds: number): LoadFigures {
     times.sort((one, other) => one - other);
     const at = (part: number) => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? 0;

@@ -5,6 +5,19 @@ import { OVERLOAD } from './overload.ts';
 import { MEMORY, PARTS, STARTS } from './processes.ts';
 import { REGISTRY } from './registry.ts';
 import type { Round } from './scenario.ts';
+import { BESIDE_STRANGERS } from './strangers.ts';
 
 /** Everything that `npm run bench` measures, in this order: later rounds may look at the figures of earlier ones. */
-export const ROUNDS: readonly Round[] = [COMPARISON, STEADY, WORKERS, PARTS, REGISTRY, STARTS, MEMORY, ...ISOLATION, OVERLOAD, GROWTH];
+export const ROUNDS: readonly Round[] = [
+    COMPARISON,
+    STEADY,
+    WORKERS,
+    PARTS,
+    REGISTRY,
+    STARTS,
+    MEMORY,
+    ...ISOLATION,
+    BESIDE_STRANGERS,
+    OVERLOAD,
+    GROWTH,
+];

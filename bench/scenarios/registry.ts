@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { migrate } from '../../shared/db.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
+import { migrate } from '../../shared/platform/db.ts';
 import { runLoad } from '../load/load.ts';
 import { figuresOf as timesOf } from '../load/plan.ts';
 import type { Figures } from '../results.ts';

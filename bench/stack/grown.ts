@@ -1,6 +1,6 @@
-import { type Db, openDb } from '../../shared/db.ts';
-import { checkLedger } from '../../shared/store/ledger.ts';
-import { rollUpTrending } from '../../shared/store/trending.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { checkLedger } from '../../shared/store/credits/ledger.ts';
+import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 
 /** How much there is after a long time. */
 export interface Size {

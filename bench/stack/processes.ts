@@ -37,7 +37,7 @@ export function start(program: string, argv: readonly string[], env: Readonly<Re
     };
 }
 
-/** A Node program of the project, with the cache of compiled code and the bounds of memory that the commands of package.json set. */
+/** A Node program of the project, with the cache of compiled code and the bounds that the commands of package.json set. */
 export function startNode(file: string, argv: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Started {
     const { flags, variables } = BOUNDS.get(file) ?? { flags: [], variables: {} };
     return start(process.execPath, [...flags, file, ...argv], { NODE_COMPILE_CACHE: COMPILED, ...variables, ...env });
@@ -52,11 +52,11 @@ const COMPILED = 'node_modules/.cache/compiled';
 
 const BOUNDS = new Map(['api', 'worker'].map((command) => [`bin/${command}.ts`, boundsOf(command)]));
 
-/** The variables and flags with which a command of package.json bounds its memory. */
+/** The variables and flags with which a command of package.json bounds memory and threads; the cache of compiled code is set above. */
 function boundsOf(command: string): { flags: string[]; variables: Record<string, string> } {
     const { scripts } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as { scripts: Record<string, string> };
     const words = scripts[command]?.split(' ') ?? [];
-    const variables = words.filter((word) => word.startsWith('MALLOC_')).map((word) => word.split('='));
+    const variables = words.filter((word) => /^(MALLOC|UV)_/.test(word)).map((word) => word.split('='));
     return { flags: words.filter((word) => word.startsWith('--')), variables: Object.fromEntries(variables) };
 }
 
@@ -141,6 +141,24 @@ const QUIET_CORES = 0.25;
 export function rssMb(pid: number): number {
     const kb = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
     return Number(kb) / 1024;
+}
+
+const PAGE_KB = 4;
+
+/** Memory of a process and of its children in MB, of which what they share with others counts once. */
+export function familyMb(pid: number): number {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number);
+    return rssMb(pid) + children.reduce((sum, child) => sum + ownMb(child), 0);
+}
+
+/** See proc(5); 0 of a process that has ended. */
+function ownMb(pid: number): number {
+    try {
+        const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ').map(Number);
+        return ((resident - shared) * PAGE_KB) / 1024;
+    } catch {
+        return 0;
+    }
 }
 
 /** The id of the process that started this one; 0 where that is unknown, or this one has ended. */

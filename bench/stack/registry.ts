@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { openDb } from '../../shared/db.ts';
-import { SEARCH_RULES, searchEntry } from '../../shared/domain/search-text.ts';
-import { CATEGORIES } from '../../shared/domain/taxonomy.ts';
+import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
+import { SEARCH_RULES, searchEntry } from '../../shared/domain/search/search-text.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
-import { addTallies, addWords } from '../../shared/store/search-index.ts';
+import { openDb } from '../../shared/platform/db.ts';
+import { addTallies, addWords } from '../../shared/store/registry/search-index.ts';
 
 /** A made-up registry: the same one every time. */
 export interface MadeSite {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../../shared/embedded-postgres.ts';
+import { startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 import { freePort, parentOf, start } from './processes.ts';
 
 /** A database server of the bench's own. */

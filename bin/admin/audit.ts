@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listChanges } from '../../shared/store/audit.ts';
+import { listChanges } from '../../shared/store/accounts/audit.ts';
 import { type Run, table, type Work, wholeNumber } from './command.ts';
 
 /** `audit list`. */

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import { normaliseSite } from '../../shared/domain/site-name.ts';
-import { textProblem } from '../../shared/domain/text-rule.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { AdminFault, type Operator } from './operator.ts';
 
@@ -61,7 +61,7 @@ export function line(most: number): (text: string) => string {
     };
 }
 
-/** A site as somebody wrote it, in its one spelling. */
+/** Normalizes the name of a site. */
 export function readSite(text: string): { site: string; registrable: string } {
     const name = normaliseSite(text);
     if (!name.ok) throw new AdminFault('INVALID_DOMAIN', name.message);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { recordChange } from '../../shared/store/audit.ts';
-import { rewrapAll } from '../../shared/store/sealed-rows.ts';
+import { recordChange } from '../../shared/store/accounts/audit.ts';
+import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
 import { type Run, table, type Work } from './command.ts';
 import { AdminFault } from './operator.ts';
 

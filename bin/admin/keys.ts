@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { EVERY_SCOPE, type Scopes } from '../../shared/domain/scopes.ts';
-import { scopeText } from '../../shared/domain/scopes-text.ts';
-import * as accounts from '../../shared/store/accounts.ts';
-import * as keys from '../../shared/store/keys.ts';
-import { recordAct } from '../../shared/store/workspace-audit.ts';
+import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
+import * as keys from '../../shared/store/accounts/api-keys.ts';
+import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import { fields, idOf, line, type Run, table, type Work, wholeNumber } from './command.ts';
 import { AdminFault, audited } from './operator.ts';
 import { SCOPES_HELP, scopesOf } from './scopes.ts';

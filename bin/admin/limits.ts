@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import type { Overrides } from '../../shared/store/credits.ts';
+import type { Overrides } from '../../shared/store/credits/credits.ts';
 import { wholeNumber } from './command.ts';
 
 /** The options that override a plan's figures, as commander names them. */

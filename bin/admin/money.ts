@@ -1,10 +1,10 @@
 import { Argument, type Command } from 'commander';
-import { PLAN_NAMES, type Plan } from '../../shared/domain/plans.ts';
-import * as accounts from '../../shared/store/accounts.ts';
-import { readBalance } from '../../shared/store/credits.ts';
-import { checkLedger } from '../../shared/store/ledger.ts';
-import { findSubscription, isBilled } from '../../shared/store/subscriptions.ts';
-import { recordAct } from '../../shared/store/workspace-audit.ts';
+import { PLAN_NAMES, type Plan } from '../../shared/domain/accounts/plans.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
+import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
+import { findSubscription, isBilled } from '../../shared/store/billing/subscriptions.ts';
+import { readBalance } from '../../shared/store/credits/credits.ts';
+import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { fields, idOf, type Run, table, type Work, wholeNumber } from './command.ts';
 import { type LimitOptions, presentLimits, readLimits, withLimits } from './limits.ts';
 import { AdminFault, audited } from './operator.ts';

@@ -1,11 +1,11 @@
 import { userInfo } from 'node:os';
-import { readConfig } from '../../shared/config.ts';
-import { type Db, openDb } from '../../shared/db.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { findRunning } from '../../shared/embedded-postgres.ts';
+import { type Config, readConfig } from '../../shared/platform/config.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { findRunning } from '../../shared/platform/embedded-postgres.ts';
+import { createSecrets, type Secrets } from '../../shared/platform/secrets.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
-import { openSecrets, type Secrets } from '../../shared/secrets.ts';
-import { recordChange } from '../../shared/store/audit.ts';
+import { recordChange } from '../../shared/store/accounts/audit.ts';
 import { readSecretKeys } from '../secret-keys.ts';
 
 /** What an operator can do something about; the message is one sentence. */
@@ -25,6 +25,8 @@ export interface Operator {
     secrets: Secrets;
     /** Of the first key of SECRET_KEYS, with which this encrypts; undefined where the ring is in the database. */
     secretKeyId: string | undefined;
+    /** What workers may reach beyond public https; packages are judged by it. */
+    egressAllow: Config['egressAllow'];
     /** As it stands in the audit. */
     actor: string;
 }
@@ -33,7 +35,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR; close `db` afterwards. */
 export async function openOperator(env?: Env): Promise<Operator> {
-    const { databaseUrl, dataDir, secretKeys } = readConfig(env);
+    const { databaseUrl, dataDir, secretKeys, egressAllow } = readConfig(env);
     const url = databaseUrl ?? (await findRunning(dataDir));
     if (url === undefined) {
         throw new AdminFault('SERVICE_UNAVAILABLE', `no database runs on ${dataDir}: set DATABASE_URL, or start one with npm start`);
@@ -41,8 +43,8 @@ export async function openOperator(env?: Env): Promise<Operator> {
     const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 5000, name: 'routebook-admin' });
     const keys = secretKeys.length > 0 ? secretKeys : readSecretKeys(dataDir);
     // The services warn of a ring in the database at each start; a command need not.
-    const secrets = openSecrets({ db, keys, log: { warn: () => undefined } });
-    return { db, secrets, secretKeyId: keys[0]?.id, actor: `operator ${loginName()}` };
+    const secrets = createSecrets({ db, keys, log: { warn: () => undefined } });
+    return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, actor: `operator ${loginName()}` };
 }
 
 /** A change and its entry in the audit, both or neither. `before` and `after` never hold a key. */

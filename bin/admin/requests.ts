@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
-import { REQUEST_STATUSES, type RequestStatus } from '../../shared/domain/schema-request.ts';
-import * as schemaRequests from '../../shared/store/schema-requests.ts';
+import { REQUEST_STATUSES, type RequestStatus } from '../../shared/domain/site/schema-request.ts';
+import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { fields, idOf, type Run, type Work } from './command.ts';
 import { AdminFault, audited } from './operator.ts';
 

@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander';
-import { ConfigFault } from '../../shared/config.ts';
+import { ConfigFault } from '../../shared/platform/config.ts';
 import { addAccountCommands } from './accounts.ts';
 import { addAuditCommands } from './audit.ts';
 import type { Work } from './command.ts';
@@ -19,7 +19,7 @@ export interface Terminal {
 }
 
 /**
- * Runs one operator's command (CONTRACT section 5). With `--json` the last line of stdout is the result, or
+ * Runs one operator's command (docs/operations.md). With `--json` the last line of stdout is the result, or
  * `{"error":{code,message}}`; everything else goes to stderr.
  * @param env the settings; those of this process by default
  * @returns the exit code: 0, 1 for a failure, 2 for wrong usage

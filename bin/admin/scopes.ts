@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
-import type { Scopes } from '../../shared/domain/scopes.ts';
-import { readScopes } from '../../shared/domain/scopes-text.ts';
+import type { Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { readScopes } from '../../shared/domain/accounts/scopes-text.ts';
 
 export const SCOPES_HELP = 'what the key may do, as "routes=fetch,catalog effects=read sites=shop.example.com"; everything by default';
 

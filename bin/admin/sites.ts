@@ -1,10 +1,12 @@
 import { Argument, type Command, Option } from 'commander';
-import type { Db } from '../../shared/db.ts';
-import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import * as maintainers from '../../shared/store/maintainers.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import * as sites from '../../shared/store/sites.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { listMaintainers, type Maintainer } from '../../shared/store/registry/maintainers.ts';
+import { grantMaintainer, removeAsOperator, transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
+import { reclaimBonus } from '../../shared/store/registry/reclaim.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import * as sites from '../../shared/store/registry/sites.ts';
 import {
     type Done,
     fields,
@@ -20,10 +22,11 @@ import {
     wholeNumber,
 } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
+import { addPolicyCommand } from './site-policy.ts';
 import { addVerifyCommand } from './verify.ts';
 import { workspaceOrFault } from './workspaces.ts';
 
-/** `site set | show | block | unblock | transfer`, `schema yank | unyank | verify`, `maintainer add | remove`. All act on the registrable domain. */
+/** `site set | show | policy | block | unblock | transfer`, `schema yank | unyank | verify`, `maintainer add | remove`. All act on the registrable domain. */
 export function addSiteCommands(program: Command, run: Run): void {
     const site = program.command('site').description('registrable domains and every site on them');
     site.command('set')
@@ -44,7 +47,8 @@ export function addSiteCommands(program: Command, run: Run): void {
         .description('stop everything on a domain, within a second')
         .argument('<domain>')
         .requiredOption('--reason <text>', 'why', line(500))
-        .action((domain: string, { reason }: { reason: string }) => run(block(domain, reason)));
+        .option('--reclaim', 'take the bonus for its schema back, once, as far as it is not spent')
+        .action((domain: string, options: { reason: string; reclaim?: true }) => run(block(domain, options)));
     site.command('unblock')
         .description('let a blocked domain work again')
         .argument('<domain>')
@@ -54,9 +58,8 @@ export function addSiteCommands(program: Command, run: Run): void {
         .description('make a workspace the only maintainer of a domain')
         .argument('<domain>')
         .argument('<workspace>', 'wsp_…', idOf('wsp'))
-        .action((domain: string, workspaceId: string) =>
-            run(changeMaintainers('site transfer', domain, workspaceId, maintainers.transferDomain)),
-        );
+        .action((domain: string, workspaceId: string) => run(changeMaintainers('site transfer', domain, workspaceId, transferDomain)));
+    addPolicyCommand(site, run);
 
     const schema = program.command('schema').description('versions of schemas');
     schema
@@ -79,9 +82,7 @@ export function addSiteCommands(program: Command, run: Run): void {
         .command('add')
         .argument('<site>')
         .argument('<workspace>', 'wsp_…', idOf('wsp'))
-        .action((name: string, workspaceId: string) =>
-            run(changeMaintainers('maintainer add', name, workspaceId, maintainers.grantMaintainer)),
-        );
+        .action((name: string, workspaceId: string) => run(changeMaintainers('maintainer add', name, workspaceId, grantMaintainer)));
     maintainer
         .command('remove')
         .argument('<site>')
@@ -104,13 +105,14 @@ function set(text: string, { credits, concurrency, rate }: SetOptions): Work {
     return async (operator) => changeDomain(operator, 'site set', text, (trx, registrable) => sites.setDomain(trx, registrable, settings));
 }
 
-function block(text: string, reason: string): Work {
-    return (operator) =>
-        changeDomain(operator, 'site block', text, (trx, registrable) => sites.blockDomain(trx, registrable, reason), reason);
+function block(text: string, { reason, reclaim = false }: { reason: string; reclaim?: boolean }): Work {
+    const change = (trx: Db, registrable: string) => sites.blockDomain(trx, registrable, reason);
+    const reclaimed = async (trx: Db, registrable: string) => ({ reclaimed_credits: await reclaimBonus(trx, registrable) });
+    return (operator) => changeDomain(operator, 'site block', text, change, { reason, ...(reclaim && { also: reclaimed }) });
 }
 
 function unblock(text: string, reason: string | undefined): Work {
-    return (operator) => changeDomain(operator, 'site unblock', text, sites.unblockDomain, reason);
+    return (operator) => changeDomain(operator, 'site unblock', text, sites.unblockDomain, { reason });
 }
 
 async function changeDomain(
@@ -118,12 +120,12 @@ async function changeDomain(
     command: string,
     text: string,
     change: (trx: Db, registrable: string) => Promise<sites.Domain>,
-    reason?: string,
+    { reason, also }: { reason?: string | undefined; also?: (trx: Db, registrable: string) => Promise<{ [name: string]: number }> } = {},
 ): Promise<Done> {
     const { registrable } = readSite(text);
     const result = await audited(operator, { command, ...(reason !== undefined && { reason }) }, async (trx) => {
         const before = present(await sites.findDomain(trx, registrable));
-        const after = present(await change(trx, registrable));
+        const after = { ...present(await change(trx, registrable)), ...(await also?.(trx, registrable)) };
         return { target: registrable, before, after, result: after };
     });
     return { result, lines: fields(result) };
@@ -142,8 +144,8 @@ function show(text: string): Work {
             ),
             '',
             ...table(
-                ['maintainer', 'name'],
-                view.maintainers.map(({ workspaceId, name }) => [workspaceId, name]),
+                ['maintainer', 'name', 'removed at'],
+                view.maintainers.map(({ workspaceId, name, removalAt }) => [workspaceId, name, removalAt?.toISOString() ?? '']),
             ),
         ];
         return { result: { ...present(view), sites: view.sites, maintainers: presentMaintainers(view.maintainers) }, lines };
@@ -164,9 +166,9 @@ function changeMaintainers(
         const { registrable } = readSite(text);
         const listed = await audited(operator, { command }, async (trx) => {
             if (workspaceId !== ROUTEBOOK_WORKSPACE) await workspaceOrFault(trx, workspaceId);
-            const before = await maintainers.listMaintainers(trx, registrable);
+            const before = await listMaintainers(trx, registrable);
             await change(trx, registrable, workspaceId);
-            const after = await maintainers.listMaintainers(trx, registrable);
+            const after = await listMaintainers(trx, registrable);
             return {
                 target: registrable,
                 before: { maintainers: before.map((maintainer) => maintainer.workspaceId) },
@@ -185,33 +187,27 @@ function changeMaintainers(
 }
 
 async function removeMaintainer(trx: Db, registrable: string, workspaceId: string): Promise<void> {
-    const outcome = await maintainers.removeMaintainer(trx, registrable, workspaceId);
+    const outcome = await removeAsOperator(trx, registrable, workspaceId);
     if (outcome === 'last')
         throw new AdminFault('LAST_MAINTAINER', `${workspaceId} is the last maintainer of ${registrable}; add another one first.`);
     if (outcome === 'absent') throw new AdminFault('NOT_FOUND', `${workspaceId} does not maintain ${registrable}.`);
 }
 
 function yank(text: string, version: number, reason: schemas.YankReason): Work {
-    return changeVersion('schema yank', text, version, (trx, site) => schemas.yank(trx, site, version, reason), reason);
+    return changeVersion('schema yank', text, version, reason);
 }
 
 function unyank(text: string, version: number): Work {
-    return changeVersion('schema unyank', text, version, (trx, site) => schemas.unyank(trx, site, version));
+    return changeVersion('schema unyank', text, version);
 }
 
-function changeVersion(
-    command: string,
-    text: string,
-    version: number,
-    change: (trx: Db, site: string) => Promise<unknown>,
-    reason?: schemas.YankReason,
-): Work {
+function changeVersion(command: string, text: string, version: number, reason?: schemas.YankReason): Work {
     return async (operator) => {
         const { site, registrable } = readSite(text);
         const result = await audited(operator, { command, ...(reason !== undefined && { reason }) }, async (trx) => {
             const before = await schemas.findVersion(trx, site, version);
             if (before === undefined) throw new AdminFault('VERSION_NOT_FOUND', `There is no version ${version} of ${site}.`);
-            await change(trx, site);
+            await schemas.yankAsOperator(trx, { site, version, ...(reason !== undefined && { reason }) });
             const latest = (await schemas.findLatest(trx, { site, registrable })).version?.version ?? null;
             return {
                 target: `${site} ${version}`,
@@ -235,6 +231,10 @@ function present(domain: sites.Domain): { [name: string]: string | number | bool
     };
 }
 
-function presentMaintainers(listed: readonly maintainers.Maintainer[]): { workspace_id: string; name: string }[] {
-    return listed.map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name }));
+function presentMaintainers(listed: readonly Maintainer[]): JsonObject[] {
+    return listed.map(({ workspaceId, name, removalAt }) => ({
+        workspace_id: workspaceId,
+        name,
+        ...(removalAt !== null && { removal_at: removalAt.toISOString() }),
+    }));
 }

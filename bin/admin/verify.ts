@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { Db } from '../../shared/db.ts';
+import type { Finding } from '../../shared/domain/package/verification.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import type { Finding } from '../../shared/domain/verification.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import * as verification from '../../shared/store/verification.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import * as verification from '../../shared/store/registry/verification.ts';
 import { type Done, fields, type Run, readSite, table, type Work } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
 

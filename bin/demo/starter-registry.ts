@@ -1,20 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { App } from '../../shared/app.ts';
-import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
-import { checkPackage } from '../../shared/domain/package-rules.ts';
-import { adoptDomain } from '../../shared/store/maintainers.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import { adoptDomain } from '../../shared/store/registry/maintainers.ts';
+import { publishStarter, type StarterLoad } from '../../shared/store/registry/schemas.ts';
+import { judged, loadPackages, readPackages, STARTER_FOLDER } from '../starter-packages.ts';
 import { demoPackage } from './package.ts';
 import { DEMO_SITE } from './site.ts';
 
-const FOLDER = fileURLToPath(new URL('../../schemas', import.meta.url));
-
 /** Publishes every package of `schemas/`, unverified; nothing of it is called by itself. Unchanged ones cost a look-up. */
-export async function loadStarterRegistry(app: App): Promise<void> {
-    for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.json'))) {
-        await publishAsStarter(app, JSON.parse(readFileSync(`${FOLDER}/${file}`, 'utf8')));
-    }
+export async function loadStarterRegistry({ db, config }: App): Promise<void> {
+    await loadPackages(db, readPackages(STARTER_FOLDER, config.egressAllow));
 }
 
 /**
@@ -25,16 +18,11 @@ export async function publishDemo(app: App, port: number, workspaceId: string): 
     await publishAsStarter(app, demoPackage(port), { mayReturn: true, loadedFor: workspaceId });
 }
 
-/**
- * Publishes a package of our own, by the rules that hold for everybody. A site that somebody else maintains by now is
- * left alone.
- */
+/** Publishes a package of our own, by the rules that hold for everybody. */
 export async function publishAsStarter(
-    app: App,
+    { db, config }: App,
     document: unknown,
     options: { mayReturn?: boolean; loadedFor?: string } = {},
-): Promise<void> {
-    const checked = checkPackage(document, { isPortAllowed: (port: number) => isPortAllowed(app.config.egressAllow, port) });
-    if (!checked.ok) throw new Error(`a package of the starter registry breaks the rules: ${JSON.stringify(checked.problems)}`);
-    await schemas.publishStarter(app.db, checked.document, options);
+): Promise<StarterLoad> {
+    return publishStarter(db, judged(document, 'a package of our own', config.egressAllow), options);
 }

@@ -1,6 +1,6 @@
 import { isCancel, password } from '@clack/prompts';
-import { isWellFormedKey, keyPrefix } from '../../shared/domain/api-key.ts';
-import { counted } from '../../shared/domain/counted.ts';
+import { isWellFormedKey, keyPrefix } from '../../shared/domain/accounts/api-key.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 import { Routebook } from '../client/index.ts';
 import { CommandFault } from '../failures.ts';
 import { cancelled, type Done, type Session } from '../session.ts';

@@ -1,4 +1,5 @@
-import { describeScopes } from '../../shared/domain/scopes-text.ts';
+import { describeScopes } from '../../shared/domain/accounts/scopes-text.ts';
+import { formatDay, formatNumber, formatSeconds } from '../formats.ts';
 import type { Done, Session } from '../session.ts';
 import { lackingCommands } from './lacking-commands.ts';
 
@@ -17,19 +18,22 @@ export async function whoAmI({ client, server, terminal: { paint } }: Session): 
             row('user', user_id),
             row(
                 'key',
-                `${key.prefix}…${key.name === '' ? '' : ` (${key.name})`}${key.expires_at === null ? '' : `, until ${key.expires_at}`}`,
+                `${key.prefix}…${key.name === '' ? '' : ` (${key.name})`}${key.expires_at === null ? '' : `, expires ${formatDay(key.expires_at)}`}`,
             ),
             ...describeScopes(key.scopes).map(({ name, words }) => row(name, words)),
             ...(lacking.length === 0 ? [] : [row('lacking', lacking.join(', '))]),
             row(
                 'credits',
-                `${paint('bold', String(balance))}: ${allowance.remaining} of this month's ${allowance.limit}, ${bonus} bonus, ${held} held`,
+                `${paint('bold', formatNumber(balance))} left: ${formatNumber(allowance.remaining)} of ${formatNumber(allowance.limit)} allowance, ${formatNumber(bonus)} bonus, ${formatNumber(held)} held`,
             ),
-            row('', `the month's allowance comes anew at ${resets_at}`),
+            row('', `Allowance resets ${formatDay(resets_at)}`),
             ...limits.map(({ window, limit, remaining, resets_in }) => {
-                return row(`per ${window}`, `${remaining} of ${limit} calls left${remaining < limit ? `, anew in ${resets_in} s` : ''}`);
+                return row(
+                    `per ${window}`,
+                    `${formatNumber(remaining)} of ${formatNumber(limit)} calls left${remaining < limit ? `, resets in ${formatSeconds(resets_in)}` : ''}`,
+                );
             }),
-            row('at once', `${concurrency.in_flight} of ${concurrency.limit} fetches are running`),
+            row('at once', `${concurrency.in_flight} of ${concurrency.limit} fetches running`),
         ],
     };
 }

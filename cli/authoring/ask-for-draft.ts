@@ -1,8 +1,8 @@
 import { autocomplete, intro, isCancel, outro, text } from '@clack/prompts';
-import { CATEGORIES } from '../../shared/domain/taxonomy.ts';
+import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { cancelled } from '../session.ts';
 import { type DraftOrder, placeholdersOf, siteOf } from './draft-package.ts';
-import type { InitOptions } from './init-package.ts';
+import type { InitOptions } from './init-options.ts';
 
 /** Asks for what the flags leave open. Questions stand on stderr, so that stdout holds the result alone. */
 export async function askForDraft(options: InitOptions, orderOf: (options: InitOptions) => DraftOrder): Promise<DraftOrder> {

@@ -1,5 +1,5 @@
-import { comparePackages, type PackageChange } from '../../shared/domain/package-diff.ts';
-import { versionHash } from '../../shared/domain/version-hash.ts';
+import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
+import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import { readValidPackage } from '../package/judge-package.ts';
 import { findPublished } from '../registry/published.ts';
 import type { Done, Session } from '../session.ts';

@@ -1,5 +1,5 @@
 import canonicalize from 'canonicalize';
-import { escapePointer } from '../../shared/domain/json-bounds.ts';
+import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import type { Json, PackageDocument } from '../../shared/domain/types.ts';
 
 export interface Difference {

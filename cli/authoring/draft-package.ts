@@ -1,4 +1,4 @@
-import { normaliseSite } from '../../shared/domain/site-name.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject, Kind, Method, PackageDocument, PackageParam } from '../../shared/domain/types.ts';
 
 /** What a first draft is made of. */

@@ -1,4 +1,4 @@
-import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
+import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { CommandFault } from '../failures.ts';
 import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../import/import.ts';
 import { counted } from '../package/judge-package.ts';

@@ -1,23 +1,11 @@
-import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
-import { checkPackage } from '../../shared/domain/package-rules.ts';
-import type { Kind, Method } from '../../shared/domain/types.ts';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
+import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { askForDraft } from './ask-for-draft.ts';
 import { type DraftOrder, draftPackage, endpointNameOf, siteOf } from './draft-package.ts';
-import { type DraftPlace, textOf, writeDraft } from './write-draft.ts';
-
-export interface InitOptions extends DraftPlace {
-    url?: string;
-    site?: string;
-    title?: string;
-    description?: string;
-    category?: string;
-    name?: string;
-    method?: Method;
-    kind?: Kind;
-    example?: readonly string[];
-}
+import type { InitOptions } from './init-options.ts';
+import { textOf, writeDraft } from './write-draft.ts';
 
 /** `routebook init`: a first draft, by flags or by questions, that keeps the rules already. */
 export async function initPackage({ terminal, settings, note }: Session, options: InitOptions): Promise<Done> {

@@ -1,9 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { confirm, isCancel } from '@clack/prompts';
-import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
+import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import { CommandFault } from '../failures.ts';
 import { CannotImport } from '../import/import.ts';
-import { type ExampleCandidate, type Inspected, type InspectSource, inspect } from '../inspect/inspect.ts';
+import type { ExampleCandidate } from '../inspect/example-candidate.ts';
+import { type Inspected, type InspectSource, inspect } from '../inspect/inspect.ts';
 import { NoBrowser, record } from '../inspect/record.ts';
 import { counted } from '../package/judge-package.ts';
 import { cancelled, type Done, type Session } from '../session.ts';

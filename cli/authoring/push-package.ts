@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { type PublishAnswer, type Routebook, RoutebookError } from '../client/index.ts';
 import { CommandFault, wrongUsage } from '../failures.ts';
 import { invalidPackage, readValidPackage } from '../package/judge-package.ts';
@@ -25,6 +26,7 @@ export async function pushPackage(session: Session, path: string, { dryRun: isDr
         const hash = ifMatch === undefined ? {} : { ifMatch: readHash(ifMatch) };
         answer = await client.schemas.publish(document, { dryRun, ...hash });
     } catch (error) {
+        if (error instanceof RoutebookError && error.code === 'CLAIM_REQUIRED') throw needsProof(error, document.site);
         // The server may allow less than this machine: ports of EGRESS_ALLOW, or rules of a newer release.
         if (!(error instanceof RoutebookError) || error.code !== 'SCHEMA_INVALID') throw error;
         const problems = error.details.map((detail) => ({ ...detail, ...locate(detail.path) }));
@@ -49,6 +51,20 @@ function answerLines(answer: PublishAnswer, dryRun: boolean, { terminal: { paint
         ...changeLines(answer.changes, paint),
         paint('dim', `  ${answer.version_hash}`),
     ];
+}
+
+/** The same refusal in the words of the command line. */
+function needsProof({ code, status, fault, retryable, requestId }: RoutebookError, site: string): CommandFault {
+    const name = normaliseSite(site);
+    const domain = name.ok ? name.registrable : site;
+    return new CommandFault(code, `This package needs proof that ${domain} is yours.`, {
+        lines: [
+            `  routebook claim start ${domain}   shows what to publish, in DNS or in a file`,
+            `  routebook claim check ${domain}   looks for it; then push again`,
+            '  Is it not yours? The operator of this service may let your workspace in.',
+        ],
+        fields: { status, fault, retryable, ...(requestId === undefined ? {} : { request_id: requestId }) },
+    });
 }
 
 function readHash(text: string): string {

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import type { FetchOutcome } from '../../shared/domain/fetch.ts';
-import { didYouMean } from '../../shared/domain/suggestions.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
+import { writeJson } from '../../shared/domain/json/bounded-json.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
 import { refusalEntry } from '../../shared/refusals.ts';
 import { CommandFault, detailLines, wrongUsage } from '../failures.ts';
@@ -17,9 +19,12 @@ export interface TestOptions extends TypedParams {
     timeout: number;
     /** Between two calls, in milliseconds. */
     pause: number;
-    /** Prints what came back. */
+    /** Prints what came back, up to `SHOWN` characters of each answer. */
     show?: true;
 }
+
+/** Characters of one answer that are shown: a site may send millions of small values. */
+const SHOWN = 100_000;
 
 interface Trial {
     endpoint: Endpoint;
@@ -122,7 +127,7 @@ function trialLines({ endpoint, params }: Trial, outcome: FetchOutcome, duration
         const { results, truncated, upstream } = outcome;
         const more = truncated ? ', more left on the site' : '';
         const figures = `${upstream.status}, ${counted(results, 'result')}${more}, ${durationMs} ms`;
-        const data = show === true ? JSON.stringify(JSON.parse(outcome.text), undefined, 2).split('\n') : [];
+        const data = show === true ? dataLines(outcome.text, paint) : [];
         return [`${paint('green', '✓')} ${call}  ${paint('dim', figures)}`, ...data.map((line) => `    ${line}`)];
     }
     const { code, message = refusalEntry(code).meaning, details = [], upstream } = outcome;
@@ -134,11 +139,25 @@ function trialLines({ endpoint, params }: Trial, outcome: FetchOutcome, duration
     ];
 }
 
+function dataLines(answer: string, paint: Paint): string[] {
+    const { text, isWhole } = writeJson(beginningOfAnswer(answer), SHOWN, { indent: 2 });
+    const lines = text.split('\n');
+    return isWhole && !isLong(answer) ? lines : [...lines, paint('dim', `… the answer has ${answer.length} characters`)];
+}
+
+function beginningOfAnswer(answer: string): JsonObject {
+    return JSON.parse(beginningOf(answer, SHOWN)) as JsonObject;
+}
+
+function isLong(answer: string): boolean {
+    return answer.length > SHOWN;
+}
+
 function shown({ endpoint, params }: Trial, outcome: FetchOutcome, durationMs: number, { show }: TestOptions) {
     const call = { endpoint: endpoint.name, params, ok: outcome.ok, duration_ms: durationMs };
     if (outcome.ok) {
         const { results, truncated, upstream, text } = outcome;
-        const data = show === true ? { data: JSON.parse(text) as JsonObject } : {};
+        const data = show === true ? { data: beginningOfAnswer(text), ...(isLong(text) ? { data_cut: true } : {}) } : {};
         return { ...call, status: upstream.status, attempts: upstream.attempts, results, truncated, ...data };
     }
     const { code, message = refusalEntry(code).meaning, details = [], upstream } = outcome;

@@ -15,9 +15,11 @@ function catalogLines({ domain, session_id, schema, endpoints }: CatalogAnswer, 
     const standing = schema.verified ? paint('green', 'verified') : paint('yellow', 'not verified');
     const claim =
         schema.claim === 'unproven' ? paint('yellow', 'maintained by a contributor, not by the site') : `maintained by its ${schema.claim}`;
+    const { refused_by_owner: refused = 0 } = schema;
     return [
         `${paint('bold', domain)} version ${schema.version}, ${standing}  ${paint('dim', session_id)}`,
         `${claim}; calls ${schema.hosts.join(', ')}`,
+        ...(refused === 0 ? [] : [paint('yellow', `${refused} more endpoint${refused === 1 ? '' : 's'} not allowed by the site's owner`)]),
         ...endpoints.flatMap((endpoint) => ['', ...endpointLines(endpoint, paint)]),
     ];
 }
@@ -39,7 +41,7 @@ function endpointLines(endpoint: CatalogEndpoint, paint: Paint): string[] {
 
 function priceOf({ hosted, credits, credits_max: most }: CatalogEndpoint): string {
     if (!hosted) return 'not hosted: call it yourself';
-    return `${credits} credit${credits === 1 ? '' : 's'}${most > credits ? `, ${most} at the most` : ''}`;
+    return `${credits} credit${credits === 1 ? '' : 's'}${most > credits ? ` per result or page, up to ${most}` : ''}`;
 }
 
 function aboutParam({ required, schema, default: fallback, description }: CatalogParam): string {

@@ -68,7 +68,7 @@ export class RoutebookError extends Error {
     }
 }
 
-/** The error envelope (CONTRACT 1.1), as far as it can be trusted: a proxy in between may answer anything. */
+/** The error envelope (docs/api.md, "Errors"), as far as it can be trusted: a proxy in between may answer anything. */
 interface Envelope {
     error: {
         code: RefusalCode;

@@ -1,6 +1,7 @@
 /** `import { Routebook } from 'routebook/client'`: no dependencies, in Node 22 or newer and in browsers. */
 export { type ClientCode, RoutebookError } from './errors.ts';
 export { Listing, type Page } from './listing.ts';
+export { Claims, Keys, Policies } from './owners.ts';
 export { type ListQuery, Maintainers, Requests, Schemas } from './resources.ts';
 export { type FetchOptions, Routebook } from './routebook.ts';
 export type { CallOptions, RoutebookOptions } from './transport.ts';

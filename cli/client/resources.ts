@@ -1,4 +1,5 @@
-import { Listing } from './listing.ts';
+import { data, listing, reading, writing } from './calls.ts';
+import type { Listing } from './listing.ts';
 import type { ApiRequest, CallOptions, Transport } from './transport.ts';
 import type {
     Card,
@@ -108,6 +109,7 @@ export class Maintainers {
         return data(this.#transport, writing('PUT', maintainerPath(site, workspaceId)), options);
     }
 
+    /** One's own workspace goes at once, another one at its `removal_at` in 24 hours, unless its owners stop that. */
     remove(site: string, workspaceId: string, options?: CallOptions): Promise<MaintainerEntry[]> {
         return data(this.#transport, writing('DELETE', maintainerPath(site, workspaceId)), options);
     }
@@ -142,29 +144,4 @@ function yankPath(site: string, version: number): string {
 
 function maintainerPath(site: string, workspaceId: string): string {
     return `${sitePath(site)}/maintainers/${encodeURIComponent(workspaceId)}`;
-}
-
-function reading(path: string): ApiRequest {
-    return { method: 'GET', path, isRepeatable: true };
-}
-
-/** A write that leaves the same behind however often it is sent. */
-function writing(method: 'POST' | 'PUT' | 'DELETE', path: string): ApiRequest {
-    return { method, path, isRepeatable: true };
-}
-
-async function data<Answer>(transport: Transport, request: ApiRequest, options?: CallOptions): Promise<Answer> {
-    return (await transport.call<{ data: Answer }>(request, options)).data;
-}
-
-interface ListAnswer<Item> {
-    data: Item[];
-    meta: { pagination: { next_cursor: string | null; total: number } };
-}
-
-function listing<Item>(transport: Transport, path: string, query: NonNullable<ApiRequest['query']>, options?: CallOptions): Listing<Item> {
-    return new Listing(async (cursor) => {
-        const { data: items, meta } = await transport.call<ListAnswer<Item>>({ ...reading(path), query: { ...query, cursor } }, options);
-        return { items, total: meta.pagination.total, nextCursor: meta.pagination.next_cursor };
-    });
 }

@@ -1,7 +1,12 @@
+import { listing } from './calls.ts';
+import type { Listing } from './listing.ts';
+import { Claims, Keys, Policies } from './owners.ts';
 import { Maintainers, Requests, Schemas } from './resources.ts';
 import { type CallOptions, type RoutebookOptions, Transport } from './transport.ts';
 import type {
     AccountAnswer,
+    AuditEntry,
+    AuditQuery,
     CatalogAnswer,
     Category,
     ErrorEntry,
@@ -22,7 +27,7 @@ export interface FetchOptions extends CallOptions {
 const FETCH_GRACE = 10_000;
 
 /**
- * Routebook's API (CONTRACT 3.2 and 4), typed: each method answers what stands in `data`, and rejects with a `RoutebookError`. Calls
+ * Routebook's API (docs/api.md, "Registry"), typed: each method answers what stands in `data`, and rejects with a `RoutebookError`. Calls
  * are tried again where the server says that it may help; a fetch, like any other write, carries an Idempotency-Key, so that however
  * often it is sent it is done and charged once.
  */
@@ -31,12 +36,18 @@ export class Routebook {
     readonly schemas: Schemas;
     readonly maintainers: Maintainers;
     readonly requests: Requests;
+    readonly claims: Claims;
+    readonly policies: Policies;
+    readonly keys: Keys;
 
     constructor(options: RoutebookOptions) {
         this.#transport = new Transport(options);
         this.schemas = new Schemas(this.#transport);
         this.maintainers = new Maintainers(this.#transport);
         this.requests = new Requests(this.#transport);
+        this.claims = new Claims(this.#transport);
+        this.policies = new Policies(this.#transport);
+        this.keys = new Keys(this.#transport);
     }
 
     /** Every endpoint of a site, the best matches of the intent first. @param intent 20 characters and 5 distinct words at least */
@@ -73,6 +84,11 @@ export class Routebook {
     /** Plan, credits and limits of the key's account. */
     async account(options?: CallOptions): Promise<AccountAnswer> {
         return this.#data(get('/v1/account'), options);
+    }
+
+    /** Who did what in the key's workspace, newest first; for its owners and admins. */
+    audit(query: Omit<AuditQuery, 'cursor'> = {}, options?: CallOptions): Listing<AuditEntry> {
+        return listing(this.#transport, '/v1/audit', { ...query }, options);
     }
 
     /** Every error code and what it means. */

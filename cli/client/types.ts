@@ -1,8 +1,11 @@
 /** The wire, as the server itself declares it: what stands in `data`, or the whole body of a catalog look-up and a fetch. */
 export type { AccountAnswer } from '../../shared/contracts/account.ts';
+export type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
 export type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../../shared/contracts/catalog.ts';
+export type { ClaimChecked, ClaimDeleted, ClaimEntry } from '../../shared/contracts/claims.ts';
 export type { Category, ErrorEntry, HealthAnswer } from '../../shared/contracts/discovery.ts';
 export type { FetchAnswer, FetchMeta, FetchRequest } from '../../shared/contracts/fetch.ts';
+export type { KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 export type { SchemasQuery } from '../../shared/contracts/lists.ts';
 export type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
 export type { RequestAnswer, RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
@@ -10,7 +13,8 @@ export type { Card, Changes, DownloadedPackage, PublishAnswer } from '../../shar
 export type { TrendingAnswer } from '../../shared/contracts/trending.ts';
 export type { VersionEntry, YankOrder } from '../../shared/contracts/versions.ts';
 export type { Health } from '../../shared/contracts/vocabulary.ts';
-export type { ToolDefinition } from '../../shared/domain/tool-export.ts';
+export type { ToolDefinition } from '../../shared/domain/package/tool-export.ts';
+export type { BlockedPath, Hours, SitePolicy } from '../../shared/domain/site/site-policy.ts';
 export type {
     Effect,
     Json,

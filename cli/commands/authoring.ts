@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { KINDS, METHODS } from '../../shared/domain/types.ts';
 import type { ImportFileOptions } from '../authoring/import-package.ts';
-import type { InitOptions } from '../authoring/init-package.ts';
+import type { InitOptions } from '../authoring/init-options.ts';
 import type { InspectSiteOptions } from '../authoring/inspect-site.ts';
 import type { PushOptions } from '../authoring/push-package.ts';
 import type { TestOptions } from '../authoring/test-package.ts';
@@ -132,7 +132,7 @@ function addTest(program: Command, run: Run): void {
         .option('--params <json>', 'the same as one JSON object')
         .option('--timeout <ms>', 'of each call', wholeNumber(1000, 120_000), 30_000)
         .option('--pause <ms>', 'between two calls, as a site would want it', wholeNumber(0, 60_000), 1000)
-        .option('--show', 'print what came back')
+        .option('--show', 'print what came back; of a large answer its beginning')
         .addHelpText(
             'after',
             examples(

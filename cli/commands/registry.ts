@@ -44,7 +44,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .argument('<site>')
         .argument('<version>', 'its number', wholeNumber(1, 999_999_999))
         .addOption(
-            new Option('--reason <reason>', 'broken runs on when named; security and legal never run').choices([
+            new Option('--reason <reason>', 'broken: still callable if pinned; security, legal: never callable').choices([
                 'broken',
                 'security',
                 'legal',

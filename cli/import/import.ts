@@ -2,12 +2,13 @@
  * Wiring: `routebook import FILE` calls `importDocument(await readDocument(FILE), options)`, writes `package`, and prints
  * `notCarried` and `counts`.
  */
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { CannotImport, type Imported, type ImportOptions } from './imported.ts';
 import { importOpenApi } from './openapi/import-openapi.ts';
 import { importRegistryPackage } from './registry/import-registry-package.ts';
 
-export { CannotImport, type Imported, type ImportOptions, type NotCarried } from './imported.ts';
+export { CannotImport, type Imported, type ImportOptions } from './imported.ts';
+export type { NotCarried } from './operation.ts';
 export { readDocument } from './read-document.ts';
 
 /**

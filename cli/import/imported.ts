@@ -1,5 +1,6 @@
-import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
 import { settle } from '../inspect/settle.ts';
+import type { NotCarried, ReadOperation } from './operation.ts';
 import { shortened } from './shortened.ts';
 
 /** What became of a document. Each operation of it stands either in `carried` or, with `scope: 'operation'`, in `notCarried`. */
@@ -10,13 +11,6 @@ export interface Imported {
     counts: { operations: number; carried: number; notCarried: number };
     /** What stands between the draft and publishing; warnings too. */
     leftToDo: { path: string; message: string }[];
-}
-
-export interface NotCarried {
-    where: string;
-    why: string;
-    /** A whole operation, a part of one that was carried, or something of the document around them. */
-    scope: 'operation' | 'part' | 'document';
 }
 
 export interface ImportOptions {
@@ -31,13 +25,7 @@ export interface ImportOptions {
 /** The document is of no kind that can be imported; the message says what to do. */
 export class CannotImport extends Error {}
 
-/** An operation that was read: the endpoint, and where it stands in the document. */
-export interface ReadOperation {
-    where: string;
-    endpoint: PackageEndpoint;
-}
-
-/** Bounds of a package (CONTRACT 3.1) and of the body that publishes it, with room for the envelope. */
+/** Bounds of a package (docs/api.md, "Schema packages") and of the body that publishes it, with room for the envelope. */
 const MAX_ENDPOINTS = 500;
 const MAX_PARAMS = 2000;
 const MAX_BYTES = 4_000_000;

@@ -1,8 +1,8 @@
-import { countNodes, MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../shared/domain/json-schema/count-nodes.ts';
-import { MAX_NODES } from '../../shared/domain/json-schema/expand.ts';
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { countNodes, MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../shared/domain/json/schema/count-nodes.ts';
+import { MAX_NODES } from '../../shared/domain/json/schema/expand.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
-import type { NotCarried, ReadOperation } from './imported.ts';
+import type { NotCarried, ReadOperation } from './operation.ts';
 
 /** Shortens schemas until those of each endpoint and of the whole package are within the bounds of publishing, and lists which. */
 export function shortened(operations: readonly ReadOperation[], notCarried: NotCarried[]): ReadOperation[] {

@@ -1,4 +1,4 @@
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 
 /** A text of a document as a package takes it: well-formed, without control characters, cut at a word; `undefined` where nothing is left or it holds a credential. */
 export function cleanText(value: unknown, max: number): string | undefined {

@@ -1,4 +1,4 @@
-import { CATEGORIES } from '../../shared/domain/taxonomy.ts';
+import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { wordsOf } from './harmless.ts';
 import { singular } from './segments.ts';
 

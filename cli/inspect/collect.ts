@@ -1,4 +1,4 @@
-import { isOnDomain, registrableDomain } from '../../shared/domain/site-name.ts';
+import { isOnDomain, registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { type Exchange, readEntry } from './exchange.ts';
 import { factsOf, joinForms } from './form-facts.ts';

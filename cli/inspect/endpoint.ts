@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { JsonObject, JsonSchema, Kind, Method, PackageEndpoint } from '../../shared/domain/types.ts';
 import { isVarying } from './fold.ts';
 import type { Group } from './groups.ts';
@@ -120,7 +120,7 @@ function responseOf(group: Group, isPage: boolean): NonNullable<PackageEndpoint[
     return group.answers.text > 0 ? { type: 'text' } : {};
 }
 
-/** The schema of `data` (CONTRACT 4): a list becomes `{items}`, a plain value `{value}`; mixed ones are not described. */
+/** The schema of `data` (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a plain value `{value}`; mixed ones are not described. */
 function dataSchema(shape: Shape): JsonSchema | undefined {
     const sorts = [shape.objects > 0, shape.arrays > 0, shape.scalars.size > 0].filter((is) => is).length;
     if (sorts !== 1) return undefined;

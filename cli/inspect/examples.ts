@@ -1,7 +1,7 @@
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+import type { ExampleCandidate } from './example-candidate.ts';
 import type { Group } from './groups.ts';
-import type { ExampleCandidate } from './inspect.ts';
 import { decode } from './segments.ts';
 
 /** Asks for each read that has a recorded call to show, and adds what was confirmed. Without somebody to ask, nothing is added. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 
 /** One request and its answer, out of a recording. Names of headers are in lower case; texts are decoded, and cut at `MAX_TEXT`. */
 export interface Exchange {

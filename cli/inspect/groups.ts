@@ -1,4 +1,4 @@
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
 import { type FormFacts, joinForms } from './form-facts.ts';

@@ -1,4 +1,4 @@
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 
 /** Names under which credentials travel, whether as header, in a query or in a body. */
 const CREDENTIAL_WORDS: ReadonlySet<string> = new Set(

@@ -3,15 +3,17 @@
  * `inspect({ openapi: FILE }, options)`; `routebook inspect https://site/` calls `inspect({ recording: record(url, …) }, options)` with
  * `record` of `record.ts`. `options.confirmExample` asks the contributor; without it a draft of a recording has no examples.
  */
+
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { normaliseSite } from '../../shared/domain/site-name.ts';
-import type { JsonObject, PackageDocument } from '../../shared/domain/types.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
 import { importDocument } from '../import/import.ts';
 import { readDocument } from '../import/read-document.ts';
 import { guessCategory } from './category.ts';
 import { type Collection, collect, domainOf } from './collect.ts';
 import { draftEndpoint } from './endpoint.ts';
+import type { ExampleCandidate } from './example-candidate.ts';
 import { addExamples } from './examples.ts';
 import { foldGroups } from './fold.ts';
 import type { Group } from './groups.ts';
@@ -39,13 +41,6 @@ export interface InspectOptions {
     onProgress?: (read: number) => void;
 }
 
-export interface ExampleCandidate {
-    endpoint: string;
-    method: string;
-    url: string;
-    params: JsonObject;
-}
-
 export interface Inspected {
     /** A draft; it passes the server's rules when `report.leftToDo` says nothing but warnings. */
     package: PackageDocument;
@@ -54,7 +49,7 @@ export interface Inspected {
 
 /** Larger exchanges than this are left out: no route of an API answers so much. */
 const MAX_ENTRY = 48 * 1024 * 1024;
-/** CONTRACT 3.1. */
+/** docs/api.md, "Schema packages". */
 const MAX_ENDPOINTS = 500;
 
 /**

@@ -17,7 +17,7 @@ export interface Request {
     left: { name: string; why: string }[];
 }
 
-/** Names that the rules of packages take (CONTRACT 3.1). */
+/** Names that the rules of packages take (docs/api.md, "Schema packages"). */
 const PARAM_NAME = /^[!-z|~]{1,64}$/;
 
 /** Builds the URL template and params of a route. `fields` are those of the form that it is sent by, if there is one. */

@@ -1,5 +1,5 @@
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import type { Exchange } from './exchange.ts';
 import { namesCredential, personalKind } from './harmless.ts';

@@ -1,4 +1,4 @@
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import { isProgramWord, personalKind } from './harmless.ts';
 
 /** What the form of a path segment says about it; `word` may be a part of the route or a value, which only more samples tell. */

@@ -1,4 +1,4 @@
-import { checkPackage } from '../../shared/domain/package-rules.ts';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { Detail } from '../../shared/refusals.ts';
 

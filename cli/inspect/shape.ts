@@ -1,4 +1,4 @@
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 import { personalKind } from './harmless.ts';
 import { formOf } from './segments.ts';
@@ -18,7 +18,7 @@ export interface Shape {
     longest: number;
 }
 
-/** Bounds of what is looked at, and of a schema that is made of it (CONTRACT 3.1 allows 8 levels and 1,000 schemas). */
+/** Bounds of what is looked at, and of a schema that is made of it (docs/api.md, "Schema packages" allows 8 levels and 1,000 schemas). */
 const MAX_LEVELS = 6;
 const MAX_FIELDS = 80;
 const MAX_ITEMS = 60;

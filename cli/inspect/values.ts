@@ -1,4 +1,4 @@
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 import { isProgramWord, namesPeoplesWords, personalKind } from './harmless.ts';
 

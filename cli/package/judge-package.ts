@@ -1,5 +1,5 @@
-import { isPortAllowed } from '../../shared/domain/egress-allow.ts';
-import { checkPackage, type PackageWarning } from '../../shared/domain/package-rules.ts';
+import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
+import { isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import type { Detail } from '../../shared/refusals.ts';
 import { CommandFault } from '../failures.ts';

@@ -1,4 +1,4 @@
-import { escapePointer } from '../../shared/domain/json-bounds.ts';
+import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 
 /** Both from 1, as editors count. */
 export interface Place {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
-import { roundedNumbers } from '../../shared/domain/rounded-numbers.ts';
+import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import type { Detail } from '../../shared/refusals.ts';
 import { CommandFault } from '../failures.ts';
 import type { Terminal } from '../terminal.ts';

@@ -1,4 +1,4 @@
-import { roundedNumbers } from '../../shared/domain/rounded-numbers.ts';
+import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
 import { wrongUsage } from '../failures.ts';
 

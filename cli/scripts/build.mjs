@@ -17,7 +17,7 @@ const SPECIFIER =
 
 rmSync(dist, { recursive: true, force: true });
 compile();
-// shared/version.ts looks here for the version.
+// shared/platform/version.ts looks here for the version.
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify({ type: 'module', version: own.version })}\n`);
 const kept = [
     ...keepReached(['cli/bin/routebook.js', 'cli/client/index.js'], finishCode, [

@@ -1,4 +1,4 @@
-import { readEndpoint } from '../domain/endpoint.ts';
+import { readEndpoint } from '../domain/package/endpoint.ts';
 import type { Effect, PackageEndpoint } from '../domain/types.ts';
 import type { Ask } from './ask.ts';
 

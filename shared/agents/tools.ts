@@ -1,5 +1,5 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../platform/version.ts';
 import type { Ask } from './ask.ts';
 import type { FindEffect } from './effects.ts';
 import { type AddTool, openToolBox } from './tool-box.ts';

@@ -1,4 +1,4 @@
-import { Beginning, writeJson } from '../domain/bounded-json.ts';
+import { Beginning, writeJson } from '../domain/json/bounded-json.ts';
 
 /** What had to be left out for an agent's budget, in its own words. */
 export interface Fitted {

@@ -1,22 +1,22 @@
 import type { Stripe } from 'stripe';
 import type { App } from '../app.ts';
-import type { Config } from '../config.ts';
-import type { SoldPlan } from '../domain/subscription.ts';
+import type { SoldPlan } from '../domain/accounts/subscription.ts';
+import type { Config } from '../platform/config.ts';
 import { Refusal } from '../refusals.ts';
 
 type StripeSettings = NonNullable<Config['stripe']>;
 
-/** Payment, where the operator set it up. */
+/** Payment through Stripe, where the operator configured it. */
 export interface Billing extends Pick<App, 'db' | 'secrets' | 'log' | 'clock' | 'publicUrl'> {
     settings: StripeSettings;
     /**
-     * Asks Stripe something. Never inside a transaction: its answer takes as long as it likes.
-     * @throws Refusal SERVICE_UNAVAILABLE where Stripe does not answer, or not us.
+     * Calls Stripe. Never call it inside a transaction: an answer may take long.
+     * @throws Refusal SERVICE_UNAVAILABLE where Stripe does not answer, or rejects our key.
      */
     ask<Answer>(question: (stripe: Stripe) => Promise<Answer>): Promise<Answer>;
 }
 
-/** A page waits for it, and so does Stripe for the answer to an event. */
+/** A page waits for Stripe, and Stripe waits for our answer to an event. */
 const TIMEOUT_MS = 10_000;
 
 const clients = new WeakMap<StripeSettings, Promise<Stripe>>();
@@ -48,31 +48,28 @@ export function priceOf({ priceStarter, pricePro }: StripeSettings, plan: SoldPl
     return plan === 'starter' ? priceStarter : pricePro;
 }
 
-/** The plan that a price stands for: by the settings, whatever Stripe calls it. */
+/** The plan of a price by our settings, whatever Stripe calls it. */
 export function planOfPrice({ priceStarter, pricePro }: StripeSettings, priceId: string): SoldPlan | undefined {
     if (priceId === priceStarter) return 'starter';
     return priceId === pricePro ? 'pro' : undefined;
 }
 
-/** Whether Stripe said that it knows nothing under this id. */
+/** Whether Stripe does not know this id. */
 export function isUnknown(error: unknown): boolean {
     return error instanceof Error && 'code' in error && error.code === 'resource_missing';
 }
 
-/**
- * The SDK, loaded when it is first needed: it takes a third of a second and as much memory as all else, and most processes
- * never ask Stripe anything.
- */
+/** Loads the SDK on first use: it takes a third of a second and much memory, and most processes never need it. */
 export async function clientFor(settings: StripeSettings): Promise<Stripe> {
     let client = clients.get(settings);
     if (client === undefined) {
-        client = openClient(settings);
+        client = createClient(settings);
         clients.set(settings, client);
     }
     return client;
 }
 
-async function openClient({ secretKey, apiBase }: StripeSettings): Promise<Stripe> {
+async function createClient({ secretKey, apiBase }: StripeSettings): Promise<Stripe> {
     const { Stripe } = await import('stripe');
     return new Stripe(secretKey, {
         timeout: TIMEOUT_MS,
@@ -87,7 +84,7 @@ function addressOf({ protocol, hostname, port }: URL): { host: string; port: num
     return { host: hostname, port: port === '' ? (isPlain ? 80 : 443) : Number(port), protocol: isPlain ? 'http' : 'https' };
 }
 
-/** What Stripe refuses for what we sent is ours to mend, and stays what it is; all else passes. */
+/** Turns an outage of Stripe into a refusal. An error in our request stays an error. */
 function asRefusal(error: unknown): unknown {
     const type = error instanceof Error && 'type' in error ? String(error.type) : '';
     const isOurs = type === 'StripeInvalidRequestError' || type === 'StripeCardError' || type === 'StripeIdempotencyError';

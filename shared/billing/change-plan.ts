@@ -1,12 +1,12 @@
 import type { Stripe } from 'stripe';
-import type { Plan } from '../domain/plans.ts';
-import { changeTo, type SoldPlan } from '../domain/subscription.ts';
-import type { Subscription } from '../store/subscriptions.ts';
+import type { Plan } from '../domain/accounts/plans.ts';
+import { changeTo, type SoldPlan } from '../domain/accounts/subscription.ts';
+import type { Subscription } from '../store/billing/subscriptions.ts';
 import { type Billing, priceOf } from './billing.ts';
 import { idOf } from './read-stripe.ts';
 import { catchUp, settleWorkspace } from './settle.ts';
 
-/** What an upgrade costs today, in cents: the new month, less what is left of the old one. */
+/** The price of an upgrade today, in cents: the new month minus the unused rest of the old one. */
 export interface Due {
     amountCents: number;
     currency: string;
@@ -14,10 +14,10 @@ export interface Due {
 
 export type Changed =
     | { ok: true }
-    /** The bank asks for more, or refused: nothing changes until this invoice is paid, and a day later nothing is left of it. */
+    /** The bank needs a confirmation or refused. Nothing changes until this invoice is paid; it expires after a day. */
     | { ok: false; payAt: string | undefined };
 
-/** Asks Stripe what an upgrade would cost now. */
+/** Asks Stripe for the price of an upgrade now. */
 export async function previewUpgrade({ ask, settings }: Billing, subscription: Subscription, plan: SoldPlan): Promise<Due> {
     const { subscriptionId, itemId, customerId } = subscription;
     const preview = await ask((stripe) =>
@@ -58,7 +58,7 @@ export async function changeSubscription(billing: Billing, subscription: Subscri
 async function upgrade(billing: Billing, subscription: Subscription, plan: SoldPlan): Promise<Changed> {
     const { ask, settings } = billing;
     const { subscriptionId, itemId, status } = subscription;
-    // What is owed comes first.
+    // Open invoices must be paid first.
     if (status !== 'active' && status !== 'trialing') return { ok: false, payAt: undefined };
     await resume(billing, subscription);
     const before = await ask((stripe) => stripe.subscriptions.retrieve(subscriptionId, { expand: ['latest_invoice'] }));
@@ -93,7 +93,7 @@ function placeToPay({ latest_invoice: invoice }: Stripe.Subscription): string | 
     return invoice === null || typeof invoice === 'string' ? undefined : (invoice.hosted_invoice_url ?? undefined);
 }
 
-/** Takes a cancellation back. */
+/** Withdraws a cancellation. */
 async function resume({ ask }: Billing, { subscriptionId, endsAt }: Subscription): Promise<void> {
     if (endsAt === undefined) return;
     await ask((stripe) => stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: false }));

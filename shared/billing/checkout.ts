@@ -1,8 +1,8 @@
 import type { Stripe } from 'stripe';
-import type { Plan } from '../domain/plans.ts';
-import { isAbove, type SoldPlan } from '../domain/subscription.ts';
-import * as checkouts from '../store/checkouts.ts';
-import { findSubscription, isBilled } from '../store/subscriptions.ts';
+import type { Plan } from '../domain/accounts/plans.ts';
+import { isAbove, type SoldPlan } from '../domain/accounts/subscription.ts';
+import * as checkouts from '../store/billing/checkouts.ts';
+import { findSubscription, isBilled } from '../store/billing/subscriptions.ts';
 import { type Billing, isUnknown, priceOf } from './billing.ts';
 import { idOf } from './read-stripe.ts';
 import { catchUp } from './settle.ts';
@@ -18,12 +18,12 @@ export interface CheckoutOrder {
 
 export type BegunCheckout =
     | { ok: true; url: string }
-    /** `subscribed`: the plan is changed, not bought again. `by operator`: an agreement that this would replace. `busy`: in another tab. */
+    /** `subscribed`: the plan is changed, not bought again. `by operator`: a custom agreement exists. `busy`: another tab is at it. */
     | { ok: false; why: 'subscribed' | 'by operator' | 'busy' };
 
 /**
- * Begins a checkout at Stripe, and ends the one that was open: of all tabs together, one can be paid. Whoever asks again for the same
- * plan is led to the same checkout.
+ * Begins a checkout at Stripe and closes the open one, so that only one can be paid. A second request for the same plan returns the same
+ * checkout.
  */
 export async function beginCheckout(billing: Billing, order: CheckoutOrder): Promise<BegunCheckout> {
     const { db } = billing;
@@ -36,22 +36,22 @@ export async function beginCheckout(billing: Billing, order: CheckoutOrder): Pro
     if (!isAbove(wanted, current)) return { ok: false, why: 'by operator' };
     const checkoutId = await checkouts.addCheckout(db, { workspaceId, userId, plan: wanted });
     if (checkoutId === undefined) return { ok: false, why: 'busy' };
-    const session = await openSession(billing, checkoutId, order, subscription?.customerId);
+    const session = await createSession(billing, checkoutId, order, subscription?.customerId);
     if (session.url !== null && (await checkouts.openCheckout(db, checkoutId, session.id))) return { ok: true, url: session.url };
     await billing.ask((stripe) => stripe.checkout.sessions.expire(session.id));
     return { ok: false, why: 'busy' };
 }
 
-/** The browser comes back from Stripe: true where the session was paid and belongs to this workspace. It waits for no event. */
-export async function returnFromCheckout(billing: Billing, workspaceId: string, sessionId: string): Promise<boolean> {
+/** Handles the return from Stripe: the plan where the session was paid and belongs to this workspace. It waits for no event. */
+export async function returnFromCheckout(billing: Billing, workspaceId: string, sessionId: string): Promise<SoldPlan | undefined> {
     const checkout = await checkouts.findCheckoutBySession(billing.db, sessionId);
-    if (checkout?.workspaceId !== workspaceId) return false;
+    if (checkout?.workspaceId !== workspaceId) return undefined;
     const subscriptionId = await readCheckout(billing, sessionId);
     if (subscriptionId !== undefined) await catchUp(billing, subscriptionId);
-    return subscriptionId !== undefined;
+    return subscriptionId === undefined ? undefined : checkout.plan;
 }
 
-/** Reads a session again, and ends its checkout where it is over; the subscription that came of it, if any. */
+/** Reads a session again, and ends its checkout where it is over. Returns its subscription, if any. */
 export async function readCheckout({ db, ask }: Billing, sessionId: string): Promise<string | undefined> {
     const checkout = await checkouts.findCheckoutBySession(db, sessionId);
     if (checkout === undefined) return undefined;
@@ -62,7 +62,7 @@ export async function readCheckout({ db, ask }: Billing, sessionId: string): Pro
     return idOf(session.subscription);
 }
 
-/** Ends the open checkout of a workspace, so that nobody can pay it any more; one that was paid already is settled instead. */
+/** Ends the open checkout of a workspace, so that it can no longer be paid. A paid one is settled instead. */
 export async function closeCheckout(billing: Billing, workspaceId: string): Promise<void> {
     const { db, ask } = billing;
     await checkouts.closeUnopened(db, workspaceId);
@@ -80,12 +80,12 @@ export async function closeCheckout(billing: Billing, workspaceId: string): Prom
     await checkouts.endCheckout(db, checkoutId, 'closed');
 }
 
-/** Where checkouts are, as pages have to say it of their forms. */
+/** The origin of checkouts, for the Content-Security-Policy of our forms. */
 export function checkoutOrigin({ settings: { apiBase } }: Billing): string {
     return apiBase === undefined ? 'https://checkout.stripe.com' : new URL(apiBase).origin;
 }
 
-/** Where the checkout is that this person began for this plan, as long as it can be paid and nothing else is. */
+/** The URL of this user's open checkout for this plan, while it can be paid and no other one can. */
 async function findSame({ db, ask }: Billing, { workspaceId, current, wanted, userId }: CheckoutOrder): Promise<string | undefined> {
     const [open, subscription] = await Promise.all([checkouts.findOpenCheckout(db, workspaceId), findSubscription(db, workspaceId)]);
     if (open?.sessionId === undefined || open.plan !== wanted || open.userId !== userId) return undefined;
@@ -100,13 +100,13 @@ async function findSame({ db, ask }: Billing, { workspaceId, current, wanted, us
     }
 }
 
-async function openSession(
+async function createSession(
     { db, ask, settings, publicUrl }: Billing,
     checkoutId: string,
     { workspaceId, wanted, email }: CheckoutOrder,
     customer: string | undefined,
 ): Promise<Stripe.Checkout.Session> {
-    // For whoever looks at Stripe's own pages; we never go by it.
+    // For people who read Stripe's own pages. Our code does not use it.
     const metadata = { checkout: checkoutId, workspace: workspaceId };
     const page = `${publicUrl()}/dashboard/billing`;
     try {

@@ -1,10 +1,10 @@
-import type { Mail } from '../store/mails.ts';
+import type { Mail } from '../store/accounts/mails.ts';
 
 /** What we mail about credits and payment: plain text, what happened, what follows, and where to look. */
 
 const number = (value: number) => value.toLocaleString('en-US');
 const credits = (value: number) => `${number(value)} ${value === 1 ? 'credit' : 'credits'}`;
-const day = (date: Date) => date.toISOString().slice(0, 10);
+const day = (date: Date) => date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 
 export interface AllowanceUse {
     limit: number;
@@ -12,21 +12,23 @@ export interface AllowanceUse {
     resetsAt: Date;
 }
 
-/** @param isGone all of it, and not four fifths */
+/**
+ * @param isGone all credits are used, not only four fifths
+ */
 export function allowanceLetter(to: string, publicUrl: string, isGone: boolean, { limit, left, resetsAt }: AllowanceUse): Mail {
     const begins = isGone
-        ? `This month's allowance of ${credits(limit)} is used up. Calls go on as long as there are bonus credits; after that they are refused and not billed.`
-        : `Four fifths of this month's allowance of ${credits(limit)} are used; ${number(left)} ${left === 1 ? 'is' : 'are'} left.`;
+        ? `You have used all ${credits(limit)} of this month's allowance. Calls now use your bonus credits. Without any, calls are refused and not billed.`
+        : `You have used 80% of this month's allowance of ${credits(limit)}. ${credits(left)} ${left === 1 ? 'is' : 'are'} left.`;
     return {
         to,
-        subject: isGone ? 'Your allowance is used up' : 'Four fifths of your allowance are used',
+        subject: isGone ? 'You have used all of your allowance' : 'You have used 80% of your allowance',
         text: `${begins}
 
-The next allowance comes on ${day(resetsAt)}. With a larger plan it comes at once:
+Your allowance resets on ${day(resetsAt)}. To get more credits now, upgrade your plan:
 
 ${publicUrl}/dashboard/billing
 
-Nothing is ever charged beyond your plan. You get this mail once a month at the most.
+There are no overage charges. We send this email at most once a month.
 `,
     };
 }
@@ -39,29 +41,29 @@ export interface FailingCalls {
     code: string;
 }
 
-/** To whom a key belongs whose last calls of an endpoint all failed. */
+/** For the owner of a key whose last calls of an endpoint all failed. */
 export function failingLetter(to: string, publicUrl: string, { keyName, site, endpoint, calls, code }: FailingCalls): Mail {
     return {
         to,
         subject: `The last ${calls} calls of ${endpoint} failed`,
-        text: `The last ${calls} calls of ${endpoint} of ${site} with your key "${keyName}" all failed, most often with ${code}. None of them was billed.
+        text: `The last ${calls} calls of ${endpoint} on ${site} with your API key "${keyName}" failed, most often with ${code}. None was billed.
 
 What the code means: ${publicUrl}/docs/errors#${code}
 Your calls: ${publicUrl}/dashboard
 
-You are told again only after a call has succeeded meanwhile.
+We will not email you about this again until a call has succeeded.
 `,
     };
 }
 
-/** To whoever pays for a workspace, with the days that are left to mend it. */
+/** For the members who pay for a workspace, with the days left to pay. */
 export function paymentFailedLetter(to: string, publicUrl: string, workspace: string): Mail {
     return {
         to,
-        subject: `The payment for ${workspace} did not go through`,
-        text: `The payment for the new month of ${workspace} did not go through.
+        subject: `Your payment for ${workspace} failed`,
+        text: `We could not charge your card for the new billing period of ${workspace}.
 
-What is left of the old allowance can be used until three days after the billing date, and the plan stays for seven days; then the workspace is on Free. You can look at the card here:
+You can use your remaining allowance for three days after the billing date, and you keep your plan for seven. After that, the workspace moves to Free. Update your card here:
 
 ${publicUrl}/dashboard/billing
 `,
@@ -69,18 +71,18 @@ ${publicUrl}/dashboard/billing
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-    refund: 'since its payment was paid back',
-    dispute: 'since its payment was disputed',
-    unpaid: 'since nobody paid for the new month within seven days',
-    canceled: 'as the subscription has ended',
+    refund: 'because its payment was refunded',
+    dispute: 'because its payment was disputed',
+    unpaid: 'because it was not paid within seven days',
+    canceled: 'because the subscription ended',
 };
 
-/** To whoever pays for a workspace. @param why the status of its subscription, as Stripe tells it */
+/** For the members who pay for a workspace. @param why the status of its subscription, as Stripe reports it */
 export function planEndedLetter(to: string, publicUrl: string, workspace: string, why: string): Mail {
     return {
         to,
-        subject: `${workspace} is on Free now`,
-        text: `${workspace} is on Free now, ${REASONS[why] ?? REASONS['canceled']}. Its members draw on their own free allowance again, and bonus credits went back to the owner. Nothing more is billed.
+        subject: `${workspace} is now on Free`,
+        text: `${workspace} is now on Free ${REASONS[why] ?? REASONS['canceled']}. Members use their own free allowance again, and bonus credits are back with the owner. You will not be billed again.
 
 ${publicUrl}/dashboard/billing
 `,

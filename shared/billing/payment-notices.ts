@@ -1,14 +1,14 @@
 import type { App } from '../app.ts';
-import type { Db } from '../db.ts';
-import { queueMail } from '../store/mails.ts';
-import { endNotices, giveNotice, payersOf } from '../store/notices.ts';
-import type { Subscription } from '../store/subscriptions.ts';
+import type { Db } from '../platform/db.ts';
+import { queueMail } from '../store/accounts/mails.ts';
+import { endNotices, giveNotice, payersOf } from '../store/accounts/notices.ts';
+import type { Subscription } from '../store/billing/subscriptions.ts';
 import { paymentFailedLetter, planEndedLetter } from './letters.ts';
 
-/** What a mail needs: where its links lead, and how it waits. */
+/** The needs of a mail: the address of its links, and the keys for the queue. */
 type Sender = Pick<App, 'publicUrl' | 'secrets'>;
 
-/** A payment did not go through: told once a billing date, by mail and on the dashboard. */
+/** Reports a failed payment once per billing date, by mail and on the dashboard. */
 export async function tellOfFailure(
     trx: Db,
     { publicUrl, secrets }: Sender,
@@ -21,7 +21,7 @@ export async function tellOfFailure(
     for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, paymentFailedLetter(to, publicUrl(), name));
 }
 
-/** The plan ended, and why. */
+/** Reports the end of a plan and its reason. */
 export async function tellOfEnd(
     trx: Db,
     { publicUrl, secrets }: Sender,
@@ -36,13 +36,13 @@ export async function tellOfEnd(
         subject: subscriptionId,
         facts: { why },
     });
-    // Whoever deletes the account knows.
+    // The person who deletes the account knows.
     if (!isNew || why === 'deletion') return;
     const name = await nameOf(trx, workspaceId);
     for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, planEndedLetter(to, publicUrl(), name, why));
 }
 
-/** A new period begins: what was in the way is over. */
+/** Removes the notices of payment when a new period begins. */
 export async function forgetTrouble(trx: Db, workspaceId: string): Promise<void> {
     await endNotices(trx, workspaceId, 'payment_failed');
     await endNotices(trx, workspaceId, 'plan_ended');

@@ -1,6 +1,6 @@
 import { type Billing, isUnknown } from './billing.ts';
 
-/** Marks the configuration of Stripe's portal that is ours; another number makes another one. */
+/** Marks our configuration of Stripe's portal; a new number creates a new one. */
 const EDITION = '1';
 
 const configurations = new WeakMap<Billing['settings'], string>();
@@ -27,7 +27,7 @@ export async function openPortal(billing: Billing, customerId: string): Promise<
     }
 }
 
-/** Where the portal is, as pages have to say it of their forms. */
+/** The origin of the portal, for the Content-Security-Policy of our forms. */
 export function portalOrigin({ settings: { apiBase } }: Billing): string {
     return apiBase === undefined ? 'https://billing.stripe.com' : new URL(apiBase).origin;
 }

@@ -1,14 +1,14 @@
 import type { Stripe } from 'stripe';
-import { type InvoiceLine, type PaidInvoice, periodLine, type SubscriptionFacts } from '../domain/subscription.ts';
+import { type InvoiceLine, type PaidInvoice, periodLine, type SubscriptionFacts } from '../domain/accounts/subscription.ts';
 import { type Billing, isUnknown, planOfPrice } from './billing.ts';
 
-/** A subscription as Stripe has it now; undefined where it knows none of this id. */
+/** Reads a subscription from Stripe; undefined for an unknown id. */
 export async function readSubscription({ ask, settings }: Billing, subscriptionId: string): Promise<SubscriptionFacts | undefined> {
     const subscription = await orUndefined(ask((stripe) => stripe.subscriptions.retrieve(subscriptionId)));
     return subscription && factsOf(settings, subscription);
 }
 
-/** What matters of a subscription. */
+/** The relevant facts of a subscription. */
 export function factsOf(settings: Billing['settings'], subscription: Stripe.Subscription): SubscriptionFacts {
     const items = subscription.items.data;
     const item = items.find(({ price }) => planOfPrice(settings, price.id) !== undefined) ?? items[0];
@@ -33,19 +33,19 @@ export interface ReadInvoice {
     paid: PaidInvoice | undefined;
 }
 
-/** An invoice as Stripe has it now; undefined where it knows none of this id. */
+/** Reads an invoice from Stripe; undefined for an unknown id. */
 export async function readInvoice({ ask, settings }: Billing, invoiceId: string): Promise<ReadInvoice | undefined> {
     const invoice = await orUndefined(ask((stripe) => stripe.invoices.retrieve(invoiceId)));
     return invoice && invoiceOf(settings, invoice);
 }
 
-/** The invoices of a subscription that were paid last, the latest first. */
+/** The last paid invoices of a subscription, the latest first. */
 export async function readPaidInvoices({ ask, settings }: Billing, subscriptionId: string): Promise<ReadInvoice[]> {
     const { data } = await ask((stripe) => stripe.invoices.list({ subscription: subscriptionId, status: 'paid', limit: 3 }));
     return data.map((invoice) => invoiceOf(settings, invoice));
 }
 
-/** Which invoice a charge paid, and whether the money went back; undefined where it paid none. */
+/** The invoice that a charge paid, and whether it was refunded; undefined where it paid none. */
 export async function readCharge(
     { ask }: Billing,
     chargeId: string,
@@ -58,7 +58,7 @@ export async function readCharge(
     );
     const invoice = payments.data[0]?.invoice;
     if (invoice === undefined) return undefined;
-    // A part that goes back is an agreement about the price; the rest was paid for the plan.
+    // A partial refund is a matter of price; the rest still pays for the plan.
     return { invoiceId: idOf(invoice), reason: charge.disputed ? 'dispute' : charge.refunded ? 'refund' : undefined };
 }
 
@@ -98,7 +98,7 @@ function lineOf(settings: Billing['settings'], line: Stripe.InvoiceLineItem): In
     };
 }
 
-/** Stripe gives an id, or the whole thing where it was asked to. */
+/** Stripe returns an id, or the expanded object on request. */
 export function idOf(thing: string | { id: string }): string {
     return typeof thing === 'string' ? thing : thing.id;
 }

@@ -1,57 +1,57 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Db } from '../db.ts';
-import { PLANS } from '../domain/plans.ts';
-import { type EndReason, isLive, isOver, isOwed, judge, type SubscriptionFacts } from '../domain/subscription.ts';
+import { PLANS } from '../domain/accounts/plans.ts';
+import { type EndReason, isLive, isOver, isOwed, judge, type SubscriptionFacts } from '../domain/accounts/subscription.ts';
+import type { Db } from '../platform/db.ts';
 import { Refusal } from '../refusals.ts';
-import { recordChange } from '../store/audit.ts';
-import { findCheckoutBySession } from '../store/checkouts.ts';
-import { changePlan, renewWorkspace } from '../store/credits.ts';
-import { addInvoice, isKept, markGranted, newestInvoice, takeInvoiceBack } from '../store/invoices.ts';
-import * as subscriptions from '../store/subscriptions.ts';
-import { recordAct } from '../store/workspace-audit.ts';
+import { recordChange } from '../store/accounts/audit.ts';
+import { recordAct } from '../store/accounts/workspace-audit.ts';
+import { findCheckoutBySession } from '../store/billing/checkouts.ts';
+import { addInvoice, isKept, markGranted, newestInvoice, takeInvoiceBack } from '../store/billing/invoices.ts';
+import * as subscriptions from '../store/billing/subscriptions.ts';
+import { changePlan, renewWorkspace } from '../store/credits/credits.ts';
 import { type Billing, isUnknown } from './billing.ts';
 import { forgetTrouble, tellOfEnd, tellOfFailure } from './payment-notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
 
 /**
- * How a workspace comes to its plan. Whatever happens at Stripe, we read the subscription from it again and judge anew by what
- * we know: the subscription, and the invoices that were paid. So the order of events does not matter, nor how often they come.
+ * Decides the plan of a workspace. After every event we read the subscription from Stripe again, and judge it with the paid invoices. So
+ * the order and number of events do not matter.
  */
 export async function settleSubscription(billing: Billing, subscriptionId: string): Promise<void> {
     const workspaceId = await workspaceOf(billing, subscriptionId);
     if (workspaceId === undefined) {
-        // A Stripe account may sell other things too.
+        // The Stripe account may sell other products too.
         billing.log.warn({ part: 'billing', subscription: subscriptionId }, 'Stripe told of a subscription that no checkout of ours began');
         return;
     }
     await settleWorkspace(billing, workspaceId, subscriptionId);
 }
 
-/** An invoice was paid: it is kept, and grants the allowance of its period, once. */
+/** Stores a paid invoice, which grants the allowance of its period once. */
 export async function takeInvoice(billing: Billing, invoiceId: string): Promise<void> {
     const invoice = await readInvoice(billing, invoiceId);
     if (invoice?.subscriptionId === undefined) return;
-    // Kept before the read that judges it, so that whichever read is written has seen it.
+    // Stored before the read, so that every later read sees it.
     await keep(billing, invoice);
     await settleSubscription(billing, invoice.subscriptionId);
 }
 
-/** Takes what was paid for a subscription, for when somebody waits for it or an event was lost. */
+/** Fetches the paid invoices of a subscription, where a page waits for them or an event was lost. */
 export async function catchUp(billing: Billing, subscriptionId: string): Promise<void> {
     for (const invoice of await readPaidInvoices(billing, subscriptionId)) await keep(billing, invoice);
     await settleSubscription(billing, subscriptionId);
 }
 
-/** Money may have gone back: by refund of what the current period was paid with, or by a dispute about any of it. */
+/** Handles refunds of the current period's payment, and any dispute. */
 export async function takeBack(billing: Billing, chargeId: string): Promise<void> {
     const { db } = billing;
     const charge = await readCharge(billing, chargeId);
     if (charge?.reason === undefined) return;
-    // Its own event may not have come yet; now it never grants anything.
+    // Its own event may still come; then it grants nothing.
     if (!(await isKept(db, charge.invoiceId))) await keep(billing, await readInvoice(billing, charge.invoiceId));
     const invoice = await takeInvoiceBack(db, charge.invoiceId);
     if (invoice === undefined) return;
-    // So that there is something to end.
+    // Makes sure that a stored subscription exists, which can then end.
     if ((await subscriptions.findBySubscription(db, invoice.subscriptionId)) === undefined) {
         await settleSubscription(billing, invoice.subscriptionId);
     }
@@ -61,13 +61,13 @@ export async function takeBack(billing: Billing, chargeId: string): Promise<void
         await endSubscription(billing, invoice.workspaceId, invoice.subscriptionId, charge.reason);
 }
 
-/** Ends a subscription at once and for good: the plan here, then whatever would be billed at Stripe. Again where that failed. */
+/** Ends a subscription at once: first the plan here, then the billing at Stripe. Call it again after a failure. */
 export async function endSubscription(billing: Billing, workspaceId: string, subscriptionId: string, reason: EndReason): Promise<void> {
     await endPlan(billing, workspaceId, subscriptionId, reason);
     await settleWorkspace(billing, workspaceId, subscriptionId);
 }
 
-/** The part of it that needs no Stripe. */
+/** Ends the plan without calling Stripe. */
 export async function endPlan(
     billing: Pick<Billing, 'db' | 'secrets' | 'publicUrl'>,
     workspaceId: string,
@@ -81,14 +81,14 @@ export async function endPlan(
     });
 }
 
-/** Reads a workspace's subscription and judges it; the result of the read that began last is the one that counts. */
+/** Reads a workspace's subscription and applies it. The read that began last wins. */
 export async function settleWorkspace(billing: Billing, workspaceId: string, subscriptionId: string): Promise<void> {
     const { db, log } = billing;
     for (let tries = 1; tries <= MOST_READS; tries++) {
         const number = await subscriptions.beginRead(db, workspaceId);
         const facts = await readSubscription(billing, subscriptionId);
         if (facts === undefined) {
-            // Perhaps the settings name another account of Stripe: nobody loses a plan by that.
+            // The settings may name another Stripe account: nobody loses a plan for that.
             await subscriptions.markGone(db, workspaceId, subscriptionId);
             log.warn({ part: 'billing', workspace: workspaceId, subscription: subscriptionId }, 'Stripe no longer knows a subscription');
             return;
@@ -101,7 +101,7 @@ export async function settleWorkspace(billing: Billing, workspaceId: string, sub
             if (await isToCancel(db, workspaceId, facts)) await cancelAtStripe(billing, workspaceId, subscriptionId);
             return;
         }
-        // Somebody began after us and has seen whatever we were told of; where that one fails, it is our turn again.
+        // A later read has seen the same facts. If it fails, this one takes over.
         for (let waits = 0; waits < WAITS; waits++) {
             if (await subscriptions.isOvertaken(db, workspaceId, number)) return;
             await pause(WAIT_MS * (1 + Math.random()));
@@ -128,13 +128,13 @@ async function writeDown(
     });
 }
 
-/** What the rows say becomes the plan, in the transaction that wrote them. */
+/** Applies the stored facts to the plan, in the transaction that wrote them. */
 async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 'secrets' | 'publicUrl'>): Promise<void> {
     const subscription = await subscriptions.findSubscription(trx, workspaceId);
     if (subscription === undefined) return;
     const newest = await newestInvoice(trx, subscription.subscriptionId);
-    const isStanding = await subscriptions.standsOnSubscription(trx, workspaceId);
-    const verdict = judge(subscription, newest, isStanding);
+    const hasPaidPlan = await subscriptions.hasPaidPlan(trx, workspaceId);
+    const verdict = judge(subscription, newest, hasPaidPlan);
     if (verdict === 'end plan') {
         const why = subscription.endedBy ?? subscription.status;
         await changePlan(trx, workspaceId, { plan: 'free', planAllowance: PLANS.free.allowance });
@@ -142,12 +142,12 @@ async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 
         await recordPlan(trx, workspaceId, { plan: 'free', why });
         await tellOfEnd(trx, sender, subscription, why);
     }
-    if (verdict === 'leave' && isStanding && isOwed(subscription.status)) await tellOfFailure(trx, sender, subscription);
+    if (verdict === 'leave' && hasPaidPlan && isOwed(subscription.status)) await tellOfFailure(trx, sender, subscription);
     if (verdict !== 'begin period' || newest === undefined || !(await markGranted(trx, newest.invoiceId))) return;
     const { plan, from, until } = newest;
     const former = await planOf(trx, workspaceId);
     const isDone = await renewWorkspace(trx, workspaceId, { plan, planAllowance: PLANS[plan].allowance, from, until });
-    // Everybody left: nobody pays for what nobody can use.
+    // The workspace has no members left, so the subscription ends.
     if (!isDone) return subscriptions.markEnded(trx, workspaceId, subscription.subscriptionId, 'deletion');
     await audit(trx, workspaceId, { plan, why: newest.invoiceId });
     if (former !== plan) await recordPlan(trx, workspaceId, { plan, why: newest.invoiceId });
@@ -158,7 +158,7 @@ async function audit(trx: Db, target: string, after: { plan: string; why: string
     await recordChange(trx, { actor: 'stripe', command: 'plan change', target, reason: null, before: null, after });
 }
 
-/** For the members of the workspace. */
+/** Records the plan in the workspace's audit. */
 async function recordPlan(trx: Db, workspaceId: string, details: { plan: string; why: string }): Promise<void> {
     await recordAct(trx, { workspaceId, actor: 'system', action: 'plan.changed', target: workspaceId, details });
 }
@@ -173,7 +173,7 @@ async function isToCancel(db: Db, workspaceId: string, { subscriptionId, status 
     return subscription?.subscriptionId === subscriptionId && subscription.endedBy !== undefined && !isOver(status);
 }
 
-/** Nothing is paid back by itself, and nothing more is billed. */
+/** Cancels without a refund; nothing more is billed. */
 async function cancelAtStripe(billing: Billing, workspaceId: string, subscriptionId: string): Promise<void> {
     try {
         await billing.ask((stripe) => stripe.subscriptions.cancel(subscriptionId, { invoice_now: false, prorate: false }));
@@ -193,7 +193,7 @@ async function keep({ db, ask, log }: Billing, invoice: ReadInvoice | undefined)
     if (workspaceId !== undefined) await addInvoice(db, workspaceId, paid);
 }
 
-/** Whose a subscription is: by what we read before, or by the checkout row that we wrote before anybody could pay. */
+/** Finds the workspace of a subscription by our earlier reads, or by the checkout that we stored before the payment. */
 async function workspaceOf({ db, ask }: Pick<Billing, 'db' | 'ask'>, subscriptionId: string): Promise<string | undefined> {
     const known = await subscriptions.findBySubscription(db, subscriptionId);
     if (known !== undefined) return known.workspaceId;

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Scopes } from '../domain/scopes.ts';
+import type { Scopes } from '../domain/accounts/scopes.ts';
 import { contract } from './contract.ts';
 import { scopes } from './scopes.ts';
 import * as v from './vocabulary.ts';

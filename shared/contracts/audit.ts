@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { ACT_NAMES } from '../domain/acts.ts';
+import { ACT_NAMES } from '../domain/accounts/acts.ts';
 import type { JsonObject } from '../domain/types.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -31,7 +31,7 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     scope: 'account',
     counted: false,
     query: Joi.object<AuditQuery, true>({
-        actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, operator or system'),
+        actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, wsp_…, operator or system'),
         action: Joi.string().valid(...ACT_NAMES),
         since: Joi.string()
             .pattern(/^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d{1,6})?Z)?$/)
@@ -46,7 +46,9 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
         schema: Joi.array().items(
             Joi.object<AuditEntry, true>({
                 at: v.time().required(),
-                actor: Joi.string().required().description('usr_…, key_…, operator, or system for Routebook itself'),
+                actor: Joi.string()
+                    .required()
+                    .description('usr_…, key_…, wsp_… for another workspace, operator, or system for Routebook itself'),
                 action: Joi.string()
                     .valid(...ACT_NAMES)
                     .required(),

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import type { Claim } from '../domain/claim.ts';
+import type { Claim } from '../domain/site/claim.ts';
 import type { Effect, Json, JsonSchema, Kind, Method, ParamSource } from '../domain/types.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -33,7 +33,15 @@ export interface CatalogAnswer {
     domain: string;
     session_id: string;
     endpoints: CatalogEndpoint[];
-    schema: { version: number; version_hash: string; verified: boolean; verified_at: string | null; claim: Claim; hosts: string[] };
+    schema: {
+        version: number;
+        version_hash: string;
+        verified: boolean;
+        verified_at: string | null;
+        claim: Claim;
+        hosts: string[];
+        refused_by_owner?: number;
+    };
 }
 
 const param = Joi.object<CatalogParam, true>({
@@ -60,7 +68,7 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
     health: v.health().required(),
 });
 
-/** GET /v1/catalog/{domain}: every endpoint of a site's latest schema, best matches of the intent first. */
+/** GET /v1/catalog/{domain}: every endpoint of a site's latest schema that its owner allows, best matches of the intent first. */
 export const getCatalog = contract<{ domain: string }, { intent?: string }, undefined, CatalogAnswer>({
     name: 'getCatalog',
     method: 'GET',
@@ -89,6 +97,9 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
                 verified_at: v.nullableTime().required(),
                 claim: v.claim().required(),
                 hosts: v.hosts().required(),
+                refused_by_owner: v
+                    .count()
+                    .description("Endpoints left out, since the site's owner or an operator refuses their calls; absent where none is"),
             }).required(),
         }),
     },

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { CLAIM_STATUSES, type ClaimStatus } from '../domain/proof.ts';
+import { CLAIM_STATUSES, type ClaimStatus } from '../domain/site/proof.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
@@ -62,7 +62,7 @@ const entry = () =>
                 }),
             )
             .required()
-            .description('Either of them proves the claim'),
+            .description('Either of them proves the claim; of a public suffix only the file'),
         created_at: v.time().required(),
         checked_at: v.nullableTime().required(),
         proven_at: v.nullableTime().required(),

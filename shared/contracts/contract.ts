@@ -1,5 +1,5 @@
 import type { ObjectSchema, Schema } from 'joi';
-import type { RouteScope } from '../domain/scopes.ts';
+import type { RouteScope } from '../domain/accounts/scopes.ts';
 import type { RefusalCode } from '../refusals.ts';
 
 /**
@@ -20,21 +20,21 @@ export interface Contract<Params, Query, Body, Answer> {
     summary: string;
     description?: string;
     auth: 'ignored' | 'optional' | 'required';
-    /** What a key needs to use the route; `none`: every key may. */
+    /** The scope that a key needs; `none`: every key may use the route. */
     scope: RouteScope | 'none';
     /** The site in the path stands for its whole registrable domain: a key limited to sites has to name the domain itself. */
     actsOnDomain?: true;
-    /** Stands in the plan's windows: rate-limit headers on every counted answer. */
+    /** Counts against the plan's rate limits and sends their headers. */
     counted: boolean;
-    /** Honours `Idempotency-Key` (CONTRACT section 4): the same key gets the same answer for 24 h. Ignored without an API key. */
+    /** Honours `Idempotency-Key` (docs/api.md, "Idempotency"): the same key gets the same answer for 24 h. Ignored without an API key. */
     idempotent?: true;
     params?: ObjectSchema<Params>;
     query?: ObjectSchema<Query>;
     /**
      * `guard`: bounds and text rule are judged before the schema (400), with `lines` newlines and tabs are fine in texts whose own
-     * schema does not refuse them; a package judges all of it itself (422).
+     * schema does not refuse them; a package judges all of it itself (422). `hasParams`: it holds params, whose lists are as long as fits.
      */
-    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines' };
+    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines'; hasParams?: true };
     /** Request headers that the route reads, for the document. */
     headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
     answer: { shape: 'data' | 'list' | 'whole'; schema: Schema<Answer>; status: 200 | 201; alsoStatus?: readonly number[] };
@@ -63,6 +63,6 @@ export const COMMON_REFUSALS: readonly RefusalCode[] = [
     'SERVICE_UNAVAILABLE',
 ];
 
-/** Bodies are this large at the most, in bytes; schema packages have their own bound. */
+/** The largest body in bytes; schema packages have a limit of their own. */
 export const BODY_BYTES = 256 * 1024;
 export const PACKAGE_BYTES = 4 * 1024 * 1024;

@@ -59,6 +59,15 @@ const VERSION: JsonObject = {
 
 const MAINTAINERS: JsonObject = { success: true, data: [{ workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' }], meta: PAGE };
 
+const LEAVING: JsonObject = {
+    success: true,
+    data: [
+        { workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' },
+        { workspace_id: 'wsp_7Jq2mX9sTd4V', name: 'Former Partner', removal_at: '2026-11-03T09:30:00.000Z' },
+    ],
+    meta: { pagination: { limit: 20, next_cursor: null, total: 2 } },
+};
+
 const CLAIM_VALUE = 'routebook-claim=7Jq2mX9sTd4VbN6yKf8Lw3Pz5Rc1Ga0E';
 const CLAIM: JsonObject = {
     claim_id: 'clm_3kV8nB5xQw2T',
@@ -160,7 +169,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     deleteYank: { success: true, data: VERSION },
     getMaintainers: MAINTAINERS,
     putMaintainer: MAINTAINERS,
-    deleteMaintainer: MAINTAINERS,
+    deleteMaintainer: LEAVING,
     postClaim: { success: true, data: CLAIM },
     getClaims: { success: true, data: [CLAIM], meta: PAGE },
     getPolicy: { success: true, data: POLICY },

@@ -82,7 +82,7 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     scope: 'fetch',
     counted: true,
     idempotent: true,
-    body: { schema: request, maxBytes: BODY_BYTES, guard: true },
+    body: { schema: request, maxBytes: BODY_BYTES, guard: true, hasParams: true },
     headers: {
         'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
         'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },

@@ -6,6 +6,8 @@ import * as v from './vocabulary.ts';
 export interface MaintainerEntry {
     workspace_id: string;
     name: string;
+    /** When its removal takes effect; only where one is pending. */
+    removal_at?: string;
 }
 
 export interface MaintainerParams {
@@ -16,7 +18,13 @@ export interface MaintainerParams {
 const list = () => ({
     shape: 'list' as const,
     status: 200 as const,
-    schema: Joi.array().items(Joi.object<MaintainerEntry, true>({ workspace_id: Joi.string().required(), name: Joi.string().required() })),
+    schema: Joi.array().items(
+        Joi.object<MaintainerEntry, true>({
+            workspace_id: Joi.string().required(),
+            name: Joi.string().required(),
+            removal_at: v.time().description('When its removal takes effect; only where one is pending'),
+        }),
+    ),
 });
 
 const maintainerParams = () =>
@@ -48,7 +56,7 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     tag: 'Registry',
     summary: 'Let a workspace maintain a site',
     description:
-        'Takes no body; a workspace that maintains the domain already stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
+        'Takes no body; a workspace that maintains the domain already stays what it is, and so does its removal. A workspace that is being removed adds and removes none: FORBIDDEN. Answers the first page of the list as it stands afterwards, like GET.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,
@@ -68,7 +76,7 @@ export const putMaintainer = contract<MaintainerParams, object, undefined, Maint
     ],
 });
 
-/** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: takes that right away. */
+/** DELETE /v1/schemas/{site}/maintainers/{workspace_id}: takes that right away, in 24 hours where it is another workspace's. */
 export const deleteMaintainer = contract<MaintainerParams, object, undefined, MaintainerEntry[]>({
     name: 'deleteMaintainer',
     method: 'DELETE',
@@ -76,7 +84,7 @@ export const deleteMaintainer = contract<MaintainerParams, object, undefined, Ma
     tag: 'Registry',
     summary: 'Take the right to maintain a site from a workspace',
     description:
-        'A workspace may remove itself, but the last one cannot be removed: LAST_MAINTAINER. One that does not maintain the domain stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
+        'A workspace removes itself at once, but the last one stays: LAST_MAINTAINER. A proved owner removes others at once. Any other removal takes effect in 24 hours, at `removal_at`, unless the owners of that workspace stop it; after that only an operator or a proved owner removes it within 30 days. Only an operator removes a proved owner. One that does not maintain the domain stays what it is. Answers the first page of the list as it stands afterwards, like GET.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,

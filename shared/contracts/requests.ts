@@ -6,7 +6,7 @@ import {
     READ_OR_WRITE,
     REQUEST_STATUSES,
     type RequestStatus,
-} from '../domain/schema-request.ts';
+} from '../domain/site/schema-request.ts';
 import { BODY_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
@@ -115,7 +115,7 @@ export const postSchemaRequest = contract<object, object, RequestOrder, RequestC
     ],
 });
 
-/** GET /v1/schema-requests/{request_id}: how a request stands, for whoever has its id. */
+/** GET /v1/schema-requests/{request_id}: the state of a request, for anyone who has its id. */
 export const getSchemaRequest = contract<{ request_id: string }, object, undefined, RequestAnswer>({
     name: 'getSchemaRequest',
     method: 'GET',

@@ -1,7 +1,7 @@
 import Joi from 'joi';
-import type { Claim } from '../domain/claim.ts';
-import { LIMITS_IN_WORDS } from '../domain/package-rules/limits.ts';
-import type { ToolDefinition } from '../domain/tool-export.ts';
+import { LIMITS_IN_WORDS } from '../domain/package/rules/limits.ts';
+import type { ToolDefinition } from '../domain/package/tool-export.ts';
+import type { Claim } from '../domain/site/claim.ts';
 import type { JsonObject, Kind, Method, PackageDocument } from '../domain/types.ts';
 import { contract, PACKAGE_BYTES } from './contract.ts';
 import * as v from './vocabulary.ts';

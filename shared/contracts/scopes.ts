@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { EFFECTS, ROUTE_SCOPES } from '../domain/scopes.ts';
+import { EFFECTS, ROUTE_SCOPES } from '../domain/accounts/scopes.ts';
 
 const names = () => Joi.array().items(Joi.string()).allow(null);
 

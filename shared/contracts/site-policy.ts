@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { type SitePolicy, timezoneOf } from '../domain/site-policy.ts';
+import { MOST_BLOCKED_PATHS, MOST_REQUESTS_PER_MINUTE, PATH_PREFIX, type SitePolicy, timezoneOf } from '../domain/site/site-policy.ts';
 import type { DomainParams } from './claims.ts';
 import { BODY_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -16,21 +16,18 @@ const policy = () => ({
     writes: Joi.boolean()
         .default(true)
         .description(
-            'False: no endpoint that may change the site is called; a POST that its author says only reads counts until its version is verified',
+            'False: no endpoint that may change the site is called; a POST that is said to read counts, unless you or an operator published its version',
         ),
     blocked_paths: Joi.array()
         .items(
             Joi.object({
                 host: Joi.string().min(1).max(253).required().description('A host of the domain'),
-                path_prefix: Joi.string()
-                    .pattern(/^\/[\x21-\x7e]{0,1000}$/)
-                    .required()
-                    .description('Beginning of the path; capitals do not matter'),
+                path_prefix: Joi.string().pattern(PATH_PREFIX).required().description('Beginning of the path; capitals do not matter'),
             }),
         )
-        .max(100)
+        .max(MOST_BLOCKED_PATHS)
         .default([]),
-    requests_per_minute: Joi.number().integer().min(1).max(1_000_000).allow(null).default(null),
+    requests_per_minute: Joi.number().integer().min(1).max(MOST_REQUESTS_PER_MINUTE).allow(null).default(null),
     hours: Joi.object({
         from: timeOfDay(),
         to: timeOfDay().description('Over midnight where it is before from'),

@@ -1,7 +1,7 @@
 import Joi, { type CustomHelpers, type ErrorReport } from 'joi';
-import { CLAIMS } from '../domain/claim.ts';
-import { findSecrets } from '../domain/secrets-scan.ts';
-import { isCategory } from '../domain/taxonomy.ts';
+import { findSecrets } from '../domain/package/secrets-scan.ts';
+import { isCategory } from '../domain/package/taxonomy.ts';
+import { CLAIMS } from '../domain/site/claim.ts';
 import { KINDS, METHODS, SOURCES } from '../domain/types.ts';
 
 /** Words of the wire that several contracts share. */

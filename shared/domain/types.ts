@@ -28,7 +28,7 @@ export type JsonSchema = boolean | JsonObject;
 /** `select` for JSON: JMESPath by output name, or one expression; for HTML: the form of cheerio's `extract`. */
 export type Select = string | JsonObject;
 
-// --- the package, as published (CONTRACT section 3.1) ---
+// --- the package, as published (docs/api.md, "Schema packages") ---
 
 export interface PackageParam {
     name: string;

@@ -1,15 +1,18 @@
 import { expect } from 'chai';
 import { runAdmin } from '../../bin/admin/run-admin.ts';
-import type { Db } from '../../shared/db.ts';
-import { keyHash } from '../../shared/domain/api-key.ts';
+import { keyHash } from '../../shared/domain/accounts/api-key.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { readBalance } from '../../shared/store/credits.ts';
-import { addPasskey } from '../../shared/store/factors/passkeys.ts';
-import { makeRecoveryCodes } from '../../shared/store/factors/recovery-codes.ts';
-import { factorsOf } from '../../shared/store/factors.ts';
-import { openKeys } from '../../shared/store/keys.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { openKeys } from '../../shared/store/accounts/api-keys.ts';
+import { addPasskey } from '../../shared/store/accounts/factors/passkeys.ts';
+import { makeRecoveryCodes } from '../../shared/store/accounts/factors/recovery-codes.ts';
+import { factorsOf } from '../../shared/store/accounts/factors.ts';
+import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
+import { readBalance } from '../../shared/store/credits/credits.ts';
+import { removeAsMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
+import { makeOwner } from '../support/routes.ts';
 
 describe("the operator's tool", () => {
     let database: OpenedDatabase;
@@ -204,6 +207,24 @@ describe("the operator's tool", () => {
         expect((await admin('site', 'transfer', 'handed.example', 'wsp_unknown')).code).to.equal(1);
     });
 
+    it('says which maintainer is about to be removed, and whose audits name what an operator changed', async () => {
+        const [first, second] = [await newAccount(), await newAccount()];
+        for (const { workspaceId } of [first, second]) await done('maintainer', 'add', 'leaving.example', workspaceId);
+        const order = { registrable: 'leaving.example', by: first.workspaceId, workspaceId: second.workspaceId };
+        await removeAsMaintainer(db, { ...order, actor: { actor: 'system' } });
+        const { maintainers } = await done('site', 'show', 'leaving.example');
+        const [stays, leaves] = maintainers as JsonObject[];
+        expect(stays).not.to.have.property('removal_at');
+        expect(Date.parse(String(leaves?.['removal_at']))).to.be.greaterThan(Date.now());
+        await done('site', 'transfer', 'leaving.example', first.workspaceId);
+        const actsIn = async (workspaceId: string) => {
+            const { acts } = await pageOfActs(db, { workspaceId }, { limit: 10, after: undefined });
+            return acts.filter(({ actor }) => actor === 'operator').map(({ action }) => action);
+        };
+        expect(await actsIn(first.workspaceId)).to.include.members(['maintainer.transferred', 'maintainer.added']);
+        expect(await actsIn(second.workspaceId)).to.include.members(['maintainer.removed', 'maintainer.added']);
+    });
+
     it('lists the domains that others maintain beside Routebook, which a transfer either way ends', async () => {
         const { workspaceId } = await newAccount();
         for (const site of ['kept.example', 'shared.example']) await done('site', 'transfer', site, 'wsp_routebook');
@@ -238,6 +259,33 @@ describe("the operator's tool", () => {
         expect(last).to.deep.include({ command: 'schema unyank', target: 'pulled.example 2', before: { yank_reason: 'legal' } });
         const unknown = await admin('schema', 'yank', 'pulled.example', 3, '--reason', 'broken');
         expect([unknown.code, errorOf(unknown)['code']]).to.deep.equal([1, 'VERSION_NOT_FOUND']);
+    });
+
+    it('tells the workspace whose version it yanks, and the proved owner of the domain, in their audits and by mail', async () => {
+        const [publisher, owner] = [await newAccount(), await newAccount()];
+        const { workspaceId, userId } = publisher;
+        const order = orderOf(packageOf('told.example'), { workspaceId, userId, accountId: userId, isGuarded: true });
+        await schemas.publish(db, order);
+        await makeOwner(db, 'told.example', owner.workspaceId);
+        await db.raw('update maintainers set proven_at = app_now() where workspace_id = ?', [owner.workspaceId]);
+        await done('schema', 'yank', 'told.example', 1, '--reason', 'security');
+        await done('schema', 'yank', 'told.example', 1, '--reason', 'security');
+        await done('schema', 'unyank', 'told.example', 1);
+        for (const told of [publisher, owner]) {
+            const { acts } = await pageOfActs(db, { workspaceId: told.workspaceId }, { limit: 2, after: undefined });
+            expect(acts.map(({ actor, action, target, details }) => ({ actor, action, target, details }))).to.deep.equal([
+                { actor: 'operator', action: 'version.unyanked', target: 'told.example@1', details: {} },
+                { actor: 'operator', action: 'version.yanked', target: 'told.example@1', details: { reason: 'security' } },
+            ]);
+            const { rows } = await db.raw<{ rows: { line: string }[] }>(
+                'select line from workspace_news where workspace_id = ? order by id',
+                [told.workspaceId],
+            );
+            expect(rows.map(({ line }) => line)).to.deep.equal([
+                'Version 1 of told.example was taken out of use (security).',
+                'Version 1 of told.example was put back into use.',
+            ]);
+        }
     });
 
     it('writes down what was done, newest first, and nothing of what was refused', async () => {

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { generate } from 'otplib';
 import { runAdmin } from '../../bin/admin/run-admin.ts';
-import type { Db } from '../../shared/db.ts';
-import { newSecretKey } from '../../shared/domain/key-ring.ts';
+import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { createAccount } from '../../shared/store/accounts.ts';
-import { listChanges } from '../../shared/store/audit.ts';
-import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/factors/totp.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { createAccount } from '../../shared/store/accounts/accounts.ts';
+import { listChanges } from '../../shared/store/accounts/audit.ts';
+import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/factors/totp.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
 import { testSecrets } from '../support/secrets.ts';
 

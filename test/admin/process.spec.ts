@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { migrate } from '../../shared/db.ts';
-import { startEmbeddedPostgres } from '../../shared/embedded-postgres.ts';
+import { migrate } from '../../shared/platform/db.ts';
+import { startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
 
 const ADMIN = fileURLToPath(new URL('../../bin/admin.ts', import.meta.url));

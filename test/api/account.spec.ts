@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AccountAnswer } from '../../shared/contracts/account.ts';
-import * as accounts from '../../shared/store/accounts.ts';
-import { createKey } from '../../shared/store/keys.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { AuditEntry } from '../../shared/contracts/audit.ts';
-import { createKey } from '../../shared/store/keys.ts';
-import { maintainAudit, recordAct } from '../../shared/store/workspace-audit.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { maintainAudit, recordAct } from '../../shared/store/accounts/workspace-audit.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
-import { rollUpTrending } from '../../shared/store/trending.ts';
+import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
@@ -54,7 +54,7 @@ for (const topology of TOPOLOGIES) {
             });
         const nextHour = async () => {
             await world.app.usage.flush();
-            await world.app.sessions.flush();
+            await world.app.lookUpSessions.flush();
             await world.clock.advance({ hours: 1 });
             expect(await rollUpTrending(world.app.db)).to.equal(true);
         };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
-import * as sites from '../../shared/store/sites.ts';
+import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';

@@ -199,7 +199,8 @@ describe('whoever looks around', () => {
             expect(page.headers.get('content-type')).to.include('text/html');
             expect(page.body['text'])
                 .to.match(/Routebook/)
-                .and.match(/not at all/);
+                .and.match(/allow all calls, some or none/)
+                .and.match(/href="\/docs\/owners"/);
         });
 
         it('finds /livez and /readyz without workers, and the metrics for callers on this machine alone', async () => {

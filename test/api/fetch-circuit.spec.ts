@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import * as sites from '../../shared/store/sites.ts';
+import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MoodySite, moodyPackage, openMoodySite, says } from '../support/moody-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';

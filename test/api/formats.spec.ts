@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { DownloadedPackage } from '../../shared/contracts/schemas.ts';
-import type { ToolDefinition } from '../../shared/domain/tool-export.ts';
+import type { ToolDefinition } from '../../shared/domain/package/tool-export.ts';
 import { type Answer, join, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';

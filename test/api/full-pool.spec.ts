@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { newId } from '../../shared/domain/ids.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { sendKeyed } from '../support/keyed.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
-/** Connections of an API; see shared/db.ts. */
+/** Connections of an API; see shared/platform/db.ts. */
 const POOL = 16;
 /** A hold is tried again for 300 ms after the second for a connection; a busy machine adds the rest. */
 const PATIENCE_MS = 1000 + 300 + 250;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { KEPT_BYTES, sweepAnswers } from '../../shared/store/idempotency.ts';
+import { KEPT_BYTES, sweepAnswers } from '../../shared/store/fetch/idempotency.ts';
 import { eventually } from '../support/eventually.ts';
 import { type KeyedAnswer, sendKeyed } from '../support/keyed.ts';
 import { join, type Person } from '../support/people.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { keyHash, newApiKey } from '../../shared/domain/api-key.ts';
+import { keyHash, newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
@@ -64,6 +64,12 @@ describe('a report of leaked keys', () => {
             [leaked.workspaceId],
         );
         expect(rows).to.deep.equal([{ actor: 'system', action: 'key.reported', target: id, ip: null }]);
+    });
+
+    it('counts in the minute of its address whatever stands in it, texts that are no keys too', async () => {
+        const asked = Array.from({ length: 61 }, (_, index) => report({ keys: [`nonsense ${index}`] }, '203.0.113.97'));
+        const codes = (await Promise.all(asked)).map(codeOf).filter((code) => code !== undefined);
+        expect(codes).to.deep.equal(['RATE_LIMITED']);
     });
 
     it('is bounded in size, and in number by address', async () => {

@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { expect } from 'chai';
-import { newApiKey } from '../../shared/domain/api-key.ts';
-import { createKey, revokeKey } from '../../shared/store/keys.ts';
-import { setSuspended } from '../../shared/store/users.ts';
+import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
@@ -167,6 +169,28 @@ describe('an API key', () => {
             ]),
         );
         for (const ms of took) expect(ms).to.be.below(1000);
+    });
+
+    it('that is revoked while a body arrives does nothing with it', async () => {
+        const { apiKey, keyId } = await newKey();
+        const body = JSON.stringify(aPackage('late.test'));
+        const began = performance.now();
+        const late = request(new URL('/v1/schemas', world.base), {
+            method: 'POST',
+            headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+        });
+        const answered = once(late, 'response');
+        late.write(body.slice(0, 10));
+        expect((await account(apiKey)).status).to.equal(200);
+        await revokeKey(world.app.db, keyId);
+        await eventually(
+            async () => codeOf(await account(apiKey)) === 'INVALID_API_KEY' && performance.now() - began > 1200,
+            (isOver) => isOver,
+        );
+        late.end(body.slice(10));
+        const [{ statusCode }] = await answered;
+        expect(statusCode).to.equal(401);
+        expect((await owner.call('GET', '/v1/schemas/late.test')).status).to.equal(404);
     });
 
     it('that is mistyped costs no read of the database', async () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -22,6 +22,8 @@ for (const topology of TOPOLOGIES) {
             other = (await world.openAnotherApi()).base;
             [ada, bob, eve] = await Promise.all([join(world, { plan: 'enterprise' }), join(world), join(world)]);
         });
+        // One owner may add five strangers an hour (maintainer-mails.spec.ts); these tests add more.
+        beforeEach(() => world.app.db.raw('delete from attempts'));
         after(() => world.close());
 
         const newSite = async () => {
@@ -75,7 +77,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('add workspaces, which publish there at once, and take that away again', async () => {
+        it('add workspaces, which publish there at once, until they leave', async () => {
             const site = await newSite();
             const added = await change('PUT', ada, site, bob);
             expect(added.status).to.equal(200);
@@ -90,8 +92,8 @@ for (const topology of TOPOLOGIES) {
             expect(idsOf(await change('PUT', bob, `new.${site}`, eve))).to.have.members(
                 [ada, bob, eve].map(({ workspaceId }) => workspaceId),
             );
-            const removed = await change('DELETE', ada, site, bob);
-            expect(idsOf(removed)).to.deep.equal([ada.workspaceId, eve.workspaceId]);
+            const left = await change('DELETE', bob, site, bob);
+            expect(idsOf(left)).to.deep.equal([ada.workspaceId, eve.workspaceId]);
             const late = await bob.call('POST', '/v1/schemas', { body: aPackage(site, { title: 'Late' }), base: other });
             expect(codeOf(late)).to.equal('NOT_MAINTAINER');
             expect(codeOf(await change('PUT', bob, site, bob, other))).to.equal('NOT_MAINTAINER');
@@ -103,10 +105,9 @@ for (const topology of TOPOLOGIES) {
                 const added = await change('PUT', ada, site, bob);
                 expect([added.status, idsOf(added)]).to.deep.equal([200, [ada.workspaceId, bob.workspaceId]]);
             }
-            for (let time = 0; time < 2; time++) {
-                const removed = await change('DELETE', ada, site, bob);
-                expect([removed.status, idsOf(removed)]).to.deep.equal([200, [ada.workspaceId]]);
-            }
+            dataOf(await change('DELETE', bob, site, bob));
+            const removed = await change('DELETE', ada, site, bob);
+            expect([removed.status, idsOf(removed)]).to.deep.equal([200, [ada.workspaceId]]);
         });
 
         it('may go themselves, but the last one stays', async () => {
@@ -120,7 +121,7 @@ for (const topology of TOPOLOGIES) {
             expect(await idsAt(site)).to.deep.equal([bob.workspaceId]);
         });
 
-        it('that remove each other at the same moment never leave the domain to nobody', async () => {
+        it('that remove each other and themselves at the same moment never leave the domain to nobody', async () => {
             for (let round = 0; round < 10; round++) {
                 const site = await newSite();
                 await change('PUT', ada, site, bob);
@@ -163,7 +164,10 @@ for (const topology of TOPOLOGIES) {
         it('are listed page by page, in the order in which they came', async () => {
             const site = await newSite();
             const people = await Promise.all(Array.from({ length: 8 }, () => join(world)));
-            for (const person of people) dataOf(await change('PUT', ada, site, person));
+            for (const person of people) {
+                await world.app.db.raw('delete from attempts');
+                dataOf(await change('PUT', ada, site, person));
+            }
             const seen: string[] = [];
             for (let query = '?limit=3'; query !== ''; ) {
                 const answer = await list(site, query);
@@ -173,7 +177,7 @@ for (const topology of TOPOLOGIES) {
                 seen.push(...idsOf(answer));
                 query = next === null ? '' : `?limit=3&cursor=${next}`;
                 // The one at which the page ended goes.
-                if (seen.length === 3) dataOf(await change('DELETE', ada, site, people[1] ?? ada));
+                if (seen.length === 3) dataOf(await change('DELETE', people[1] ?? ada, site, people[1] ?? ada));
             }
             expect(seen).to.deep.equal([ada, ...people].map(({ workspaceId }) => workspaceId));
         });

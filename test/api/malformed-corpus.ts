@@ -9,7 +9,7 @@ export interface Malformed {
     mayBeCut?: boolean;
 }
 
-/** Malformed requests on every route (GOALS I1); `authorization` is a good header line, so that a key is never what is wrong. */
+/** Malformed requests on every route (goal I1); `authorization` is a good header line, so that a key is never what is wrong. */
 export function malformedRequests(authorization: string): Malformed[] {
     const routes = everyRoute('shop.test');
     return [

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { JUDGED_AN_HOUR, judgingTimeOf } from '../../api/schemas/guard-judging.ts';
-import { AT_ONCE_MS, openJudgingTime } from '../../api/schemas/judging-time.ts';
-import { openSideThread } from '../../shared/side-thread.ts';
+import { AT_ONCE_MS, createJudgingTime } from '../../api/schemas/judging-time.ts';
+import { createSideThread } from '../../shared/platform/side-thread.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -98,7 +98,7 @@ describe('a package that is made to be slow', () => {
     });
 
     it('has an account wait where its packages took too long, until a tenth of the time gives that back', () => {
-        const time = openJudgingTime();
+        const time = createJudgingTime();
         time.took('one', AT_ONCE_MS, 0);
         expect(time.waitMs('one', 0)).to.equal(0);
         time.took('one', 500, 0);
@@ -118,7 +118,7 @@ describe('a package that is made to be slow', () => {
     });
 
     it('waits for those of its own account, and one account’s line holds no other up', async () => {
-        const thread = openSideThread(new URL('../../api/package-thread.ts', import.meta.url));
+        const thread = createSideThread(new URL('../../api/package-thread.ts', import.meta.url));
         const ended: string[] = [];
         const run = async (owner: string, task: object = { name: 'tools', text: '{"endpoints":[]}' }) => {
             await thread.run(owner, task).catch((error: Error) => ended.push(error.constructor.name));

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startApi } from '../../api/start-api.ts';
 import { openApp } from '../../shared/app.ts';
-import { newApiKey } from '../../shared/domain/api-key.ts';
-import { openLog } from '../../shared/log.ts';
+import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { createLog } from '../../shared/platform/log.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { join, type Person, withKey } from '../support/people.ts';
@@ -240,7 +240,7 @@ describe('the passwords of connection strings', () => {
                 databaseUrl: `postgresql://mrkUser7f3a:${mark}@127.0.0.1:${port}/db`,
                 redisUrl: `redis://mrkUser7f3a:${mark}@127.0.0.1:${port}`,
             },
-            { role: 'api', log: openLog('trace', { write: (line: string) => void lines.push(line) }) },
+            { role: 'api', log: createLog('trace', { write: (line: string) => void lines.push(line) }) },
         );
         const api = await startApi(app);
         try {

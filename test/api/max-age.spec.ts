@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ACCOUNT_BYTES, RESULT_BYTES, sweepResults } from '../../shared/store/results.ts';
+import { ACCOUNT_BYTES, RESULT_BYTES, sweepResults } from '../../shared/store/fetch/results.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';

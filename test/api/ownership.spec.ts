@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
-import { addMaintainer, grantMaintainer, removeMaintainer, transferDomain } from '../../shared/store/maintainers.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
+import { addMaintainer, removeMaintainer } from '../../shared/store/registry/maintainers.ts';
+import { grantMaintainer, transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -61,8 +62,11 @@ for (const topology of TOPOLOGIES) {
                 ada.workspaceId,
             ]);
             await transferDomain(world.app.db, 'given.test', ada.workspaceId);
-            for (const site of ['proved.test', 'given.test']) {
-                expect(await schemas.publishStarter(world.app.db, aPackage(site, { title: 'Newer' })), site).to.equal(undefined);
+            for (const [site, outcome] of [
+                ['proved.test', 'owned'],
+                ['given.test', 'maintained'],
+            ] as const) {
+                expect(await schemas.publishStarter(world.app.db, aPackage(site, { title: 'Newer' })), site).to.deep.equal({ outcome });
                 expect((await cardOf(site))['version'], site).to.equal(1);
             }
             expect((await cardOf('proved.test'))['claim']).to.equal('owner');

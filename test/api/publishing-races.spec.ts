@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
-import { createKey } from '../../shared/store/keys.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { inTurn } from '../support/in-turn.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';

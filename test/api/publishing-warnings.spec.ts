@@ -1,8 +1,8 @@
 import { domainToASCII } from 'node:url';
 import { expect } from 'chai';
 import type { PublishAnswer } from '../../shared/contracts/schemas.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import { rollUpTrending } from '../../shared/store/trending.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import { rollUpTrending } from '../../shared/store/registry/trending.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf, INTENT } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { around } from '../../api/fetch-answer.ts';
 import { readAnswer } from '../../api/read-answer.ts';
-import { writeJson } from '../../shared/domain/bounded-json.ts';
+import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 
 const SHOWN = 100_000;
 

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { joinNames, readNames } from '../../shared/domain/name-list.ts';
-import { shippedReserved } from '../../shared/reserved-names.ts';
-import { addMaintainer, grantMaintainer, transferDomain } from '../../shared/store/maintainers.ts';
-import { blockDomain } from '../../shared/store/sites.ts';
+import { joinNames, readNames } from '../../shared/domain/site/name-list.ts';
+import { shippedReserved } from '../../shared/platform/reserved-names.ts';
+import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
+import { grantMaintainer, transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
+import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';

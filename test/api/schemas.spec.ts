@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Card, DownloadedPackage, PublishAnswer } from '../../shared/contracts/schemas.ts';
+import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import { versionHash } from '../../shared/domain/version-hash.ts';
-import { createKey } from '../../shared/store/keys.ts';
-import * as maintainers from '../../shared/store/maintainers.ts';
-import * as sites from '../../shared/store/sites.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import * as maintainers from '../../shared/store/registry/maintainers.ts';
+import * as sites from '../../shared/store/registry/sites.ts';
 import { inTurn } from '../support/in-turn.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';

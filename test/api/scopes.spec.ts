@@ -4,8 +4,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
-import { EVERY_SCOPE, ROUTE_SCOPES, type Scopes } from '../../shared/domain/scopes.ts';
-import { createKey } from '../../shared/store/keys.ts';
+import { EVERY_SCOPE, ROUTE_SCOPES, type Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, stranger, withKey } from '../support/people.ts';
 import { callRoute, codeOf, dataOf, everyRoute, INTENT } from '../support/routes.ts';
@@ -63,7 +63,7 @@ describe('a key with scopes', function () {
         ada = await join(world, { plan: 'enterprise' });
         dataOf(await ada.publish(shopPackage(shop.port)));
         dataOf(await ada.publish(shopPackage(shop.port, { site: verified })));
-        await world.app.db.raw('update versions set verified_at = app_now() where site = ?', [verified]);
+        await world.app.db.raw("update versions set verified_at = app_now(), passed_endpoints = '{graphql}' where site = ?", [verified]);
     });
     after(async () => {
         await world.close();

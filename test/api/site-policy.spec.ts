@@ -1,7 +1,15 @@
 import { expect } from 'chai';
-import { isPathBlocked, NO_POLICY, type SitePolicy, secondsUntilOpen } from '../../shared/domain/site-policy.ts';
-import * as sites from '../../shared/store/sites.ts';
-import { join, type Person } from '../support/people.ts';
+import {
+    isPathBlocked,
+    NO_POLICY,
+    type SitePolicy,
+    secondsUntilAllOpen,
+    secondsUntilOpen,
+    strictest,
+} from '../../shared/domain/site/site-policy.ts';
+import { setOperatorPolicy } from '../../shared/store/registry/site-policies.ts';
+import * as sites from '../../shared/store/registry/sites.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
 import { aProvenClaim, codeOf, dataOf, INTENT } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -74,7 +82,7 @@ for (const topology of TOPOLOGIES) {
             expect(codeOf(await product(order))).to.equal('SITE_BLOCKED');
             expect(codeOf(await product({ ...order, dry_run: true }))).to.equal('SITE_BLOCKED');
             const saidToRead = { endpoint: 'graphql', params: { q: 'mutation' } };
-            expect(codeOf(await product(saidToRead)), 'a POST that nobody verified').to.equal('SITE_BLOCKED');
+            expect(codeOf(await product(saidToRead)), 'a POST of a contributor').to.equal('SITE_BLOCKED');
             dataOf(await product());
             expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/1']);
         });
@@ -92,6 +100,40 @@ for (const topology of TOPOLOGIES) {
             const second = await product({ timeout_ms: 3000 });
             expect([second.status, codeOf(second)]).to.deep.equal([503, 'SITE_UNAVAILABLE']);
             expect(shop.seen).to.have.length(1);
+        });
+
+        it("shares the site with an operator's policy: of both the strictest holds, and each lifts its own alone", async () => {
+            const { db } = world.app;
+            const now = new Date(world.app.clock.now());
+            const hour = (add: number) => `${String((now.getUTCHours() + add + 24) % 24).padStart(2, '0')}:00`;
+            const codes = async (...calls: (() => Promise<Answer>)[]) => {
+                const seen = [];
+                for (const call of calls) seen.push(codeOf(await call()));
+                return seen;
+            };
+            const order = () => product({ endpoint: 'order', params: { product: 3, note: 'with care' } });
+            const operator = (policy: Partial<SitePolicy> | null) =>
+                db.transaction((trx) => setOperatorPolicy(trx, SHOP, policy && { ...NO_POLICY, ...policy }));
+
+            await operator({ writes: false });
+            dataOf(await put({ blocked_paths: [{ host: SHOP, path_prefix: '/products' }] }));
+            expect(await codes(order, product)).to.deep.equal(['SITE_BLOCKED', 'SITE_BLOCKED']);
+            dataOf(await put({ writes: true }));
+            expect(await codes(order, product), 'the owner lifts only its own').to.deep.equal(['SITE_BLOCKED', undefined]);
+            await operator({ hours: { from: hour(2), to: hour(4), timezone: 'UTC' } });
+            dataOf(await put({ hours: { from: hour(3), to: hour(5), timezone: 'UTC' } }));
+            const closed = await product();
+            expect(codeOf(closed)).to.equal('SITE_UNAVAILABLE');
+            expect(Number(closed.headers.get('retry-after')), 'when both are open').to.be.within(2 * 3600, 3 * 3600);
+            dataOf(await put({}));
+            expect(await codes(product), 'the operator stays').to.deep.equal(['SITE_UNAVAILABLE']);
+            await operator({ requests_per_minute: 1 });
+            dataOf(await put({ requests_per_minute: 6000 }));
+            expect(await codes(product, () => product({ timeout_ms: 3000 }))).to.deep.equal([undefined, 'SITE_UNAVAILABLE']);
+            await operator(null);
+            expect(dataOf(await owner.call('GET', `/v1/sites/${SHOP}/policy`)), 'the owner sees its own').to.include({
+                requests_per_minute: 6000,
+            });
         });
 
         it('sets hours, outside of which calls are told when to come again', async () => {
@@ -182,6 +224,31 @@ describe('what an owner allows', () => {
         expect(isPathBlocked(paths, 'https://shop.test./admin/x')).to.equal(true);
         for (const url of ['https://shop.test/administration', 'https://shop.test/', 'https://other.shop.test/admin/'])
             expect(isPathBlocked(paths, url), url).to.equal(false);
+    });
+
+    it('is the strictest of all policies, part by part', () => {
+        expect(strictest([null, null])).to.equal(null);
+        const path = { host: 'shop.test', path_prefix: '/a' };
+        const hours = { from: '09:00', to: '17:00', timezone: 'UTC' };
+        const one = { ...NO_POLICY, writes: false, blocked_paths: [path], requests_per_minute: 60 };
+        const other = { ...NO_POLICY, blocked: true, requests_per_minute: 30, hours };
+        const both = { blocked: true, writes: false, blocked_paths: [path], requests_per_minute: 30, hours: [hours] };
+        expect(strictest([one, other])).to.deep.equal(both);
+        expect(strictest([other, one])).to.deep.equal(both);
+        expect(strictest([null, one])).to.deep.equal({ ...one, hours: [] });
+    });
+
+    it('opens when all hours are open together, and tomorrow where they never are', () => {
+        const at = (time: string) => Date.parse(`2026-06-01T${time}:00Z`);
+        const day = { from: '08:00', to: '18:00', timezone: 'UTC' };
+        const late = { from: '16:00', to: '23:00', timezone: 'UTC' };
+        const night = { from: '20:00', to: '06:00', timezone: 'UTC' };
+        expect(secondsUntilAllOpen([], at('03:00'))).to.equal(0);
+        expect(secondsUntilAllOpen([day, late], at('03:00'))).to.equal(13 * 3600);
+        expect(secondsUntilAllOpen([late, day], at('17:00'))).to.equal(0);
+        expect(secondsUntilAllOpen([day, late], at('19:00'))).to.equal(21 * 3600);
+        expect(secondsUntilAllOpen([night, late], at('19:00'))).to.equal(3600);
+        expect(secondsUntilAllOpen([day, night], at('19:00'))).to.equal(24 * 3600);
     });
 
     it('opens at the time of day of its zone, over midnight too', () => {

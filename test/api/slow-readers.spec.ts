@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
-import { slowReaders } from '../../api/plugins/slow-readers.ts';
+import { slowReaders } from '../../api/admission/slow-readers.ts';
 import { eventually } from '../support/eventually.ts';
 
 const STALL_MS = 300;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { FetchCall } from '../../api/fetch/fetch-call.ts';
 import { refusalOf } from '../../api/fetch/tell-failure.ts';
-import type { FetchFailure, FetchJob } from '../../shared/domain/fetch.ts';
+import type { FetchFailure, FetchJob } from '../../shared/domain/fetch/call.ts';
 
 describe('a write that was marked as sent and not billed', () => {
     function told(outcome: Omit<FetchFailure, 'ok'>) {

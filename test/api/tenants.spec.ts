@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { newApiKey } from '../../shared/domain/api-key.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { createKey, revokeKey } from '../../shared/store/keys.ts';
+import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { dataOf, everyRoute, INTENT, placeholdersOf, type RouteCall } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { NO_POLICY } from '../../shared/domain/site-policy.ts';
-import { setPolicy } from '../../shared/store/site-policies.ts';
+import { NO_POLICY } from '../../shared/domain/site/site-policy.ts';
+import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { eventually } from '../support/eventually.ts';
 import { BAZAAR, FAIR, MARKET, stall } from '../support/market.ts';
 import { dataOf, INTENT } from '../support/routes.ts';
+import { lackOf, scopedKey } from '../support/scopes.ts';
 import { openVerifying, type Verifying } from '../support/verifying.ts';
 import { TOPOLOGIES, type WorldOptions } from '../support/world.ts';
 
@@ -56,6 +57,25 @@ for (const topology of TOPOLOGIES) {
             expect(outcome).to.equal('passed');
             expect(v.stallsCalled()).to.deep.equal(['found', 'looked_at', ...Array.from({ length: 18 }, (_, number) => `stall_${number}`)]);
             expect(v.market.calls.slice(0, 2).map(({ method }) => method)).to.deep.equal(['POST', 'HEAD']);
+        });
+
+        it('lets a key that only reads call the POST that was called, in that version, and no other one', async () => {
+            await open();
+            const { world, market, ada } = v;
+            const reader = await scopedKey(world, ada, { effects: ['read'] });
+            const post = (name: string, more: object = {}) => stall(market, MARKET, name, { method: 'POST', effect: 'read', ...more });
+            const lack = async (endpoint: string) => lackOf(await reader.fetch(MARKET, endpoint, { kind: 'x' }, { dry_run: true }));
+            const endpoints = [fruit(), post('found', { kind: 'search' }), post('asked'), post('bare', { kind: 'search', examples: [] })];
+            const version = await v.publish(MARKET, endpoints);
+            expect(await lack('found'), 'before anything was called').to.equal('effects: write');
+            await v.ended(MARKET, 1);
+            expect((await v.card(MARKET)).verified).to.equal(true);
+            expect(await lack('found')).to.equal(undefined);
+            for (const never of ['asked', 'bare']) expect(await lack(never), never).to.equal('effects: write');
+            await v.publish(MARKET, [...endpoints, fruit('bread')]);
+            expect(await lack('found'), 'in a newer version').to.equal('effects: write');
+            const named = await reader.fetch(MARKET, 'found', { kind: 'x' }, { version, dry_run: true });
+            expect(lackOf(named), 'in that version').to.equal(undefined);
         });
 
         it('sends no POST to a site whose owner allows no writes', async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { VERSION } from '../../shared/version.ts';
+import { VERSION } from '../../shared/platform/version.ts';
 import { OK, whole } from '../hostile/behaviour.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { newId } from '../../shared/domain/ids.ts';
-import { listNotices } from '../../shared/store/notices.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { listNotices } from '../../shared/store/accounts/notices.ts';
 import { watchSpending } from '../../workers/watch-spending.ts';
 import { holdMails, mailsTo, type WaitingLetter } from '../support/mails.ts';
 import type { Person } from '../support/people.ts';
@@ -89,10 +89,10 @@ describe('people are told', function () {
             expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_100']);
             const letters = await lettersTo(person);
             expect(letters.map(({ subject }) => subject)).to.deep.equal([
-                'Four fifths of your allowance are used',
-                'Your allowance is used up',
+                'You have used 80% of your allowance',
+                'You have used all of your allowance',
             ]);
-            expect(letters[0]?.body).to.include('200 are left').and.include('/dashboard/billing');
+            expect(letters[0]?.body).to.include('200 credits are left').and.include('/dashboard/billing');
         });
 
         it('again in the next period, and the old notice is gone', async () => {
@@ -171,7 +171,7 @@ describe('people are told', function () {
             });
             const letters = await lettersTo(person);
             expect(letters.map(({ subject }) => subject)).to.deep.equal(['The last 50 calls of search failed']);
-            expect(letters[0]?.body).to.include('None of them was billed').and.include('/docs/errors#UPSTREAM_TIMEOUT');
+            expect(letters[0]?.body).to.include('None was billed').and.include('/docs/errors#UPSTREAM_TIMEOUT');
         });
 
         it('not when one among them succeeded, nor when they are of several endpoints', async () => {
@@ -223,8 +223,8 @@ describe('people are told', function () {
             expect((await noticesFor(person)).map(({ kind, facts }) => [kind, facts])).to.deep.equal([['plan_ended', { why: 'unpaid' }]]);
             const letters = await lettersTo(person);
             expect(letters).to.have.length(2);
-            expect(letters[0]?.subject).to.match(/^The payment for .* did not go through$/);
-            expect(letters[1]?.body).to.include('since nobody paid for the new month within seven days');
+            expect(letters[0]?.subject).to.match(/^Your payment for .* failed$/);
+            expect(letters[1]?.body).to.include('because it was not paid within seven days');
             expect(await noticesFor(person, { seesPlans: false })).to.deep.equal([]);
         });
 

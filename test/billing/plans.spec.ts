@@ -3,8 +3,8 @@ import { endSubscriptions } from '../../api/dashboard/account/end-subscriptions.
 import { runAdmin } from '../../bin/admin/run-admin.ts';
 import { previewUpgrade } from '../../shared/billing/change-plan.ts';
 import { closeCheckout, returnFromCheckout } from '../../shared/billing/checkout.ts';
-import { deleteAccount, workspacesLeft } from '../../shared/store/delete-account.ts';
-import { findSubscription } from '../../shared/store/subscriptions.ts';
+import { deleteAccount, workspacesLeft } from '../../shared/store/accounts/delete-account.ts';
+import { findSubscription } from '../../shared/store/billing/subscriptions.ts';
 import type { Person } from '../support/people.ts';
 import { newcomer, openTill, type Till } from './till.ts';
 
@@ -60,7 +60,7 @@ describe('a plan that is paid for', function () {
             const person = await newcomer(till);
             const sessionId = await till.checkout(person, 'pro');
             till.stripe.bank.pay(sessionId);
-            expect(await returnFromCheckout(till.billing, person.workspaceId, sessionId)).to.equal(true);
+            expect(await returnFromCheckout(till.billing, person.workspaceId, sessionId)).to.equal('pro');
             expect(await till.standing(person)).to.include({ plan: 'pro', left: 60_000 });
             await spend(person, 1_000);
             await till.stripe.deliver();
@@ -71,7 +71,7 @@ describe('a plan that is paid for', function () {
             const [payer, thief] = [await newcomer(till), await newcomer(till)];
             const sessionId = await till.checkout(payer, 'pro');
             till.stripe.bank.pay(sessionId);
-            expect(await returnFromCheckout(till.billing, thief.workspaceId, sessionId)).to.equal(false);
+            expect(await returnFromCheckout(till.billing, thief.workspaceId, sessionId)).to.equal(undefined);
             expect(await till.standing(thief)).to.include({ plan: 'free' });
         });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createKey } from '../../shared/store/keys.ts';
-import { setAccountCap, setKeyCap } from '../../shared/store/spending.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { setAccountCap, setKeyCap } from '../../shared/store/credits/spending.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person, withKey } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';

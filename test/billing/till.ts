@@ -1,12 +1,12 @@
 import { type Billing, billingOf } from '../../shared/billing/billing.ts';
 import { changeSubscription } from '../../shared/billing/change-plan.ts';
 import { beginCheckout } from '../../shared/billing/checkout.ts';
-import { keepSubscriptions } from '../../shared/billing/keep.ts';
-import type { Plan } from '../../shared/domain/plans.ts';
-import type { SoldPlan } from '../../shared/domain/subscription.ts';
-import { findWorkspace } from '../../shared/store/accounts.ts';
-import { listEntries } from '../../shared/store/ledger.ts';
-import { findSubscription } from '../../shared/store/subscriptions.ts';
+import { keepSubscriptions } from '../../shared/billing/reconcile.ts';
+import type { Plan } from '../../shared/domain/accounts/plans.ts';
+import type { SoldPlan } from '../../shared/domain/accounts/subscription.ts';
+import { findWorkspace } from '../../shared/store/accounts/accounts.ts';
+import { findSubscription } from '../../shared/store/billing/subscriptions.ts';
+import { listEntries } from '../../shared/store/credits/ledger.ts';
 import { join, type Person } from '../support/people.ts';
 import type { Subscription as StripeSubscription } from '../support/stripe/objects.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openSiteGuards, type SiteGuards } from '../../shared/circuit.ts';
+import { openSiteGuards, type SiteGuards } from '../../shared/coordination/circuits/circuits.ts';
 import { silent, topologies } from '../queue/topologies.ts';
 import { prepareSites, type SitesGround } from './ground.ts';
 
@@ -38,7 +38,7 @@ for (const topology of topologies) {
             await ground.one.circuits.flush();
         }
 
-        const waitOf = async (site: string) => (await ground.standing(site)).circuitMs;
+        const waitOf = async (site: string) => (await ground.guardState(site)).circuitMs;
 
         it('stay closed below 20 fetches, however many of them fail', async () => {
             const site = ground.newSite();

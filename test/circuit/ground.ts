@@ -1,6 +1,6 @@
 import knex, { type Knex } from 'knex';
-import { openSiteGuards, type SiteGuards } from '../../shared/circuit.ts';
-import type { Limits, SiteStanding } from '../../shared/limits.ts';
+import { openSiteGuards, type SiteGuards } from '../../shared/coordination/circuits/circuits.ts';
+import type { Limits, SiteGuardState } from '../../shared/coordination/limits/limits.ts';
 import { eventually, type Ground, prepareGround, silent } from '../queue/topologies.ts';
 import { advanceClock } from '../support/clock.ts';
 
@@ -11,7 +11,7 @@ export interface SitesGround {
     /** A name that nobody has used yet. */
     newSite(): string;
     /** How a site stands for a call that is admitted now. */
-    standing(site: string, target?: { versionId: number; endpoint: string }): Promise<SiteStanding>;
+    guardState(site: string, target?: { versionId: number; endpoint: string }): Promise<SiteGuardState>;
     advance(seconds: number): Promise<void>;
     remove(): Promise<void>;
 }
@@ -30,13 +30,13 @@ export async function prepareSites(topology: 'redis' | 'postgres'): Promise<Site
         one,
         two,
         newSite: () => `site-${++serial}.example`,
-        async standing(site, target) {
+        async guardState(site, target) {
             const operation = `op_${++serial}`;
             const lease = { operation, account: operation, concurrency: 1, site, share: 1000, target, expiresAt: Date.now() + 1000 };
             const verdict = await limits.take({ identity: `account:${operation}`, windows: [], lease });
             if (!verdict.ok) throw new Error(`refused by ${verdict.reason}`);
             await limits.end(lease);
-            return verdict.standing;
+            return verdict.guardState;
         },
         async advance(seconds) {
             clock.offsetMs += seconds * 1000;

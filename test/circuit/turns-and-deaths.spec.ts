@@ -48,7 +48,7 @@ for (const topology of topologies) {
                 Array.from({ length: 20 }, (_, call) => (call % 2 === 0 ? ground.one : ground.two).turns.pause(site, 5000, 100)),
             );
             expect(begun.filter(Boolean)).to.have.lengthOf(1);
-            expect((await ground.standing(site)).backlogMs).to.be.within(4000, 5000);
+            expect((await ground.guardState(site)).backlogMs).to.be.within(4000, 5000);
             const [first, second] = [
                 await ground.two.turns.take(site, undefined, 60_000),
                 await ground.one.turns.take(site, undefined, 60_000),
@@ -57,7 +57,7 @@ for (const topology of topologies) {
             expect(second.waitMs - first.waitMs).to.be.within(1, 100);
             await ground.advance(6);
             expect(await ground.one.turns.pause(site, 1000, 3000)).to.equal(false, 'it was sent before the pause ended');
-            expect((await ground.standing(site)).backlogMs).to.equal(0);
+            expect((await ground.guardState(site)).backlogMs).to.equal(0);
             expect(await ground.one.turns.pause(site, 1000, 100)).to.equal(true, 'it was sent after the pause');
         });
     });
@@ -74,7 +74,7 @@ for (const topology of topologies) {
 
         const newTarget = () => ({ versionId: ++serial, endpoint: 'product' });
         const leftOf = async (target: { versionId: number; endpoint: string }) =>
-            (await ground.standing('site.example', target)).quarantineMs;
+            (await ground.guardState('site.example', target)).quarantineMs;
         const dies = (target: { versionId: number; endpoint: string }, more: { ageMs?: number; successS?: number }) => {
             const { ageMs = 100, successS } = more;
             const lastSuccessAt = successS === undefined ? undefined : new Date(successS);

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'chai';
-import { newApiKey } from '../../shared/domain/api-key.ts';
+import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { join, type Person } from '../support/people.ts';
 import { openSite } from '../support/sites.ts';
@@ -38,7 +38,7 @@ describe('logging in on the command line', function () {
         expect(whoami.code, whoami.stderr).to.equal(0);
         expect(whoami.json).to.include({ server: world.base, workspace_id: ada.workspaceId, plan: 'free' });
         const shown = await shell.run(['whoami']);
-        expect(shown.stdout).to.include(ada.workspaceId).and.include('1000 of 1000 calls left');
+        expect(shown.stdout).to.include(ada.workspaceId).and.include('1,000 of 1,000 calls left');
         for (const { stdout, stderr } of [login, whoami, shown]) expect(stdout + stderr).not.to.include(key());
     });
 

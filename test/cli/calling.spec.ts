@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { NO_POLICY } from '../../shared/domain/site/site-policy.ts';
+import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { join } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -104,6 +106,12 @@ describe('calling sites from the command line', function () {
         expect(best?.name).to.equal('order');
         const shown = await shell.run(['catalog', SHOP, ...intent]);
         expect(shown.stdout).to.include('write').and.include('POST http://').and.include('1 credit');
+        await world.app.db.transaction((trx) => setPolicy(trx, SHOP, { ...NO_POLICY, writes: false }));
+        const less = await shell.run(['catalog', SHOP, ...intent]);
+        expect(less.stdout)
+            .to.match(/\d more endpoints not allowed by the site's owner/)
+            .and.not.include('/echo/orders');
+        await world.app.db.transaction((trx) => setPolicy(trx, SHOP, null));
         const short = await shell.run(['catalog', SHOP, '--intent', 'too short', '--json']);
         expect(short.error).to.include({ code: 'INTENT_TOO_SHORT' });
     });

@@ -1,7 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { type CallOptions, Routebook, RoutebookError, type RoutebookOptions } from '../../cli/client/index.ts';
+import { NO_POLICY } from '../../shared/domain/site/site-policy.ts';
+import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
+import { makeOwner } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openSite, type Site } from '../support/sites.ts';
@@ -248,11 +251,15 @@ describe('the client, whatever a server does', function () {
         await client.schemas.get('a/../b?c');
         await client.maintainers.remove('shop.example', 'wsp_1/x');
         await client.schemas.unyank('shop.example', 3);
+        await client.claims.check('shop.example', 'clm_1/x');
+        await client.policies.get('a/b');
         await client.schemas.package('shop.example', { version: 2, format: 'tools' });
         expect(server.seen.map(({ method, path }) => `${method} ${path}`)).to.deep.equal([
             'GET /v1/schemas/a%2F..%2Fb%3Fc',
             'DELETE /v1/schemas/shop.example/maintainers/wsp_1%2Fx',
             'DELETE /v1/schemas/shop.example/versions/3/yank',
+            'POST /v1/sites/shop.example/claims/clm_1%2Fx/check',
+            'GET /v1/sites/a%2Fb/policy',
             'GET /v1/schemas/shop.example/package?version=2&format=tools',
         ]);
     });
@@ -273,7 +280,7 @@ describe('the client against a running server', function () {
 
     before(async () => {
         shop = await openShop();
-        world = await openWorld({ config: { egressHosts: SHOP_HOSTS } });
+        world = await openWorld({ config: { egressHosts: new Map([...SHOP_HOSTS, ['claimed.test', ['127.0.0.1']]]) } });
         ada = await join(world);
         client = new Routebook({ baseUrl: world.base, apiKey: ada.apiKey ?? '' });
         expect(await client.schemas.publish(shopPackage(shop.port), { dryRun: true })).to.include({ created: false, version: 1 });
@@ -347,12 +354,53 @@ describe('the client against a running server', function () {
         expect((await errorOf(client.schemas.get(site))).code).to.equal('SITE_NOT_FOUND');
         expect(await client.schemas.unyank(site, 1)).to.include({ version: 1, yanked: false });
         expect(await client.maintainers.add(site, bob.workspaceId)).to.have.length(2);
-        expect(await client.maintainers.remove(site, bob.workspaceId)).to.have.length(1);
+        const [, leaving] = await client.maintainers.remove(site, bob.workspaceId);
+        expect(Date.parse(leaving?.removal_at ?? '')).to.be.greaterThan(Date.now());
         const { request_id } = await client.requests.create({
             domain: 'missing.test',
             task: 'compare the prices of a product over all sizes',
         });
         expect(await client.requests.get(request_id)).to.include({ domain: 'missing.test', status: 'open', demand: 1 });
+    });
+
+    it('claims a domain, says what is allowed there, and reads who did what', async () => {
+        const claim = await client.claims.create('www.claimed.test');
+        expect(claim).to.include({ domain: 'claimed.test', status: 'pending' });
+        const listed = [];
+        for await (const { claim_id } of client.claims.list('claimed.test', { limit: 1 })) listed.push(claim_id);
+        expect(listed).to.deep.equal([claim.claim_id]);
+        expect((await client.claims.check('claimed.test', claim.claim_id)).status).to.equal('failed');
+        expect((await errorOf(client.policies.get('claimed.test'))).code).to.equal('CLAIM_REQUIRED');
+        await makeOwner(world.app.db, 'claimed.test', ada.workspaceId);
+        await world.app.db.raw('update maintainers set proven_at = app_now() where registrable = ?', ['claimed.test']);
+        expect(await client.policies.set('claimed.test', { writes: false })).to.deep.equal({ ...NO_POLICY, writes: false });
+        expect(await client.policies.get('claimed.test')).to.include({ writes: false });
+        expect(await client.claims.delete('claimed.test', claim.claim_id)).to.deep.equal({ claim_id: claim.claim_id, deleted: true });
+        const [act] = (await client.audit({ action: 'policy.changed' }).page()).items;
+        expect(act).to.include({ action: 'policy.changed', target: 'claimed.test' });
+    });
+
+    it('sends the same claim once, however its answer is lost', async () => {
+        const broken: typeof fetch = async (input, init) => {
+            await (await fetch(input, init)).text();
+            throw new TypeError('fetch failed');
+        };
+        const unlucky = new Routebook({ baseUrl: world.base, apiKey: ada.apiKey ?? '', fetch: broken });
+        expect((await errorOf(unlucky.claims.create('lost.test'))).code).to.equal('NETWORK_ERROR');
+        expect((await client.claims.list('lost.test').page()).items).to.have.length(1);
+    });
+
+    it('reports a key that leaked, which works no longer', async () => {
+        const eve = await join(world);
+        const [entry] = await client.keys.report({ keys: [eve.apiKey ?? ''] });
+        expect(entry).to.include({ label: 'true_positive' });
+        const theirs = new Routebook({ baseUrl: world.base, apiKey: eve.apiKey ?? '' });
+        const codeOf = () =>
+            theirs.account().then(
+                () => undefined,
+                ({ code }: RoutebookError) => code,
+            );
+        await eventually(codeOf, (code) => code === 'INVALID_API_KEY');
     });
 
     it('turns a refusal into an error that names every problem', async () => {

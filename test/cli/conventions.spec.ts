@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { aPackage } from '../support/schemas.ts';
+import { needs } from '../support/system-programs.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
 const NOWHERE = 'http://127.0.0.1:9';
@@ -27,7 +28,7 @@ describe('every command of routebook', function () {
 
     it('is listed by the help', () => {
         const promised =
-            'inspect import init lint test diff push list search pull versions yank catalog fetch request login logout whoami mcp';
+            'inspect import init lint test diff push list search pull versions yank catalog fetch request claim policy login logout whoami mcp';
         expect(commands).to.include.members(promised.split(' '));
     });
 
@@ -54,6 +55,16 @@ describe('every command of routebook', function () {
             ['yank', 'shop.example', 'one', '--reason', 'broken'],
             ['yank', 'shop.example', '1'],
             ['request', 'shop.example'],
+            ['claim'],
+            ['claim', 'start'],
+            ['claim', 'nope', 'shop.example'],
+            ['policy', 'shop.example', '--block', '--unblock'],
+            ['policy', 'shop.example', '--clear', '--writes', 'off'],
+            ['policy', 'shop.example', '--writes', 'maybe'],
+            ['policy', 'shop.example', '--rpm', '0'],
+            ['policy', 'shop.example', '--hours', '9-17', '--timezone', 'UTC'],
+            ['policy', 'shop.example', '--hours', '09:00-09:00', '--timezone', 'UTC'],
+            ['policy', 'shop.example', '--block-path', 'shop.example'],
             ['push', 'shop.json', '--dry-run', '--wait', '3'],
             ['test', 'shop.json', '--param', 'a=1'],
             ['init', '--url', 'https://shop.example'],
@@ -80,6 +91,12 @@ describe('every command of routebook', function () {
             ['catalog', 'shop.example', '--intent', 'find the price of a product in the shop'],
             ['fetch', 'shop.example', 'product'],
             ['request', 'shop.example', '--task', 'compare the prices of a product over all its sizes'],
+            ['claim', 'start', 'shop.example'],
+            ['claim', 'check', 'shop.example'],
+            ['claim', 'list', 'shop.example'],
+            ['claim', 'delete', 'shop.example'],
+            ['policy', 'shop.example'],
+            ['policy', 'shop.example', '--clear'],
             ['diff', 'shop.json'],
             ['push', 'shop.json'],
         ];
@@ -105,7 +122,8 @@ describe('every command of routebook', function () {
         expect(String(ran.error['message'])).to.include('EGRESS_ALLOW');
     });
 
-    it('has no colours in a pipe, colours on a terminal, and none there under NO_COLOR', async () => {
+    it('has no colours in a pipe, colours on a terminal, and none there under NO_COLOR', async function () {
+        needs(this, 'script');
         for (const args of [['--help'], ['lint', 'shop.json'], ['whoami']]) {
             const piped = await shell.run(args);
             expect(piped.stdout + piped.stderr, args.join(' ')).not.to.include(ESCAPE);

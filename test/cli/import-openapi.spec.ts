@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { CannotImport, type Imported, importDocument, type NotCarried, readDocument } from '../../cli/import/import.ts';
 import { shortened } from '../../cli/import/shortened.ts';
 import { inspect } from '../../cli/inspect/inspect.ts';
-import { countNodes } from '../../shared/domain/json-schema/count-nodes.ts';
-import { isObject } from '../../shared/domain/json-schema/structure.ts';
-import { checkJsonSchema } from '../../shared/domain/json-schema.ts';
+import { countNodes } from '../../shared/domain/json/schema/count-nodes.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { checkJsonSchema } from '../../shared/domain/json/schema.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
 import { faultsOf, requestFor } from './import/requests.ts';
 

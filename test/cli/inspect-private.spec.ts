@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ExampleCandidate, Inspected } from '../../cli/inspect/inspect.ts';
+import type { ExampleCandidate } from '../../cli/inspect/example-candidate.ts';
+import type { Inspected } from '../../cli/inspect/inspect.ts';
 import { type Call, endpointOf, inspectCalls, SHOP } from './inspect/har.ts';
 
 const page = (body: string) =>

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { inspect } from '../../cli/inspect/inspect.ts';
 import { NoBrowser, record } from '../../cli/inspect/record.ts';
 import { postsDatabase } from '../real/support/posts-package.ts';
-import { needPrograms } from '../real/support/programs.ts';
 import { type RealServer, startJsonServer } from '../real/support/real-server.ts';
+import { needs } from '../support/system-programs.ts';
 import { BROWSER_ARGUMENTS, CHROMIUM } from './inspect/browser.ts';
 import { CREDENTIALS, PERSON } from './inspect/planted.ts';
 
@@ -17,7 +17,7 @@ describe('routebook inspect, on a site that is opened in a browser', function ()
     let site: string;
 
     before(async function () {
-        needPrograms(this, [CHROMIUM], 'chromium');
+        needs(this, 'chromium');
         server = await startJsonServer(postsDatabase());
         site = `http://posts.test:${server.port}`;
     });

@@ -3,19 +3,20 @@ import { tmpdir } from 'node:os';
 import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
 import type { Browser, BrowserContext } from 'playwright-core';
-import { type ExampleCandidate, type Inspected, inspect } from '../../cli/inspect/inspect.ts';
-import { checkPackage } from '../../shared/domain/package-rules.ts';
-import { DJANGO_FILES, DJANGO_PACKAGES, OPERATOR, startDjangoAdmin } from '../real/support/django-admin.ts';
+import type { ExampleCandidate } from '../../cli/inspect/example-candidate.ts';
+import { type Inspected, inspect } from '../../cli/inspect/inspect.ts';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
+import { OPERATOR, startDjangoAdmin } from '../real/support/django-admin.ts';
 import { publication } from '../real/support/packages-package.ts';
 import { postsDatabase } from '../real/support/posts-package.ts';
-import { needPrograms } from '../real/support/programs.ts';
 import { startJsonServer, startVerdaccio } from '../real/support/real-server.ts';
-import { SHAARLI_FILES, SHAARLI_PACKAGES, startShaarli } from '../real/support/shaarli.ts';
+import { startShaarli } from '../real/support/shaarli.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { FOSSIL_PASSWORD, startFossil, startPrometheus } from './inspect/apps.ts';
-import { CHROMIUM, openBrowser, recordHar } from './inspect/browser.ts';
+import { openBrowser, recordHar } from './inspect/browser.ts';
 import { CREDENTIALS, PERSON } from './inspect/planted.ts';
 import { judge, truthOf } from './inspect/truth.ts';
 import { visitDjangoAdmin, visitFossil, visitPosts, visitPrometheus, visitShaarli, visitVerdaccio } from './inspect/visits.ts';
@@ -30,8 +31,8 @@ interface Recorded {
     planted: string[];
     /** A read whose answer can be compared to the application's own, and where it is asked directly; none behind a login. */
     compared?: { path: string; find: RegExp };
-    /** What it needs of the operating system: files, and what installs them. */
-    needs?: [files: readonly string[], packages: string];
+    /** What it needs of the operating system. */
+    programs?: readonly string[];
 }
 
 const RECORDED: readonly Recorded[] = [
@@ -42,7 +43,7 @@ const RECORDED: readonly Recorded[] = [
         visit: visitPrometheus,
         planted: [CREDENTIALS.authorization],
         compared: { path: '/api/v1/status/buildinfo', find: /buildinfo$/ },
-        needs: [['/usr/bin/prometheus'], 'prometheus'],
+        programs: ['prometheus'],
     },
     {
         name: 'fossil',
@@ -51,7 +52,7 @@ const RECORDED: readonly Recorded[] = [
         visit: visitFossil,
         planted: [FOSSIL_PASSWORD, PERSON.mail, PERSON.phone, PERSON.name],
         compared: { path: '/taglist', find: /\/taglist$/ },
-        needs: [['/usr/bin/fossil'], 'fossil'],
+        programs: ['fossil'],
     },
     {
         name: 'verdaccio',
@@ -76,7 +77,7 @@ const RECORDED: readonly Recorded[] = [
         visit: visitShaarli,
         planted: [PERSON.mail, PERSON.phone, PERSON.name],
         compared: { path: '/tags/list', find: /\/tags\/list$/ },
-        needs: [SHAARLI_FILES, SHAARLI_PACKAGES],
+        programs: ['php', 'shaarli'],
     },
     {
         name: 'django-admin',
@@ -84,7 +85,7 @@ const RECORDED: readonly Recorded[] = [
         start: startDjangoAdmin,
         visit: visitDjangoAdmin,
         planted: [OPERATOR.password],
-        needs: [DJANGO_FILES, DJANGO_PACKAGES],
+        programs: ['django'],
     },
 ];
 
@@ -95,7 +96,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
     let folder: string;
 
     before(async function () {
-        needPrograms(this, [CHROMIUM], 'chromium');
+        needs(this, 'chromium');
         const hosts = RECORDED.map(({ host }): [string, string[]] => [host, ['127.0.0.1']]);
         [browser, world] = await Promise.all([openBrowser(), openWorld({ config: { egressHosts: new Map(hosts) } })]);
         folder = mkdtempSync(joinPath(tmpdir(), 'routebook-recordings-'));
@@ -107,7 +108,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
         if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     });
 
-    for (const { name, host, start, visit, planted, compared, needs } of RECORDED) {
+    for (const { name, host, start, visit, planted, compared, programs = [] } of RECORDED) {
         describe(name, () => {
             let app: { port: number; stop: () => Promise<void> };
             let har: string;
@@ -115,7 +116,7 @@ describe('routebook inspect, on what Chromium recorded of applications that nobo
             const offered: ExampleCandidate[] = [];
 
             before(async function () {
-                if (needs !== undefined) needPrograms(this, ...needs);
+                needs(this, ...programs);
                 app = await start();
                 har = joinPath(folder, `${name}.har`);
                 await recordHar(browser, har, (context) => visit(context, `http://${host}:${app.port}`));

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkPackage } from '../../shared/domain/package-rules.ts';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
 import { type Call, endpointOf, inspectCalls, paramsOf, routesOf, SHOP } from './inspect/har.ts';
 
 const page = (body: string) =>

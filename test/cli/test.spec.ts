@@ -80,6 +80,14 @@ describe('routebook test', function () {
         expect((ran.json['results'] as Result[])[0]?.data).to.deep.equal({ title: 'Welcome' });
     });
 
+    it('ends with its summary where the last answers were read in a process that is idle again', async () => {
+        const large = { name: 'large', url: '/search?n=5000', examples: [{ params: {} }, { params: {} }] };
+        const light = { name: 'light', url: '/list', examples: [{ params: {} }] };
+        const ran = await shell.run(['test', write(large, light), '--pause', '300', '--json']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        expect(ran.json).to.include({ ok: true, passed: 3, failed: 0 });
+    });
+
     it('says with which code an example fails, and where the shape broke', async () => {
         const amount = { type: 'object', properties: { amount: { type: 'string' } } };
         const schema = { type: 'object', properties: { price: amount } };

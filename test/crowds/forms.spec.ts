@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { openDb } from '../../shared/db.ts';
+import { openDb } from '../../shared/platform/db.ts';
 import { signUp } from '../dashboard/support/visitor.ts';
 import { eventually } from '../support/eventually.ts';
 import { openWorld, type World } from '../support/world.ts';

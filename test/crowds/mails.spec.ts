@@ -68,7 +68,7 @@ describe('mails to addresses that are not the sender’s own', function () {
             seen.push({ status, to, words: wordsOf(html) });
         }
         expect(seen[0]).to.deep.equal(seen[1]);
-        expect((await mail.letterTo(free)).subject).to.equal('Confirm your new address');
-        expect((await mail.letterTo(taken)).subject).to.equal('Somebody asked to use your address');
+        expect((await mail.letterTo(free)).subject).to.equal('Confirm your new email address');
+        expect((await mail.letterTo(taken)).subject).to.equal('Someone tried to use your email address');
     });
 });

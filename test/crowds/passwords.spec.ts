@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openPasswords } from '../../shared/passwords.ts';
+import { createPasswords } from '../../shared/platform/passwords/passwords.ts';
 import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from '../dashboard/support/visitor.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -77,7 +77,7 @@ describe('a crowd of passwords', function () {
     });
 
     it(`of ${CLIENTS} clients with right passwords leaves others a place in the first few`, async () => {
-        const passwords = openPasswords({ cost: 12, atOnce: 1 });
+        const passwords = createPasswords({ cost: 12, atOnce: 1 });
         const alone = await timed(() => passwords.hash(PASSWORD, asker('alone')));
         const stop = new AbortController();
         const crowd = Array.from({ length: CLIENTS }, async (_, client) => {

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type { Knex } from 'knex';
-import { openDb } from '../../shared/db.ts';
+import { openDb } from '../../shared/platform/db.ts';
+import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
@@ -115,7 +116,7 @@ describe('a crowd of writes', function () {
     it('of many accounts on one domain holds one database connection; past 256 that wait it is told OVERLOADED', async () => {
         const site = await newSite(crowd);
         const people = await Promise.all(Array.from({ length: 60 }, () => join(world)));
-        for (const { workspaceId } of people) dataOf(await crowd.call('PUT', `/v1/schemas/${site}/maintainers/${workspaceId}`));
+        for (const { workspaceId } of people) await addMaintainer(world.app.db, site, workspaceId);
         const held = await hold(site);
         const refused: Answer[] = [];
         const all = people.flatMap((person) =>

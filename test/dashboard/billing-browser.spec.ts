@@ -2,9 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
-import { createKey } from '../../shared/store/keys.ts';
-import { giveNotice } from '../../shared/store/notices.ts';
-import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { giveNotice } from '../../shared/store/accounts/notices.ts';
+import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { DESKTOP, openBrowser, openTab, PHONE, type Scheme, type Tab } from './support/browser.ts';
@@ -80,9 +80,9 @@ describe('billing in a browser', function () {
             .to.include('$49 a month')
             .and.include('15,000 of 15,000');
         await tab.visit('/upgrade?plan=pro');
-        await tab.page.getByRole('button', { name: 'Change to Pro' }).click();
+        await tab.page.getByRole('button', { name: 'Switch to Pro' }).click();
         await tab.look();
-        await tab.page.getByRole('button', { name: 'Pay and change' }).click();
+        await tab.page.getByRole('button', { name: 'Pay and switch' }).click();
         await home(tab);
         await tab.look();
         expect(await tab.page.textContent('main')).to.include('60,000 of 60,000');
@@ -172,7 +172,7 @@ describe('billing in a browser', function () {
                 }
                 const tab = await tabOf(payer, { viewport, scheme });
                 await tab.visit('/dashboard/billing');
-                await tab.page.getByRole('button', { name: 'Change to Pro' }).click();
+                await tab.page.getByRole('button', { name: 'Switch to Pro' }).click();
                 await tab.look();
                 await shot(tab, `billing-confirm.${screen}.${scheme}`);
                 await tab.close();

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { setPlan } from '../../shared/store/accounts.ts';
-import { ATTEMPTS } from '../../shared/store/attempts.ts';
-import { giveNotice } from '../../shared/store/notices.ts';
-import { accountCap } from '../../shared/store/spending.ts';
-import { findSignedIn } from '../../shared/store/web-sessions.ts';
-import { addWorkspace, join } from '../../shared/store/workspaces.ts';
+import { setPlan } from '../../shared/store/accounts/accounts.ts';
+import { ATTEMPTS } from '../../shared/store/accounts/attempts.ts';
+import { giveNotice } from '../../shared/store/accounts/notices.ts';
+import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import { addWorkspace, join } from '../../shared/store/accounts/workspaces.ts';
+import { accountCap } from '../../shared/store/credits/spending.ts';
 import { eventually } from '../support/eventually.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -102,6 +102,16 @@ describe('the billing pages', function () {
             expect(await planOf(person.workspaceId)).to.equal('free');
         });
 
+        it('not for a workspace that demands a second factor of its members, before there is one', async () => {
+            const person = await owner();
+            const other = (await addWorkspace(world.app.db, person.userId, 'The Harbour')) ?? '';
+            await world.app.db.raw('update workspaces set demands_factor = true where id = ?', [other]);
+            expect(await upgrade(person, 'starter', other)).to.include({ status: 303, to: '/dashboard/settings/factors' });
+            expect([await checkoutsOf(other), await planOf(other)]).to.deep.equal([0, 'free']);
+            await givePasskey(world, person.userId);
+            expect(sessionIn((await upgrade(person, 'starter', other)).to)).to.not.equal('');
+        });
+
         it('by a button, where a program opens the link ahead of its reader, or a page embeds it: that begins nothing', async () => {
             const person = await owner();
             const asked = stripe.asked.length;
@@ -165,7 +175,7 @@ describe('the billing pages', function () {
             for (let count = 0; count < most; count++) expect((await upgrade(person, 'starter')).status).to.equal(303);
             const { status, headers, html } = await upgrade(person, 'starter');
             expect([status, Number(headers['retry-after']) > 0]).to.deep.equal([429, true]);
-            expect(wordsOf(html)).to.include('That was often in a short time');
+            expect(wordsOf(html)).to.include('Too many attempts');
         });
 
         it('from signing in and signing up as well, whose forms may lead there', async () => {
@@ -195,7 +205,7 @@ describe('the billing pages', function () {
             stripe.bank.pay(sessionIn(to));
             await person.get(`/dashboard/billing?checkout=${sessionIn(to)}`);
             expect([await planOf(other), await planOf(person.workspaceId)]).to.deep.equal(['pro', 'free']);
-            expect(await words(person, '/dashboard/billing')).to.include('What Another one pays');
+            expect(await words(person, '/dashboard/billing')).to.include('invoices of Another one');
         });
 
         it('over a page in between where Stripe shows checkouts under another name', async () => {
@@ -220,7 +230,7 @@ describe('the billing pages', function () {
             const { back } = await subscribe(person, 'starter');
             expect(back).to.include({ status: 303, to: '/dashboard/billing' });
             const page = await words(person, '/dashboard/billing');
-            expect(page).to.include('The plan holds from now on').and.include('15,000 of 15,000').and.include('60 a minute');
+            expect(page).to.include('Your billing month starts today.').and.include('15,000 of 15,000').and.include('60 calls a minute');
             expect(page)
                 .to.include('$49 a month')
                 .and.include('Next billing date')
@@ -232,7 +242,7 @@ describe('the billing pages', function () {
             const { to } = await upgrade(person, 'starter');
             const back = await person.get(`/dashboard/billing?checkout=${sessionIn(to)}`);
             expect(back).to.include({ status: 303, to: '/dashboard/billing' });
-            expect(await words(person, '/dashboard/billing')).to.include('As soon as Stripe tells us that it is paid');
+            expect(await words(person, '/dashboard/billing')).to.include('as soon as Stripe confirms the payment');
             expect(await planOf(person.workspaceId)).to.equal('free');
         });
 
@@ -249,9 +259,9 @@ describe('the billing pages', function () {
             const person = await owner();
             await subscribe(person, 'starter');
             const { html } = await person.get('/upgrade?plan=pro');
-            expect(wordsOf(html)).to.include('There is a subscription already').and.include('Change to Pro');
+            expect(wordsOf(html)).to.include('You already have a subscription').and.include('Switch to Pro');
             expect(html).to.include('action="/dashboard/billing/plan"');
-            expect(await words(person, '/upgrade?plan=starter')).to.include('is on Starter already.');
+            expect(await words(person, '/upgrade?plan=starter')).to.include('is already on Starter.');
             expect(await person.send('/upgrade', { plan: 'pro' })).to.include({ status: 303, to: '/dashboard/billing#plans' });
         });
 
@@ -272,8 +282,8 @@ describe('the billing pages', function () {
             });
             try {
                 const person = await owner(mailing);
-                expect(wordsOf((await person.get('/upgrade?plan=starter')).html)).to.include('Confirm your address first');
-                expect(wordsOf((await person.send('/upgrade', { plan: 'starter' })).html)).to.include('Confirm your address first');
+                expect(wordsOf((await person.get('/upgrade?plan=starter')).html)).to.include('Confirm your email address first');
+                expect(wordsOf((await person.send('/upgrade', { plan: 'starter' })).html)).to.include('Confirm your email address first');
                 await mailing.app.db.raw('update users set verified_at = app_now() where id = ?', [person.userId]);
                 expect(sessionIn((await upgrade(person, 'starter')).to)).to.match(/^cs_/);
             } finally {
@@ -303,7 +313,7 @@ describe('the billing pages', function () {
             const admin = await member(boss, 'admin');
             const page = await admin.get('/dashboard/billing');
             expect(page.status).to.equal(200);
-            expect(wordsOf(page.html)).to.include('Owners, and members with the role billing, change the plan');
+            expect(wordsOf(page.html)).to.include('Owners and members with the billing role can change the plan');
             expect(page.html).not.to.include('/dashboard/billing/plan"').and.not.include('hosted_invoice');
             expect((await admin.send('/dashboard/billing/plan/confirm', { plan: 'free' })).status).to.equal(403);
             expect((await admin.send('/dashboard/billing/portal')).status).to.equal(403);
@@ -353,12 +363,12 @@ describe('the billing pages', function () {
         it('down, which is said to happen when the month ends, and can be taken back', async () => {
             const person = await owner();
             await subscribe(person, 'pro');
-            expect(wordsOf((await change(person, 'starter')).html)).to.include('Nothing is charged now, and nothing is paid back.');
+            expect(wordsOf((await change(person, 'starter')).html)).to.include('Nothing is charged or refunded now.');
             await confirm(person, 'starter');
             const page = await words(person, '/dashboard/billing');
-            expect(page).to.include('From then on Starter').and.include('Keep Pro');
+            expect(page).to.include('Next plan Starter').and.include('Keep Pro');
             await confirm(person, 'pro');
-            expect(await words(person, '/dashboard/billing')).not.to.include('From then on');
+            expect(await words(person, '/dashboard/billing')).not.to.include('Next plan');
         });
 
         it('not where the bank says no, and shows where to pay', async () => {
@@ -368,13 +378,13 @@ describe('the billing pages', function () {
             const page = await confirm(person, 'pro');
             expect(page.status).to.equal(200);
             expect(page.html).to.match(/href="http:\/\/127\.0\.0\.1:\d+\/i\/in_/);
-            expect(wordsOf(page.html)).to.include('Nothing has changed yet: you are on Starter');
+            expect(wordsOf(page.html)).to.include('You are still on Starter');
         });
 
         it('in Stripe’s portal, as far as card and invoices go', async () => {
             const person = await owner();
             const open = () => person.send('/dashboard/billing/portal', {}, { from: '/dashboard/billing' });
-            expect(wordsOf((await open()).html)).to.include('There is no card here yet');
+            expect(wordsOf((await open()).html)).to.include('No card on file yet');
             await subscribe(person, 'starter');
             const { html, headers } = await person.get('/dashboard/billing');
             expect(html).to.include('<form method="post" action="/dashboard/billing/portal">');
@@ -398,7 +408,7 @@ describe('the billing pages', function () {
             await stripe.deliver();
             const again = visitor(world);
             await again.send('/login', { email: person.email, password: PASSWORD }, { from: '/login' });
-            expect(await words(again, '/dashboard/billing')).to.include('The last payment did not go through.');
+            expect(await words(again, '/dashboard/billing')).to.include('Your last payment failed.');
         });
 
         it('with every form only from a page of ours', async () => {
@@ -466,10 +476,10 @@ describe('the billing pages', function () {
         it('on the overview and here, until they are taken away', async () => {
             const { person, id } = await noticed();
             for (const path of ['/dashboard', '/dashboard/billing']) {
-                expect(await words(person, path)).to.include('the workspace is on Free. Its payment was paid back.');
+                expect(await words(person, path)).to.include('This workspace is now on Free. The payment was refunded.');
             }
             expect((await person.send('/dashboard/notices/dismiss', { notice: id })).to).to.equal('/dashboard');
-            expect(await words(person, '/dashboard')).not.to.include('paid back');
+            expect(await words(person, '/dashboard')).not.to.include('refunded');
         });
 
         it('to nobody else, who cannot take them away either', async () => {
@@ -480,7 +490,7 @@ describe('the billing pages', function () {
                 await other.send('/dashboard/notices/dismiss', { notice: 'ntc_0000000000000000000000' }),
             ];
             expect([foreign.status, absent.status]).to.deep.equal([404, 404]);
-            expect(await words(person, '/dashboard')).to.include('paid back');
+            expect(await words(person, '/dashboard')).to.include('refunded');
         });
     });
 
@@ -524,9 +534,9 @@ describe('the billing pages', function () {
         try {
             const person = await owner(plain);
             const page = await person.get('/dashboard/billing');
-            expect(wordsOf(page.html)).to.include('Payment online is not set up').and.include(`plan set ${person.workspaceId} starter`);
+            expect(wordsOf(page.html)).to.include('Online payment is not set up').and.include(`plan set ${person.workspaceId} starter`);
             expect(page.html).to.include('mailto:ops@routebook.example');
-            expect(await words(person, '/upgrade?plan=starter')).to.include('Payment online is not set up');
+            expect(await words(person, '/upgrade?plan=starter')).to.include('Online payment is not set up');
             expect((await person.send('/upgrade', { plan: 'starter' })).status).to.equal(200);
             await setPlan(plain.app.db, person.workspaceId, 'starter', {});
             expect(wordsOf((await person.get('/dashboard/billing')).html)).to.include('15,000 of 15,000');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PAGES } from '../../api/dashboard/pages.ts';
-import { join } from '../../shared/store/workspaces.ts';
+import { join } from '../../shared/store/accounts/workspaces.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type MailServer, openMailServer } from './support/mail-server.ts';
 import { absentValues, pathOf } from './support/places.ts';
@@ -31,6 +31,7 @@ describe('a step that could hand something over', function () {
         const [ownerEmail, memberEmail] = [freshAddress(), freshAddress()];
         const owner = await signUp(world, ownerEmail);
         await signUp(world, memberEmail);
+        await world.app.db.raw('update users set verified_at = app_now() where email = ?', [ownerEmail]);
         const [ownerId, memberId] = [await userOf(world, ownerEmail), await userOf(world, memberEmail)];
         const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [ownerId]);
         const workspaceId: string = rows[0].workspace_id;
@@ -63,7 +64,7 @@ describe('a step that could hand something over', function () {
         });
         expect(asked.to).to.equal('/dashboard/confirm?next=%2Fdashboard%2Fworkspace');
         expect(await roleOf()).to.equal('member');
-        expect(wordsOf((await owner.get(asked.to ?? '')).html)).to.include('Confirm that it is you');
+        expect(wordsOf((await owner.get(asked.to ?? '')).html)).to.include('Confirm your identity');
         const confirm = (password: string) => owner.send('/dashboard/confirm', { password, next: '/dashboard/workspace' });
         expect((await confirm('not the password')).status).to.equal(422);
         await promote(owner, path);

@@ -40,25 +40,18 @@ describe('the page of the API', function () {
             const words = (await route.textContent()) ?? '';
             expect(words).to.include(path).and.not.include('`');
             // Of the document itself there is no example but itself.
-            expect(words.includes('What it answers'), name).to.equal(name !== 'getOpenApi');
+            expect(words.includes('Example response'), name).to.equal(name !== 'getOpenApi');
             await route.getByText('Try it').click();
             await route.getByRole('button', { name: 'Send' }).waitFor();
             expect(await route.locator('textarea').count(), name).to.equal(body === undefined ? 0 : 1);
         }
         const example = tab.page.locator('#getAccount');
-        await example.getByText('What it answers').click();
+        await example.getByText('Example response').click();
         await example.getByText('"concurrency": {').waitFor();
         const fields = await tab.page.locator('#postFetch .docs-fields').innerText();
-        for (const said of [
-            'timeout_ms',
-            'from 1,000 to 120,000',
-            'dry_run',
-            'true or false',
-            'Spending cap of this call',
-            'body, required',
-        ])
+        for (const said of ['timeout_ms', '1,000–120,000', 'dry_run', 'true or false', 'Spending cap of this call', 'body, required'])
             expect(fields).to.include(said);
-        expect(await tab.page.locator('#getSchemas .docs-fields').innerText()).to.include('from 1 to 100, otherwise 20');
+        expect(await tab.page.locator('#getSchemas .docs-fields').innerText()).to.include('integer, 1–100, default 20');
     });
 
     it('lets one choose where there are few choices, and sends what was chosen', async () => {
@@ -91,7 +84,7 @@ describe('the page of the API', function () {
     });
 
     it('lets one fetch with a key, and shows markup of a site as text', async () => {
-        await tab.page.getByLabel('Your key').fill(ada.apiKey ?? '');
+        await tab.page.getByLabel('Your API key').fill(ada.apiKey ?? '');
         const route = tab.page.locator('#postFetch');
         await route.getByText('Try it').click();
         await route

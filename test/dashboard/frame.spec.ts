@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { letIn } from '../../api/dashboard/let-in.ts';
+import { letIn } from '../../api/dashboard/authorize.ts';
 import { operatorPage, type Visit } from '../../api/dashboard/page.ts';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { stranger } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { absentValues, pathOf, SHOWN } from './support/places.ts';
@@ -124,7 +124,7 @@ describe('every page', function () {
     it('that does not exist is a page for people and the envelope for machines', async () => {
         const person = await visitor(world).get('/no/such/page');
         expect([person.status, person.headers['content-type']]).to.deep.equal([404, 'text/html; charset=utf-8']);
-        expect(wordsOf(person.html)).to.include('There is nothing here');
+        expect(wordsOf(person.html)).to.include('Page not found');
         const machine = await stranger(world).call('GET', '/no/such/page');
         expect(machine.body).to.have.nested.property('error.code', 'NOT_FOUND');
         const api = await visitor(world).get('/v1/schemas/nobody.example');

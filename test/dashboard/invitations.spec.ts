@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
-import { createKey } from '../../shared/store/keys.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { forgetSignUps } from '../../shared/store/accounts/sign-up-origins.ts';
 import { withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type MailServer, openMailServer } from './support/mail-server.ts';
 import { userOf } from './support/settled.ts';
-import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+import { freshAddress, PASSWORD, signUpByMail, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 describe('inviting a friend', function () {
     this.timeout(60_000);
@@ -28,9 +29,7 @@ describe('inviting a friend', function () {
     });
 
     async function confirmed(email = freshAddress()): Promise<Visitor & { email: string }> {
-        const person = await signUp(world, email);
-        await person.get((await mail.letterTo(email)).link ?? '');
-        return { ...person, email };
+        return signUpByMail(world, mail, { email });
     }
 
     async function linkOf(person: Visitor): Promise<string> {
@@ -39,17 +38,21 @@ describe('inviting a friend', function () {
     }
 
     /** Follows a link, signs up, confirms the address and makes a first fetch. */
-    async function comeBy(link: string, email = freshAddress()): Promise<Visitor> {
-        const friend = visitor(world);
+    async function comeBy(link: string, email = freshFriend(), address = freshRange()): Promise<Visitor> {
+        const friend = visitor(world, { address });
         const { to = '' } = await friend.get(link);
         const { html } = await friend.get(to);
         expect(wordsOf(html)).to.include('You are invited');
         const invite = /name="invite" value="([^"]*)"/.exec(html)?.[1] ?? '';
-        expect((await friend.send('/signup', { email, password: PASSWORD, invite }, { from: to })).to).to.equal('/dashboard');
-        await friend.get((await mail.letterTo(email)).link ?? '');
+        await friend.send('/signup', { email, password: PASSWORD, invite }, { from: to });
+        expect((await friend.get((await mail.letterTo(email)).link ?? '')).to).to.equal('/dashboard');
         await fetchOnce(email);
         return friend;
     }
+
+    let ranges = 0;
+    const freshRange = () => `10.99.${++ranges}.7`;
+    const freshFriend = () => freshAddress().replace('pages.example', 'gmail.com');
 
     async function fetchOnce(email: string): Promise<void> {
         const userId = await userOf(world, email);
@@ -60,14 +63,27 @@ describe('inviting a friend', function () {
 
     const bonusOf = async (email: string) => (await world.app.credits.balance(await userOf(world, email)))?.bonus;
 
-    it('earns 100 with the first fetch of whoever came by the link, and says what came of it', async () => {
+    it('earns 100 when whoever came by the link calls on a second day, and says what came of it', async () => {
         const host = await confirmed();
         const link = await linkOf(host);
         expect(await linkOf(host)).to.equal(link);
-        await comeBy(link);
+        const email = freshFriend();
+        await comeBy(link, email);
+        await fetchOnce(email);
+        expect(await bonusOf(host.email)).to.equal(0);
+        expect(await bonusOf(email)).to.equal(50);
+        const words = async () => wordsOf((await host.get('/dashboard/invite')).html);
+        expect(await words())
+            .to.include('Signed up 1')
+            .and.include('Made a first call 1')
+            .and.include('Earned 0 credits');
+        await world.clock.advance({ days: 1 });
+        await fetchOnce(email);
         expect(await bonusOf(host.email)).to.equal(100);
-        const words = wordsOf((await host.get('/dashboard/invite')).html);
-        expect(words).to.include('Signed up 1').and.include('Earned 100 credits').and.include('1 of 20 that count');
+        expect(await words())
+            .to.include('Earned 100 credits')
+            .and.include('1 of up to 20');
+        await host.get('/dashboard/statement');
     });
 
     it('earns nothing for an address that was here before, however it is spelled', async () => {
@@ -75,7 +91,10 @@ describe('inviting a friend', function () {
         const email = `grace${Math.random().toString(36).slice(2, 8)}@pages.example`;
         const former = await confirmed(email);
         await former.send('/dashboard/settings/delete', { password: PASSWORD });
-        await comeBy(await linkOf(host), email.replace('@', '+again@'));
+        const again = email.replace('@', '+again@');
+        await comeBy(await linkOf(host), again);
+        await world.clock.advance({ days: 1 });
+        await fetchOnce(again);
         expect(await bonusOf(host.email)).to.equal(0);
     });
 
@@ -87,11 +106,79 @@ describe('inviting a friend', function () {
             [hostId],
         );
         const link = await linkOf(host);
-        await comeBy(link);
+        const [late, later] = [freshFriend(), freshFriend()];
+        await comeBy(link, late);
+        // Into the same month as the twenty.
+        await world.app.db.raw('update users set referral_from = app_now() where email = ?', [late]);
+        await fetchOnce(late);
         expect(await bonusOf(host.email)).to.equal(0);
         await world.clock.advance({ days: 32 });
-        await comeBy(link);
+        await comeBy(link, later);
+        await world.clock.advance({ days: 1 });
+        await fetchOnce(later);
         expect(await bonusOf(host.email)).to.equal(100);
+    });
+
+    describe('on one day', () => {
+        // Days of their own: other sign-ups count too.
+        beforeEach(() => world.clock.advance({ days: 1 }));
+
+        /** What the inviter earns by seven people, who call on that day and on the next one. */
+        async function earnedBy(emailOf: (place: number) => string, addressOf: (place: number) => string) {
+            const host = await confirmed(freshFriend());
+            const link = await linkOf(host);
+            await world.clock.advance({ days: 1 });
+            const emails = Array.from({ length: 7 }, (_, place) => emailOf(place));
+            for (const [place, email] of emails.entries()) await comeBy(link, email, addressOf(place));
+            await world.clock.advance({ days: 1 });
+            for (const email of emails) await fetchOnce(email);
+            return { host, earned: await bonusOf(host.email), theirs: await Promise.all(emails.map(bonusOf)) };
+        }
+        const ownDomain = () => freshAddress().replace('pages.example', 'one-owner.example');
+
+        it('earns for five people of one IPv4 /24, and says so; each earns the 50 of a first call', async () => {
+            const { host, earned, theirs } = await earnedBy(freshFriend, (place) => `203.0.113.${place + 1}`);
+            expect(earned).to.equal(500);
+            expect(theirs).to.deep.equal(Array(7).fill(50));
+            const words = wordsOf((await host.get('/dashboard/invite')).html);
+            expect(words).to.include('Signed up 7').and.include('Not counted 2: more than 5 signed up on one day');
+        });
+
+        it('earns for five people of one IPv6 /48', async () => {
+            expect((await earnedBy(freshFriend, (place) => `2001:db8:5:${place + 1}::1`)).earned).to.equal(500);
+        });
+
+        it('earns for five people of one mail domain that is no public provider, whichever of its names', async () => {
+            const { earned } = await earnedBy((place) => ownDomain().replace('@', `@m${place}.`), freshRange);
+            expect(earned).to.equal(500);
+        });
+
+        it('earns for all who come from elsewhere with a public provider, and begins again on the next day', async () => {
+            expect((await earnedBy(freshFriend, freshRange)).earned).to.equal(700);
+            expect((await earnedBy(ownDomain, freshRange)).earned).to.equal(500);
+        });
+
+        it('counts exactly where all sign up at the same time', async () => {
+            const host = await confirmed(freshFriend());
+            const link = await linkOf(host);
+            await world.clock.advance({ days: 1 });
+            await Promise.all(Array.from({ length: 9 }, (_, place) => comeBy(link, ownDomain(), `198.51.100.${place + 1}`)));
+            const { rows } = await world.app.db.raw(
+                'select count(*) filter (where earns_inviter) as counted, count(*) as all from users where invited_by = ?',
+                [await userOf(world, host.email)],
+            );
+            expect(rows).to.deep.equal([{ counted: 5, all: 9 }]);
+        });
+
+        it('remembers no address and no domain, and nothing once the day is over', async () => {
+            await comeBy(await linkOf(await confirmed(freshFriend())), ownDomain(), '192.0.2.77');
+            const rows = async () => (await world.app.db.raw('select s::text as row from sign_ups_of_a_day s')).rows as { row: string }[];
+            expect((await rows()).length).to.be.above(0);
+            for (const { row } of await rows()) expect(row).not.to.match(/192\.0\.2|one-owner/);
+            await world.clock.advance({ days: 1 });
+            await forgetSignUps(world.app.db);
+            expect(await rows()).to.deep.equal([]);
+        });
     });
 
     it('by mail writes to people without an account, and tells nobody who has one', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AuditEntry } from '../../shared/contracts/audit.ts';
-import type { Scopes } from '../../shared/domain/scopes.ts';
+import type { Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';

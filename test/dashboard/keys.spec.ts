@@ -156,7 +156,7 @@ describe('keys on the dashboard', function () {
         );
         const { status, html } = await person.send('/dashboard/keys', { name: 'one more', expires: 'never' });
         expect(status).to.equal(422);
-        expect(wordsOf(html)).to.include('at most 100 working keys');
+        expect(wordsOf(html)).to.include('at most 100 active keys');
     });
 
     it('are no more than that by rotating, many at once either: the old one has to end', async () => {
@@ -170,7 +170,7 @@ describe('keys on the dashboard', function () {
         expect(rotated.map(({ status }) => status).toSorted()).to.deep.equal([200, 200, 422, 422]);
         const refused = await person.send(`/dashboard/keys/${old.keyId}/rotate`, { overlap: 'day' });
         expect(refused.status).to.equal(422);
-        expect(wordsOf(refused.html)).to.include('at most 100 working keys').and.include('or end this one at once');
+        expect(wordsOf(refused.html)).to.include('at most 100 active keys').and.include('or expire this one immediately');
         expect(await statusOf(old.apiKey)).to.equal(200);
         const answer = await person.send(`/dashboard/keys/${old.keyId}/rotate`, { overlap: 'now' });
         expect(answer.html).to.match(/rb_live_[0-9A-Za-z]{36}/);

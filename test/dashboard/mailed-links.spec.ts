@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isOperator } from '../../api/dashboard/operators.ts';
-import { createKey } from '../../shared/store/keys.ts';
-import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
@@ -41,7 +41,7 @@ describe('an account', function () {
         it('may look around, and is told so; fetch, publish and invite are refused, with a key too', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
-            expect(wordsOf((await person.get('/dashboard')).html)).to.include('Confirm your address.');
+            expect(wordsOf((await person.get('/dashboard')).html)).to.include('Confirm your email address.');
             const userId = await userOf(world, email);
             const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [userId]);
             const { apiKey } = await createKey(world.app.db, { workspaceId: rows[0].workspace_id, userId, name: 'early' });
@@ -95,12 +95,15 @@ describe('an account', function () {
             const inviterId = await userOf(world, inviter);
             await world.app.db.raw('update users set invite_code = ? where id = ?', ['friendscode', inviterId]);
             const squatter = await signUp(world, email);
+            await mail.letterTo(email);
             const elsewhere = freshAddress();
             await squatter.send('/dashboard/settings/address', { email: elsewhere, password: PASSWORD });
             expect((await squatter.get((await mail.letterTo(elsewhere)).link ?? '')).to).to.equal('/dashboard');
+            await mail.letterTo(email);
             const owner = visitor(world);
             const made = await owner.send('/signup', { email, password: OTHER_PASSWORD, invite: 'friendscode' }, { from: '/signup' });
-            expect(made.to).to.equal('/dashboard');
+            expect(made.status).to.equal(200);
+            expect((await owner.get((await mail.letterTo(email)).link ?? '')).to).to.equal('/dashboard');
             const userId = await userOf(world, email);
             expect((await world.app.credits.balance(userId))?.available).to.equal(1000);
             const { rows } = await world.app.db.raw('select invited_by from users where id = ?', [userId]);
@@ -194,7 +197,7 @@ describe('an account', function () {
             const sentinel = freshAddress();
             await signUp(world, sentinel);
             await mail.letterTo(sentinel);
-            expect(mail.letters.filter(({ to, subject }) => to === email && subject === 'Choose a new password')).to.have.length(4);
+            expect(mail.letters.filter(({ to, subject }) => to === email && subject === 'Reset your password')).to.have.length(4);
         });
     });
 
@@ -208,7 +211,7 @@ describe('an account', function () {
                 const { rows } = await quiet.app.db.raw('select workspace_id from memberships where user_id = ?', [userId]);
                 const { apiKey } = await createKey(quiet.app.db, { workspaceId: rows[0].workspace_id, userId, name: 'early' });
                 expect(codeOf(await withKey(quiet, apiKey).fetch('shop.test', 'product'))).to.equal('SITE_NOT_FOUND');
-                expect(wordsOf((await person.get('/dashboard')).html)).to.not.include('Confirm your address');
+                expect(wordsOf((await person.get('/dashboard')).html)).to.not.include('Confirm your email address');
                 const written = () => quiet.logged.find(({ mail_to }) => mail_to === email);
                 await eventually(
                     async () => written(),

@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import type { Page } from '../../api/dashboard/page.ts';
+import { tokenOfLink } from '../../shared/store/accounts/link-tokens.ts';
+import { makeLink } from '../../shared/store/accounts/mail-links.ts';
+import { eventually } from '../support/eventually.ts';
 import { join as joinWorld } from '../support/people.ts';
 import { aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { DESKTOP, openBrowser, openTab, PHONE, type Scheme, type Tab } from './support/browser.ts';
 import { pathOf, SHOWN } from './support/places.ts';
-import { type Settled, settle } from './support/settled.ts';
+import { type Settled, settle, userOf } from './support/settled.ts';
 import { freshAddress, PASSWORD } from './support/visitor.ts';
 
 const SCREENS = { phone: PHONE, desktop: DESKTOP } as const;
@@ -83,6 +86,16 @@ describe('every page of the table', function () {
         return join(folder, `${nameOf(page.path)}.${screen}.${scheme}.png`);
     }
 
+    /** The link that a new account is mailed, as the mail has it. */
+    async function verifyPath(email: string): Promise<string> {
+        const find = async () =>
+            (await world.app.db.raw<{ rows: { id: string }[] }>('select id from users where email = ?', [email])).rows[0];
+        await eventually(find, (row) => row !== undefined);
+        const userId = await userOf(world, email);
+        const linkId = await makeLink(world.app.db, { purpose: 'verify', userId, address: email });
+        return `/verify?token=${await tokenOfLink(world.app.secrets, linkId)}`;
+    }
+
     /** What the table does not show by itself: how a page looks after something was done on it. */
     const SCENES: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
         'scene.not-found': (tab) => tab.visit('/no/such/page'),
@@ -95,15 +108,18 @@ describe('every page of the table', function () {
         },
         'scene.first-day': async ({ page }) => {
             await page.goto('/signup');
-            await page.getByLabel('Email').fill(freshAddress());
+            const email = freshAddress();
+            await page.getByLabel('Email').fill(email);
             await page.getByLabel('Password').fill(PASSWORD);
             await page.getByRole('button', { name: 'Create account' }).click();
-            await page.getByText('Confirm your address.').waitFor();
+            await page.getByRole('heading', { name: 'Check your email' }).waitFor();
+            await page.goto(await verifyPath(email));
+            await page.getByText('Your account is ready.').waitFor();
         },
         'scene.no-keys': (tab) => tab.visit('/dashboard/keys'),
         'scene.new-key': async ({ page }) => {
             await page.getByLabel('Name').fill('laptop');
-            await page.getByRole('button', { name: 'Make the key' }).click();
+            await page.getByRole('button', { name: 'Create key' }).click();
             await page.getByRole('heading', { name: 'Your new key' }).waitFor();
         },
         'scene.revoke': async ({ page }) => {
@@ -118,8 +134,8 @@ describe('every page of the table', function () {
         'scene.workspace': async ({ page, context }) => {
             await context.addCookies([...somebody.cookies].map(([name, value]) => ({ name, value, url: world.base })));
             await page.goto('/dashboard/workspace');
-            await page.getByRole('button', { name: 'Make the invitation' }).click();
-            await page.getByText('The invitation is made.').waitFor();
+            await page.getByRole('button', { name: 'Create invitation' }).click();
+            await page.getByText('Invitation created.').waitFor();
             await page.locator('summary', { hasText: 'Manage' }).first().click();
         },
         'scene.versions-compared': (tab) => tab.visit(`/registry/${somebody.values.site}/versions?from=1&to=2`),
@@ -127,21 +143,23 @@ describe('every page of the table', function () {
         'scene.nothing-found': (tab) => tab.visit('/registry?q=zzzzzz&verified=true'),
         'scene.try-a-write': async ({ page }) => {
             await page.goto(`/registry/${somebody.values.site}/try/book_berth`);
-            await page.getByRole('button', { name: 'Show what it costs' }).click();
-            await page.getByText('cannot be taken back').waitFor();
+            await page.getByRole('button', { name: 'Preview the cost' }).click();
+            await page.getByText('cannot be undone').waitFor();
         },
         'scene.publish-problems': async ({ page }) => {
             await page.goto(`/dashboard/schemas/new?site=${somebody.values.site}`);
-            await page.getByLabel('JSON of the format').fill('{"format":"routebook/1","site":"localhost","endpoints":[{"name":"A"}]}');
-            await page.getByRole('button', { name: 'Check it' }).click();
+            await page
+                .getByLabel('JSON in the routebook/1 format')
+                .fill('{"format":"routebook/1","site":"localhost","endpoints":[{"name":"A"}]}');
+            await page.getByRole('button', { name: 'Check', exact: true }).click();
             await page.locator('.lint').waitFor();
         },
         'scene.publish-report': async ({ page }) => {
             await page.goto(`/dashboard/schemas/new?site=${somebody.values.site}`);
-            const text = await page.getByLabel('JSON of the format').inputValue();
-            await page.getByLabel('JSON of the format').fill(text.replace('find_berth', 'look_for_berth'));
-            await page.getByRole('button', { name: 'Check it' }).click();
-            await page.getByText('It keeps the rules').waitFor();
+            const text = await page.getByLabel('JSON in the routebook/1 format').inputValue();
+            await page.getByLabel('JSON in the routebook/1 format').fill(text.replace('find_berth', 'look_for_berth'));
+            await page.getByRole('button', { name: 'Check', exact: true }).click();
+            await page.getByText('Ready to publish').waitFor();
         },
         'scene.yank': async ({ page }) => {
             await page.goto(`/dashboard/schemas/${somebody.values.site}`);
@@ -150,7 +168,7 @@ describe('every page of the table', function () {
         'scene.request-problems': async ({ page }) => {
             await page.goto('/requests/new?domain=ferries.example');
             await page.getByLabel('What you want to do there').fill('short');
-            await page.getByRole('button', { name: 'Ask for it' }).click();
+            await page.getByRole('button', { name: 'Submit request' }).click();
             await page.locator('.problem').first().waitFor();
         },
         'scene.settings-problems': async ({ page }) => {
@@ -172,15 +190,15 @@ describe('every page of the table', function () {
         await page.getByLabel('Email').fill(email);
         await page.getByLabel('Password').fill(PASSWORD);
         await page.getByRole('button', { name: 'Create account' }).click();
-        await page.getByText('Confirm your address.').waitFor();
-        await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
+        await page.getByRole('heading', { name: 'Check your email' }).waitFor();
+        await tab.visit(await verifyPath(email));
         await world.app.db.raw(
             'update workspaces set name = ? where id in (select workspace_id from memberships m join users u on u.id = m.user_id where u.email = ?)',
             [name, email],
         );
         await tab.visit('/dashboard/keys');
         await page.getByLabel('Name').fill(name);
-        await page.getByRole('button', { name: 'Make the key' }).click();
+        await page.getByRole('button', { name: 'Create key' }).click();
         await page.getByRole('heading', { name: 'Your new key' }).waitFor();
         await tab.look();
         await tab.visit('/dashboard/keys');
@@ -188,7 +206,7 @@ describe('every page of the table', function () {
         await page.getByText('Revoke …').click();
         await tab.look();
         await tab.visit('/dashboard/workspace');
-        await page.getByRole('button', { name: 'Make the invitation' }).click();
+        await page.getByRole('button', { name: 'Create invitation' }).click();
         const link = (await page.locator('#invitation-link').textContent()) ?? '';
         await tab.look();
         for (const path of ['/dashboard', '/dashboard/settings', '/dashboard/invite', new URL(link).pathname]) await tab.visit(path);
@@ -220,9 +238,10 @@ describe('every page of the table', function () {
     }
 
     function pathWithQuery(path: string): string {
-        const links: Readonly<Record<string, keyof Settled['links']>> = { '/verify': 'verify', '/reset': 'reset' };
-        const link = links[path];
-        return link === undefined ? path : `${path}?token=${somebody.links[link]}`;
+        const { links, stop } = somebody;
+        const tokens: Readonly<Record<string, string>> = { '/verify': links.verify, '/reset': links.reset, '/maintainers/stop': stop };
+        const token = tokens[path];
+        return token === undefined ? path : `${path}?token=${token}`;
     }
 });
 

@@ -103,10 +103,10 @@ describe('the registry on the web', function () {
                 'find_lenses',
                 'GET https://lens-shop.example/search',
                 'q required string, at most 40 characters query',
-                'one of "price", "name", otherwise "name"',
-                '1 credit a result, at most 20 credits; failures are free',
-                'Results stand in items.',
-                'no call yet',
+                'one of "price", "name", default "name"',
+                '1 credit per result, up to 20; failures are free',
+                'Results are in items.',
+                'no calls yet',
                 'not verified',
                 'order_lens',
                 'POST',
@@ -168,20 +168,18 @@ describe('the registry on the web', function () {
             await other.call('POST', '/v1/schemas/wlkipedia.org/versions/3/yank', { body: { reason: 'security' } });
             await world.app.db.raw("update versions set drifted_at = app_now() where site = 'wlkipedia.org' and version = 2");
             const { words } = await show('/registry/wlkipedia.org');
-            expect(words).to.include('Look twice.').and.include('wikipedia.org , which was here before it');
-            expect(words)
-                .to.include('Version 3 was taken out of use: for security. Calls run version 2.')
-                .and.include('no longer verified');
-            expect((await show('/registry/wikipedia.org')).words).not.to.include('Look twice');
+            expect(words).to.include('Check the name.').and.include('older wikipedia.org by');
+            expect(words).to.include('Version 3 was yanked: for security. Calls use version 2.').and.include('no longer verified');
+            expect((await show('/registry/wikipedia.org')).words).not.to.include('Check the name');
 
             await world.app.db.raw("update domains set blocked_at = app_now(), block_reason = 'abuse' where registrable = 'wlkipedia.org'");
-            expect((await show('/registry/wlkipedia.org')).words).to.include('stopped by the operator');
+            expect((await show('/registry/wlkipedia.org')).words).to.include('blocked by its owner or the operator');
             for (const version of [1, 2]) {
                 await other.call('POST', `/v1/schemas/wlkipedia.org/versions/${version}/yank`, { body: { reason: 'broken' } });
             }
             const gone = await visitor(world).get('/registry/wlkipedia.org');
             expect(gone.status).to.equal(404);
-            expect(wordsOf(gone.html)).to.include('Every version');
+            expect(wordsOf(gone.html)).to.include('All versions');
         });
 
         it('stays under 100 KiB with the largest package there may be, page after page', async () => {
@@ -240,7 +238,7 @@ describe('the registry on the web', function () {
             await sued.call('POST', '/v1/schemas/sued.example/versions/1/yank', { body: { reason: 'legal' } });
             for (const query of ['from=1&to=2', 'from=2&to=77']) {
                 const { words } = await show(`/registry/sued.example/versions?${query}`);
-                expect(words).to.include('not there to be read').and.not.include('Sued: a secret');
+                expect(words).to.include('not available').and.not.include('Sued: a secret');
             }
             for (const query of ['from=0&to=2', 'from=x', 'before=99999999999', 'from=1&from=2&to=2'])
                 await show(`/registry/sued.example/versions?${query}`);

@@ -21,7 +21,7 @@ describe('requests for schemas on the web', function () {
             const { status, to } = await person.send('/requests/new', { domain: 'Ferries.example', task: TASK }, { from: '/requests/new' });
             expect([status, to?.startsWith('/requests/srq_')]).to.deep.equal([303, true]);
             const { html } = await person.get(to ?? '');
-            expect(wordsOf(html)).to.include('ferries.example open').and.include(TASK).and.include('written down');
+            expect(wordsOf(html)).to.include('ferries.example open').and.include(TASK).and.include('Request received');
         }
         const sixth = await person.send('/requests/new', { domain: 'ferries.example', task: TASK }, { from: '/requests/new' });
         expect(sixth.status).to.equal(429);
@@ -84,7 +84,7 @@ describe('requests for schemas on the web', function () {
         expect(wordsOf(html))
             .to.include('fulfilled')
             .and.include('version 1')
-            .and.match(/So far open .* fulfilled/);
+            .and.match(/History open .* fulfilled/);
         expect(html).to.include('href="/registry/planes.example"');
     });
 

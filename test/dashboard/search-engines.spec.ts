@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { LISTED } from '../../api/dashboard/search-engines.ts';
-import { siteRanges } from '../../shared/store/site-names.ts';
+import { siteRanges } from '../../shared/store/registry/site-names.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -60,7 +60,7 @@ describe('what search engines are told', () => {
         const index = pathsOf(await get('/sitemap.xml'));
         const listed = (await Promise.all(index.map(get))).flatMap(pathsOf);
         expect(listed).to.have.members([
-            ...['/', '/docs', '/docs/errors', '/registry', '/requests', '/upgrade', '/abuse', '/security'],
+            ...['/', '/docs', '/docs/errors', '/docs/owners', '/registry', '/requests', '/upgrade', '/abuse', '/security'],
             ...['a-shop', 'b-shop', 'c-shop'].map((name) => `/registry/${name}.example`),
         ]);
         for (const path of listed) expect((await fetch(new URL(path, world.base))).status, path).to.equal(200);

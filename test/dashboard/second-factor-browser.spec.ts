@@ -65,7 +65,7 @@ describe('a second factor in a browser', function () {
         await page.goto(FACTORS);
         await page.getByRole('link', { name: 'Add a passkey' }).click();
         await page.getByLabel('Name').fill(name);
-        await page.getByRole('button', { name: 'Make the passkey' }).click();
+        await page.getByRole('button', { name: 'Create passkey' }).click();
     };
 
     it('is an authenticator app: set up from the settings, asked for when signing in', async () => {
@@ -78,12 +78,12 @@ describe('a second factor in a browser', function () {
         await tab.look();
         const code = () => generate({ secret, epoch: Math.floor(world.app.clock.now() / 1000) });
         await page.getByRole('textbox', { name: 'Code' }).fill(await code());
-        await page.getByRole('button', { name: 'Turn it on' }).click();
+        await page.getByRole('button', { name: 'Turn on' }).click();
         await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
         const [recovery = ''] = ((await page.locator('#recovery-codes').textContent()) ?? '').split('\n');
         await tab.look();
-        await page.getByRole('link', { name: 'I have kept them' }).click();
-        await page.getByText('10 of 10 are left').waitFor();
+        await page.getByRole('link', { name: 'I saved them' }).click();
+        await page.getByText('10 of 10 left').waitFor();
         await signOut(tab);
 
         await givePassword(tab, email);
@@ -109,7 +109,7 @@ describe('a second factor in a browser', function () {
         const { cdp, authenticatorId } = await giveDevice(tab);
         await addPasskey(tab, 'laptop');
         await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
-        await page.getByRole('link', { name: 'I have kept them' }).click();
+        await page.getByRole('link', { name: 'I saved them' }).click();
         await page.getByRole('rowheader', { name: 'laptop' }).waitFor();
         await tab.look();
         const { credentials } = await cdp.send('WebAuthn.getCredentials', { authenticatorId });
@@ -124,14 +124,14 @@ describe('a second factor in a browser', function () {
 
         await world.clock.advance({ minutes: 16 });
         await page.goto(`${FACTORS}/totp`);
-        await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+        await page.getByRole('heading', { name: 'Confirm your identity' }).waitFor();
         await tab.look();
         await page.getByRole('button', { name: 'Use a passkey' }).click();
         await page.waitForURL(/\/factors\/totp$/);
 
         await page.goto(FACTORS);
         await page.getByRole('button', { name: 'Remove laptop' }).click();
-        await page.getByText('It is removed').waitFor();
+        await page.getByText('Removed.').waitFor();
         await signOut(tab);
         await page.goto('/login/passkey');
         await page.getByRole('button', { name: 'Use a passkey' }).click();
@@ -149,7 +149,7 @@ describe('a second factor in a browser', function () {
         await addPasskey(tab, 'laptop');
         await page.getByRole('heading', { name: 'Your recovery codes' }).waitFor();
         await addPasskey(tab, 'laptop again');
-        await page.getByText('has a passkey for your account already').waitFor();
+        await page.getByText('already has a passkey for your account').waitFor();
         await first.cdp.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId: first.authenticatorId });
         await giveDevice(tab);
         await addPasskey(tab, 'security key');
@@ -174,7 +174,7 @@ describe('a second factor in a browser', function () {
         await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false });
         await page.goto('/login/passkey');
         await page.getByRole('button', { name: 'Use a passkey' }).click();
-        await page.getByText('Your browser did not use a passkey').waitFor();
+        await page.getByText('No passkey was used').waitFor();
         await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true });
         // The original was used more often than this copy.
         const userId = await userOf(world, email);

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { generate } from 'otplib';
 import { PAGES } from '../../api/dashboard/pages.ts';
-import { createKey } from '../../shared/store/keys.ts';
-import { join } from '../../shared/store/workspaces.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { join } from '../../shared/store/accounts/workspaces.ts';
 import { withKey } from '../support/people.ts';
 import { newTestSecretKeys } from '../support/secrets.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -43,18 +43,28 @@ describe('a second factor', function () {
         return codeNow(secret);
     };
 
+    const shownSecret = async (person: Visitor) => {
+        const { html } = await person.get(`${FACTORS}/totp`);
+        return (/<pre id="totp-secret"[^>]*><code>([^<]+)/.exec(html)?.[1] ?? '').replaceAll(' ', '');
+    };
+
     /** Turns an authenticator app on; resolves with its secret and the recovery codes. */
     async function turnOn(person: Visitor): Promise<{ secret: string; codes: string[] }> {
-        const { html } = await person.get(`${FACTORS}/totp`);
-        const secret = (/<pre id="totp-secret"[^>]*><code>([^<]+)/.exec(html)?.[1] ?? '').replaceAll(' ', '');
+        const secret = await shownSecret(person);
         const done = await person.send(`${FACTORS}/totp`, { code: await codeNow(secret) }, { from: FACTORS });
         const codes = (/<pre id="recovery-codes"[^>]*><code>([^<]+)/.exec(done.html)?.[1] ?? '').trim().split('\n');
         return { secret, codes };
     }
 
-    async function withApp() {
-        const email = freshAddress();
+    async function confirmed(email: string): Promise<Visitor> {
         const person = await signUp(world, email);
+        await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
+        return person;
+    }
+
+    async function withApp({ isConfirmed = true } = {}) {
+        const email = freshAddress();
+        const person = isConfirmed ? await confirmed(email) : await signUp(world, email);
         return { email, person, userId: await userOf(world, email), ...(await turnOn(person)) };
     }
 
@@ -72,7 +82,7 @@ describe('a second factor', function () {
     describe('by an authenticator app', () => {
         it('is set up with a secret, a link, a QR code and a first code, and gives ten recovery codes', async () => {
             const email = freshAddress();
-            const person = await signUp(world, email);
+            const person = await confirmed(email);
             const { html } = await person.get(`${FACTORS}/totp`);
             expect(html).to.include('otpauth://totp/').and.include('<svg').and.include('totp-secret');
             expect((await person.send(`${FACTORS}/totp`, { code: '000000' })).status).to.equal(422);
@@ -81,8 +91,34 @@ describe('a second factor', function () {
             expect(codes).to.have.length(10);
             expect(new Set(codes).size).to.equal(10);
             for (const code of codes) expect(code).to.match(/^[a-z2-9]{4}(-[a-z2-9]{4}){3}$/);
-            expect(wordsOf((await person.get(FACTORS)).html)).to.include('10 of 10 are left');
+            expect(wordsOf((await person.get(FACTORS)).html)).to.include('10 of 10 left');
             for (const code of codes) expect((await person.get(FACTORS)).html).to.not.include(code);
+        });
+
+        it('gets another secret than the one that an ended session was shown, or that nobody used for an hour', async () => {
+            const email = freshAddress();
+            const person = await confirmed(email);
+            const { browser: thief } = await givePassword(email);
+            const read = await shownSecret(thief);
+            expect(read).to.match(/^[A-Z2-7]{32}$/);
+            expect(await shownSecret(person)).to.equal(read);
+            await person.send('/dashboard/settings/sessions', {});
+            const second = await shownSecret(person);
+            expect([second === read, await mayEnter(thief)]).to.deep.equal([false, false]);
+
+            const { browser: another } = await givePassword(email);
+            expect(await shownSecret(another)).to.equal(second);
+            const { html } = await person.get('/dashboard/settings');
+            const [, end = ''] = /action="([^"]+\/sessions\/ses_[^"]+\/end)"/.exec(html) ?? [];
+            await person.send(end, {});
+            const third = await shownSecret(person);
+            expect([third === second, await mayEnter(another)]).to.deep.equal([false, false]);
+
+            await world.clock.advance({ minutes: 61 });
+            await person.send('/dashboard/confirm', { password: PASSWORD });
+            expect(await shownSecret(person))
+                .to.match(/^[A-Z2-7]{32}$/)
+                .and.not.equal(third);
         });
 
         it('is asked for after the password, which alone lets nobody in', async () => {
@@ -141,7 +177,7 @@ describe('a second factor', function () {
             const browser = visitor(world);
             await browser.send('/forgot', { email }, { from: '/forgot' });
             let letter = await mail.letterTo(email);
-            while (letter.subject !== 'Choose a new password') letter = await mail.letterTo(email);
+            while (letter.subject !== 'Reset your password') letter = await mail.letterTo(email);
             const token = new URL(letter.link ?? '', world.base).searchParams.get('token') ?? '';
             const asked = await browser.send('/reset', { token, password: 'another long sentence' }, { from: letter.link ?? '' });
             expect([asked.status, await mayEnter(browser)]).to.deep.equal([200, false]);
@@ -151,7 +187,7 @@ describe('a second factor', function () {
 
         it('ends the other sessions, which had proved a password alone', async () => {
             const email = freshAddress();
-            const person = await signUp(world, email);
+            const person = await confirmed(email);
             const { browser: other } = await givePassword(email);
             expect(await mayEnter(other)).to.equal(true);
             await turnOn(person);
@@ -159,11 +195,13 @@ describe('a second factor', function () {
         });
 
         it('is mailed about to confirmed addresses alone', async () => {
-            const { email, person } = await withApp();
+            const { email, person } = await withApp({ isConfirmed: false });
             await person.send(`${FACTORS}/totp/remove`);
-            const { email: sentinel } = await withApp();
+            const { email: sentinel } = await withApp({ isConfirmed: false });
             await mail.letterTo(sentinel);
-            expect(mail.letters.filter(({ to }) => to === email).map(({ subject }) => subject)).to.deep.equal(['Confirm your address']);
+            expect(mail.letters.filter(({ to }) => to === email).map(({ subject }) => subject)).to.deep.equal([
+                'Confirm your email address',
+            ]);
         });
 
         it('waits for no code where the password was changed meanwhile', async () => {
@@ -174,7 +212,7 @@ describe('a second factor', function () {
         });
 
         it('that a stranger set up on an address that is not theirs goes with the stranger', async () => {
-            const { email } = await withApp();
+            const { email } = await withApp({ isConfirmed: false });
             const { link = '' } = await mail.letterTo(email);
             const token = new URL(link, world.base).searchParams.get('token') ?? '';
             const owner = visitor(world);
@@ -193,7 +231,7 @@ describe('a second factor', function () {
             expect((await person.send(`${FACTORS}/totp/remove`)).to).to.match(/^\/dashboard\/confirm/);
             await person.send('/dashboard/confirm', { password: PASSWORD });
             expect((await person.send(`${FACTORS}/totp/remove`)).to).to.equal(FACTORS);
-            expect((await mail.letterTo(email)).text).to.include('was removed from your account');
+            expect((await mail.letterTo(email)).text).to.include('was removed from your Routebook account');
             expect((await givePassword(email)).asked.to).to.equal('/dashboard');
         });
 
@@ -219,7 +257,7 @@ describe('a second factor', function () {
             expect((await giveCode(await givePassword(email), code)).status).to.equal(422);
             let letter = await mail.letterTo(email);
             while (letter.subject !== 'A recovery code was used') letter = await mail.letterTo(email);
-            expect(letter.text).to.include('9 of them are left');
+            expect(letter.text).to.include('You have 9 left');
         });
 
         it('stops working when new ones are made', async () => {
@@ -268,7 +306,7 @@ describe('a second factor', function () {
                 if (page.audience === 'operator') expect(status, path).to.be.oneOf([303, 404]);
                 else expect([status, to], path).to.deep.equal([303, FACTORS]);
             }
-            expect(wordsOf((await member.get(FACTORS)).html)).to.include('need a second factor');
+            expect(wordsOf((await member.get(FACTORS)).html)).to.include('must have a second factor');
             expect((await withKey(world, apiKey).call('GET', '/v1/account')).status).to.equal(200);
             await turnOn(member);
             expect((await member.get('/dashboard/keys')).status).to.equal(200);
@@ -281,6 +319,50 @@ describe('a second factor', function () {
             expect((await member.get('/dashboard/keys')).status).to.equal(200);
             await look();
             expect((await member.get('/dashboard/keys')).to).to.equal(FACTORS);
+        });
+
+        it('of a workspace is demanded wherever it is named, while another one is looked at', async () => {
+            const { owner, member, memberId, workspaceId } = await team();
+            await turnOn(owner);
+            await owner.send('/dashboard/workspace/rename', { name: 'The Harbour' });
+            await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' });
+            await world.app.db.raw("update memberships set role = 'owner' where workspace_id = ? and user_id = ?", [workspaceId, memberId]);
+            const stays = async () => {
+                const { rows } = await world.app.db.raw('select name, demands_factor from workspaces where id = ?', [workspaceId]);
+                expect(rows[0]).to.deep.equal({ name: 'The Harbour', demands_factor: true });
+            };
+            for (const page of PAGES.filter(({ audience }) => Array.isArray(audience))) {
+                const path = pathOf(page, absentValues());
+                const asked = `${path}?workspace=${workspaceId}&_workspace=${workspaceId}`;
+                if (page.method === 'GET') {
+                    const { html } = await member.get(asked);
+                    const content = html.slice(html.indexOf('<main'));
+                    expect(content, path).to.not.include('The Harbour').and.not.include(workspaceId);
+                } else {
+                    const { status, to } = await member.send(path, { _workspace: workspaceId, name: 'Taken' }, { from: FACTORS });
+                    expect([status, to], path).to.deep.equal([303, FACTORS]);
+                }
+            }
+            expect((await member.get(`/upgrade?plan=starter&workspace=${workspaceId}`)).html).to.not.include('The Harbour');
+            await stays();
+            expect((await member.get('/dashboard/keys')).status).to.equal(200);
+            expect(wordsOf((await member.get(FACTORS)).html)).to.include('Members of The Harbour must have a second factor');
+        });
+
+        it('of a workspace keeps its members from leaving it by deleting their account', async () => {
+            const { owner, member, memberId, workspaceId } = await team();
+            await turnOn(owner);
+            await owner.send('/dashboard/workspace/factor', { demands_factor: 'yes' });
+            const refused = await member.send('/dashboard/settings/delete', { password: PASSWORD });
+            expect(refused.status).to.equal(422);
+            expect(wordsOf(refused.html)).to.include('Set up a second factor first');
+            const { rows } = await world.app.db.raw('select role from memberships where workspace_id = ? and user_id = ?', [
+                workspaceId,
+                memberId,
+            ]);
+            expect(rows).to.have.length(1);
+            await turnOn(member);
+            expect((await member.send('/dashboard/settings/delete', { password: PASSWORD })).to).to.equal('/');
         });
 
         it('is demanded by owners alone who have one themselves', async () => {
@@ -318,7 +400,7 @@ describe('a second factor', function () {
 
     it('that is a passkey is taken in place of a code: the password alone does not do', async () => {
         const email = freshAddress();
-        await signUp(world, email);
+        await confirmed(email);
         await givePasskey(world, await userOf(world, email));
         const { asked, browser } = await givePassword(email);
         expect([asked.status, await mayEnter(browser)]).to.deep.equal([200, false]);
@@ -333,7 +415,7 @@ describe('a second factor', function () {
         const bare = await openWorld({ workers: 0, config: { publicUrl: 'http://routebook.example' } });
         try {
             const person = await signUp(bare);
-            expect(wordsOf((await person.get(`${FACTORS}/passkey`)).html)).to.include('with https only');
+            expect(wordsOf((await person.get(`${FACTORS}/passkey`)).html)).to.include('Passkeys need HTTPS');
             expect((await visitor(bare).get('/login/passkey')).html).to.not.include('data-passkey');
         } finally {
             await bare.close();

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { findSignedIn, forgetExpired } from '../../shared/store/web-sessions.ts';
+import { findSignedIn, forgetExpired } from '../../shared/store/accounts/user-sessions.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type MailServer, openMailServer } from './support/mail-server.ts';
 import { userOf } from './support/settled.ts';
-import { freshAddress, PASSWORD, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+import { freshAddress, PASSWORD, signUp, signUpByMail, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
 const SETTINGS = '/dashboard/settings';
-const NEWS = 'A new browser signed in';
+const NEWS = 'New sign-in to your account';
 
 describe('sessions', function () {
     this.timeout(60_000);
@@ -31,11 +31,8 @@ describe('sessions', function () {
         (await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? ''))?.sessionId ?? '';
 
     async function confirmed(address = '192.0.2.1') {
-        const email = freshAddress();
-        const person = await signUp(world, email, { address });
-        await mail.letterTo(email);
-        await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
-        return { email, person };
+        const person = await signUpByMail(world, mail, { address });
+        return { email: person.email, person };
     }
 
     it('are listed with browser, address and last use', async () => {
@@ -51,7 +48,7 @@ describe('sessions', function () {
         const moved = visitor(world, { address: '203.0.113.45' });
         for (const [name, value] of person.cookies) moved.cookies.set(name, value);
         await moved.get(SETTINGS);
-        const sessions = wordsOf((await moved.get(SETTINGS)).html).split('Last sign-ins')[0];
+        const sessions = wordsOf((await moved.get(SETTINGS)).html).split('Recent sign-ins')[0];
         expect(sessions).to.include('203.0.113.45').and.not.include('192.0.2.45');
     });
 
@@ -111,9 +108,9 @@ describe('sessions', function () {
 
     it('leave a list of the last twenty sign-ins: when, from where, in which browser and how', async () => {
         const { email, person } = await confirmed('192.0.2.60');
-        expect(wordsOf((await person.get(SETTINGS)).html)).to.match(/Last sign-ins .*192\.0\.2\.60 sign-up/);
+        expect(wordsOf((await person.get(SETTINGS)).html)).to.match(/Recent sign-ins .*192\.0\.2\.60 mailed link/);
         await signIn(visitor(world, { address: '198.51.100.61' }), email);
-        expect(wordsOf((await person.get(SETTINGS)).html)).to.match(/198\.51\.100\.61 password .*192\.0\.2\.60 sign-up/);
+        expect(wordsOf((await person.get(SETTINGS)).html)).to.match(/198\.51\.100\.61 password .*192\.0\.2\.60 mailed link/);
         for (let time = 0; time < 20; time++) await signIn(visitor(world), email);
         const { rows } = await world.app.db.raw('select from sign_ins where user_id = ?', [await userOf(world, email)]);
         expect(rows).to.have.length(20);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { isOperator } from '../../api/dashboard/operators.ts';
-import { createKey } from '../../shared/store/keys.ts';
-import { findSignedIn } from '../../shared/store/web-sessions.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { findSignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { newTestSecretKeys } from '../support/secrets.ts';
@@ -71,7 +71,7 @@ describe('an address that somebody else signed up with', function () {
             const owner = visitor(world);
             expect(wordsOf((await owner.get(link)).html))
                 .to.include('Is this your address?')
-                .and.include('Set a new password');
+                .and.include('Set new password');
             expect((await owner.send('/verify', { token }, { from: link })).status).to.equal(422);
             expect((await owner.send('/verify', { token, password: 'a guess at it' }, { from: link })).status).to.equal(422);
             expect((await owner.send('/verify', { token, new_password: 'short' }, { from: link })).status).to.equal(422);
@@ -149,7 +149,7 @@ describe('an address that somebody else signed up with', function () {
         async function reset(email: string, fields: Record<string, string> = {}) {
             await visitor(world).send('/forgot', { email }, { from: '/forgot' });
             let letter = await mail.letterTo(email);
-            while (letter.subject !== 'Choose a new password') letter = await mail.letterTo(email);
+            while (letter.subject !== 'Reset your password') letter = await mail.letterTo(email);
             const { link = '' } = letter;
             const owner = visitor(world);
             const page = wordsOf((await owner.get(link)).html);
@@ -168,7 +168,7 @@ describe('an address that somebody else signed up with', function () {
             const { email, squatter, key, link } = await squat();
             await squatter.get(link);
             const { page } = await reset(email);
-            expect(page).to.include('Revoke my keys');
+            expect(page).to.include('revoke my API keys');
             expect(await works(key)).to.equal(true);
             await reset(email, { revoke_keys: 'yes' });
             await stopsWorking(key);
@@ -190,7 +190,7 @@ describe('an address that somebody else signed up with', function () {
             const owner = visitor(world);
             expect(wordsOf((await owner.get(link)).html))
                 .to.include('Is this your address?')
-                .and.not.include('Set a new password');
+                .and.not.include('Set new password');
             expect((await owner.send('/verify', { token }, { from: link })).status).to.equal(422);
             expect((await owner.send('/verify', { token, new_password: OWN_PASSWORD }, { from: link })).status).to.equal(422);
             expect(await holds(elsewhere)).to.equal(false);

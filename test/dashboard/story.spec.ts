@@ -70,14 +70,13 @@ describe('a new user, in a browser', function () {
         await tab.page.getByLabel('Email').fill(email);
         await tab.page.getByLabel('Password').fill(PASSWORD);
         await tab.page.getByRole('button', { name: 'Create account' }).click();
-        await tab.page.waitForURL('**/dashboard');
+        await tab.page.getByRole('heading', { name: 'Check your email' }).waitFor();
         await tab.look();
     }
 
     async function confirm(tab: Tab, email: string): Promise<void> {
-        expect(await tab.page.getByText('Confirm your address.').isVisible()).to.equal(true);
         await tab.visit((await mail.letterTo(email)).link ?? '');
-        expect(await tab.page.getByText('Thank you: this address is confirmed.').isVisible()).to.equal(true);
+        await tab.page.getByText('Your account is ready.').waitFor();
     }
 
     /** Makes a key; resolves with it and with the line that is shown beside it, as the button copies it. */
@@ -85,7 +84,7 @@ describe('a new user, in a browser', function () {
         const { page, context } = tab;
         await page.getByRole('main').getByRole('link', { name: 'New key' }).first().click();
         await page.getByLabel('Name').fill(name);
-        await page.getByRole('button', { name: 'Make the key' }).click();
+        await page.getByRole('button', { name: 'Create key' }).click();
         await page.getByRole('heading', { name: 'Your new key' }).waitFor();
         await tab.look();
         await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -111,7 +110,7 @@ describe('a new user, in a browser', function () {
 
         const { apiKey, line } = await makeKey(tab, 'my laptop');
         await page.getByRole('link', { name: 'See the call arrive' }).click();
-        await page.getByText('No call yet.').waitFor();
+        await page.getByText('No calls yet.').waitFor();
         expect(line).to.match(/^curl /);
         expect(await runLine(line)).to.have.nested.property('meta.credits_used', 1);
         // It comes by itself, without a reload.
@@ -119,7 +118,7 @@ describe('a new user, in a browser', function () {
         await tab.visit('/dashboard');
         expect(await page.locator('.figure-big').textContent()).to.equal('1,049');
         expect(await page.getByText('999 of 1,000', { exact: true }).first().isVisible()).to.equal(true);
-        expect(await page.getByRole('heading', { name: 'First steps' }).count()).to.equal(0);
+        expect(await page.getByRole('heading', { name: 'Get started' }).count()).to.equal(0);
         await page.getByRole('link', { name: 'Usage', exact: true }).click();
         await page.getByRole('link', { name: 'Request log' }).click();
         const call = page.getByRole('row').filter({ hasText: 'shop.test' });
@@ -127,7 +126,7 @@ describe('a new user, in a browser', function () {
         await tab.look();
 
         await page.getByRole('link', { name: 'Invite', exact: true }).click();
-        expect(await page.getByText('Nobody signed up by your link yet.').isVisible()).to.equal(true);
+        expect(await page.getByText('Nobody has signed up with your link yet.').isVisible()).to.equal(true);
         await tab.look();
         const friend = await tabOfSomebodyNew('10.77.0.2');
         await friend.visit(new URL((await page.locator('#invite-link').textContent()) ?? '').pathname);
@@ -135,8 +134,13 @@ describe('a new user, in a browser', function () {
         const theirs = freshAddress();
         await fillIn(friend, theirs);
         await confirm(friend, theirs);
-        expect(await runLine((await makeKey(friend, 'first')).line)).to.have.property('success', true);
+        const { line: theirLine } = await makeKey(friend, 'first');
+        expect(await runLine(theirLine)).to.have.property('success', true);
         await friend.close();
+        await tab.visit('/dashboard/invite');
+        expect(await page.locator('#came').innerText()).to.include('0 credits');
+        await world.clock.advance({ days: 1 });
+        expect(await runLine(theirLine)).to.have.property('success', true);
         await tab.visit('/dashboard/invite');
         expect(await page.locator('#came').innerText()).to.include('100 credits');
         await tab.visit('/dashboard');
@@ -149,7 +153,7 @@ describe('a new user, in a browser', function () {
         await page.waitForURL(/\/dashboard\/billing$/);
         await tab.look();
         const billing = await page.locator('main').innerText();
-        expect(billing).to.include('$49').and.include('15,000 of 15,000').and.include('60 a minute').and.include('15,150');
+        expect(billing).to.include('$49').and.include('15,000 of 15,000').and.include('60 calls a minute').and.include('15,150');
         const caller = withKey(world, apiKey);
         await eventually(
             async () => (await caller.call('GET', '/v1/account')).body['data'] as Account,
@@ -179,13 +183,15 @@ describe('a new user, in a browser', function () {
         const { page } = tab;
         const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
         await tab.visit('/signup');
-        await page.keyboard.type(freshAddress());
+        const email = freshAddress();
+        await page.keyboard.type(email);
         await page.keyboard.press('Tab');
         await page.keyboard.type(PASSWORD);
         await page.keyboard.press('Enter');
-        await page.waitForURL('**/dashboard');
+        await page.getByRole('heading', { name: 'Check your email' }).waitFor();
+        await tab.visit((await mail.letterTo(email)).link ?? '');
         await page.keyboard.press('Tab');
-        expect(await focused()).to.equal('Skip to the content');
+        expect(await focused()).to.equal('Skip to content');
         await page.keyboard.press('Enter');
         expect(await page.evaluate('document.activeElement.id')).to.equal('main');
         await page.locator('.person-menu summary').focus();
@@ -225,7 +231,7 @@ describe('a new user, in a browser', function () {
         await signUpIn(owner, email);
         await owner.visit((await mail.letterTo(email)).link ?? '');
         await owner.visit('/dashboard/workspace');
-        await owner.page.getByRole('button', { name: 'Make the invitation' }).click();
+        await owner.page.getByRole('button', { name: 'Create invitation' }).click();
         const link = new URL((await owner.page.locator('#invitation-link').textContent()) ?? '').pathname;
         await owner.look();
 
@@ -236,12 +242,12 @@ describe('a new user, in a browser', function () {
         await colleague.page.getByLabel('Email').fill(theirs);
         await colleague.page.getByLabel('Password').fill(PASSWORD);
         await colleague.page.getByRole('button', { name: 'Create account' }).click();
-        await colleague.page.getByText('Confirm your address before you join').waitFor();
+        await colleague.page.getByRole('heading', { name: 'Check your email' }).waitFor();
         await colleague.look();
         await colleague.visit((await mail.letterTo(theirs)).link ?? '');
         await colleague.visit(link);
         await colleague.page.getByRole('button', { name: `Join as ${theirs}` }).click();
-        await colleague.page.getByText('Welcome: you are a member now.').waitFor();
+        await colleague.page.getByText('Welcome! You are now a member.').waitFor();
         await colleague.look();
 
         await owner.visit('/dashboard/workspace');
@@ -250,7 +256,7 @@ describe('a new user, in a browser', function () {
         await owner.look();
         await row.getByLabel('Role').selectOption('admin');
         await row.getByRole('button', { name: 'Change role' }).click();
-        await owner.page.getByText('The role is changed.').waitFor();
+        await owner.page.getByText('Role changed.').waitFor();
         await owner.close();
         await colleague.close();
     });

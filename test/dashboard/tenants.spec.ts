@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import type { Page } from '../../api/dashboard/page.ts';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { newWebToken } from '../../shared/domain/web-token.ts';
-import { giveNotice } from '../../shared/store/notices.ts';
-import { endSessions } from '../../shared/store/web-sessions.ts';
+import { newWebToken } from '../../shared/domain/accounts/web-token.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { giveNotice } from '../../shared/store/accounts/notices.ts';
+import { endSessions } from '../../shared/store/accounts/user-sessions.ts';
 import { aPackage } from '../support/schemas.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';

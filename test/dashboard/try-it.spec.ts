@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
-import { createKey, revokeKey } from '../../shared/store/keys.ts';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
 import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
 import { openShop, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
@@ -60,7 +60,7 @@ describe('trying an endpoint on its page', function () {
         const before = await left(userId);
         const sent = asked('/products/31');
         const priced = await person.send(at('product'), { step: 'price', key: keyId, 'param-0': '31' });
-        expect(wordsOf(priced.html)).to.include('This would be sent').and.include('/products/31').and.include('at most 1 credit');
+        expect(wordsOf(priced.html)).to.include('Review the call').and.include('/products/31').and.include('up to 1 credit');
         expect([await left(userId), asked('/products/31') - sent]).to.deep.equal([before, 0]);
 
         const done = await person.send(at('product'), offered(priced.html));
@@ -72,7 +72,7 @@ describe('trying an endpoint on its page', function () {
         );
 
         const again = await person.send(at('product'), offered(priced.html));
-        expect(wordsOf(again.html)).to.include('This call was made before').and.include('Product 31');
+        expect(wordsOf(again.html)).to.include('You already made this call').and.include('Product 31');
         expect([before - (await left(userId)), asked('/products/31') - sent]).to.deep.equal([1, 1]);
     });
 
@@ -80,12 +80,12 @@ describe('trying an endpoint on its page', function () {
         const { person, userId, keyId } = await newcomer();
         const sent = asked('/echo/orders');
         const priced = await person.send(at('order'), { step: 'price', key: keyId, 'param-0': '7' });
-        expect(wordsOf(priced.html)).to.include('cannot be taken back').and.include('"product": 7');
+        expect(wordsOf(priced.html)).to.include('cannot be undone').and.include('"product": 7');
         const unsure = await person.send(at('order'), offered(priced.html));
         expect(unsure.status).to.equal(422);
-        expect(wordsOf(unsure.html)).to.include('Say that you mean it.');
+        expect(wordsOf(unsure.html)).to.include('Please confirm that you want to send this.');
         const unpriced = await person.send(at('order'), { ...offered(priced.html), once: '', sure: 'yes' });
-        expect(wordsOf(unpriced.html)).to.include('This would be sent');
+        expect(wordsOf(unpriced.html)).to.include('Review the call');
         expect(asked('/echo/orders')).to.equal(sent);
 
         const before = await left(userId);
@@ -98,7 +98,7 @@ describe('trying an endpoint on its page', function () {
         const { person, keyId } = await newcomer();
         for (const [value, problem] of [
             ['', 'Fill this in.'],
-            ['seven', 'This takes a number.'],
+            ['seven', 'Enter a number.'],
             ['0', 'must be &gt;= 1'],
             ['7.5', 'integer'],
             ['9007199254740993', 'more digits than are kept'],
@@ -109,7 +109,7 @@ describe('trying an endpoint on its page', function () {
             if (value !== '') expect(html).to.include(`value="${value}"`);
         }
         const { html } = await person.send(at('echo'), { step: 'price', key: keyId, 'param-0': 'a', 'param-1': 'not json' });
-        expect(wordsOf(html)).to.include('This takes JSON').and.include('not json');
+        expect(wordsOf(html)).to.include('Enter JSON').and.include('not json');
     });
 
     it('is free where it fails, and says the code', async () => {
@@ -139,7 +139,7 @@ describe('trying an endpoint on its page', function () {
         for (const [who, key] of tries) {
             const { status, html } = await who.send(at('product'), { step: 'price', key, 'param-0': '1' });
             expect(status).to.equal(422);
-            expect(wordsOf(html)).to.include('Choose one of your keys');
+            expect(wordsOf(html)).to.include('Choose one of your active keys');
         }
     });
 
@@ -148,7 +148,7 @@ describe('trying an endpoint on its page', function () {
         await world.app.db.raw('update credit_accounts set per_minute = 2 where id = ?', [userId]);
         const fields = { step: 'price', key: keyId, 'param-0': '1' };
         const words = async () => wordsOf((await person.send(at('product'), fields)).html);
-        expect([await words(), await words()].every((text) => text.includes('This would be sent'))).to.equal(true);
+        expect([await words(), await words()].every((text) => text.includes('Review the call'))).to.equal(true);
         expect(await words()).to.include('RATE_LIMITED');
     });
 
@@ -183,11 +183,11 @@ describe('trying an endpoint on its page', function () {
             await tab.page.keyboard.press('Enter');
             await tab.page.getByLabel('product').fill('12');
             await tab.page.keyboard.press('Enter');
-            await tab.page.getByText('cannot be taken back').waitFor();
+            await tab.page.getByText('cannot be undone').waitFor();
             await tab.look();
             await tab.page.getByLabel('Yes, send it to shop.test').press('Space');
             await tab.page.keyboard.press('Enter');
-            await tab.page.getByRole('heading', { name: 'Answer' }).waitFor();
+            await tab.page.getByRole('heading', { name: 'Response' }).waitFor();
             await tab.look();
             expect(await tab.page.locator('pre.sheet').first().textContent()).to.include('"method": "POST"');
             await tab.close();

@@ -66,7 +66,7 @@ describe('the usage of a workspace', function () {
             .and.to.match(/<rect class="tone-bad"/);
         expect(wordsOf(html)).to.include(`${SHOP} product 3 100 % 3`);
         expect(wordsOf((await ada.get('/dashboard/usage?by=key')).html)).to.include('laptop');
-        expect(wordsOf((await ada.get('/dashboard/usage?endpoint=nothing')).html)).to.include('No such call in this time');
+        expect(wordsOf((await ada.get('/dashboard/usage?endpoint=nothing')).html)).to.include('No matching calls');
     });
 
     it('lists each call with status, code, cost and duration, and narrows by site, endpoint, key, outcome and day', async () => {
@@ -89,7 +89,7 @@ describe('the usage of a workspace', function () {
         expect(await logOf(`?key=${bob.values.key_id}`)).to.have.length(0);
         const { html } = await ada.get(`/dashboard/usage/calls?site=${SHOP}&outcome=failed`);
         expect(wordsOf(html)).to.include(`${SHOP} status 502 UPSTREAM_STATUS 0`);
-        expect(wordsOf((await ada.get('/dashboard/usage/calls?site=nowhere.example')).html)).to.include('No such call');
+        expect(wordsOf((await ada.get('/dashboard/usage/calls?site=nowhere.example')).html)).to.include('No matching calls');
     });
 
     it('goes on to older calls page by page, each once', async () => {
@@ -214,9 +214,9 @@ describe('the usage of a workspace', function () {
         }
         const { html } = await ada.get('/dashboard/statement');
         const words = wordsOf(html);
-        expect(words).to.include('Allowance of the month').and.to.include('Bonus for the first call').and.to.include('Charged 4');
+        expect(words).to.include('Monthly allowance').and.to.include('Bonus for the first call').and.to.include('Charged 4');
         expect(words)
-            .to.include(`Left ${balance?.available.toLocaleString('en-US')}`)
+            .to.include(`Available ${balance?.available.toLocaleString('en-US')}`)
             .and.to.include('Allowance resets');
     });
 
@@ -225,7 +225,7 @@ describe('the usage of a workspace', function () {
         const link = /href="(\/dashboard\/usage\/calls\?call=op_\w+)"/.exec(html)?.[1] ?? '';
         expect(wordsOf((await ada.get(link)).html)).to.include(SHOP);
         const foreign = wordsOf((await bob.get(link)).html);
-        expect(foreign).to.include('No such call').and.not.to.include(SHOP);
+        expect(foreign).to.include('No matching calls').and.not.to.include(SHOP);
     });
 
     it('goes through a long statement page by page, with the same balances', async () => {
@@ -239,8 +239,8 @@ describe('the usage of a workspace', function () {
         let path: string | undefined = '/dashboard/statement';
         while (path !== undefined) {
             const { html } = await ada.get(path);
-            shown.push(...[...html.matchAll(/data-label="Balance after it">([\d,]+)</g)].map(([, text = '']) => text.replace(',', '')));
-            path = /href="([^"]*)">Older movements/.exec(html)?.[1];
+            shown.push(...[...html.matchAll(/data-label="Balance">([\d,]+)</g)].map(([, text = '']) => text.replace(',', '')));
+            path = /href="([^"]*)">Older transactions/.exec(html)?.[1];
         }
         expect(shown.length).to.be.greaterThan(60);
         expect(shown).to.deep.equal((await rowsOf('/dashboard/statement.csv')).map((move) => move['balance']));
@@ -278,7 +278,7 @@ describe('the usage of a workspace', function () {
         for (const person of [member, clerk]) await lookAt(person, ada.workspaceId);
         expect(wordsOf((await member.get('/dashboard/usage')).html))
             .to.include('Your calls')
-            .and.to.include('No call in this time');
+            .and.to.include('No calls in this period');
         expect(await logOf('', member)).to.have.length(0);
         expect((await clerk.get('/dashboard/usage')).status).to.equal(403);
         expect((await clerk.get('/dashboard/usage/calls.csv')).status).to.equal(403);

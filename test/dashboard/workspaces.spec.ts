@@ -1,10 +1,14 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { expect } from 'chai';
-import { inviteToWorkspace, MOST_INVITATIONS } from '../../shared/store/invitations.ts';
-import { createKey } from '../../shared/store/keys.ts';
-import { findSignedIn, type SignedIn } from '../../shared/store/web-sessions.ts';
-import { addWorkspace, type Role } from '../../shared/store/workspaces.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
+import { inviteToWorkspace, listInvitations, MOST_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
+import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import { addWorkspace, type Role } from '../../shared/store/accounts/workspaces.ts';
 import { eventually } from '../support/eventually.ts';
+import { holdMails, mailsTo } from '../support/mails.ts';
 import { withKey } from '../support/people.ts';
+import { findPlanted, readStored } from '../support/stored.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { freshAddress, hiddenOf, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
 
@@ -37,6 +41,13 @@ describe('workspaces on the dashboard', function () {
         return new URL(wordsOf(/<pre[^>]*id="invitation-link"[^>]*>([\s\S]*?)<\/pre>/.exec(html)?.[1] ?? '')).pathname;
     }
 
+    const waitingForLocks = async () => {
+        const { rows } = await world.app.db.raw<{ rows: [{ count: number }] }>(
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return rows[0].count;
+    };
+
     async function team(role: Role): Promise<{ owner: Visitor; member: Visitor; workspaceId: string; memberId: string }> {
         const owner = await confirmed();
         const member = await confirmed();
@@ -51,7 +62,7 @@ describe('workspaces on the dashboard', function () {
         for (const path of ['/dashboard/workspace/rename', '/dashboard/workspaces']) {
             for (const name of ['Routebook', 'R0utebооk official']) {
                 const { status, html } = await owner.send(path, { name });
-                expect([status, wordsOf(html).includes('may be taken for Routebook')], `${path} ${name}`).to.deep.equal([422, true]);
+                expect([status, wordsOf(html).includes('could be mistaken for Routebook')], `${path} ${name}`).to.deep.equal([422, true]);
             }
         }
         expect((await me(owner)).workspaces.map(({ name }) => name).join()).to.match(/^workspace-/);
@@ -63,7 +74,7 @@ describe('workspaces on the dashboard', function () {
         const link = await invitation(owner, 'admin');
         expect(wordsOf((await visitor(world).get(link)).html))
             .to.include('Join The Harbour')
-            .and.include('Sign in first');
+            .and.include('Sign in or sign up');
         const [first, second] = [await confirmed(), await confirmed()];
         const answers = await Promise.all([first.send(link, {}, { from: link }), second.send(link, {}, { from: link })]);
         expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([303, 404]);
@@ -79,10 +90,10 @@ describe('workspaces on the dashboard', function () {
         const other = await confirmed();
         const refused = await other.send(link);
         expect(refused.status).to.equal(403);
-        expect(wordsOf(refused.html)).to.include('This invitation is for another address');
+        expect(wordsOf(refused.html)).to.include('This invitation is not for');
         const guest = await signUp(world, email);
         const early = await guest.send(link);
-        expect(wordsOf(early.html)).to.include('Confirm your address before you join');
+        expect(wordsOf(early.html)).to.include('Confirm your email address before you join');
         expect((await me(guest)).workspaces).to.have.length(1);
         await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
         expect((await guest.send(link, {}, { from: link })).to).to.equal('/dashboard');
@@ -106,6 +117,45 @@ describe('workspaces on the dashboard', function () {
         expect((await visitor(world).get(own)).status).to.equal(200);
     });
 
+    it('make no invitation for somebody who was put out while it was under way', async () => {
+        const { owner, member: admin, workspaceId, memberId } = await team('admin');
+        await admin.send('/dashboard/switch', { workspace: workspaceId });
+        const answers: Promise<{ status: number }>[] = [];
+        await world.app.db.transaction(async (trx) => {
+            await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+            const forms = [
+                () => owner.send(`/dashboard/workspace/members/${memberId}/remove`),
+                () => admin.send('/dashboard/workspace/invitations', { email: '', role: 'admin' }),
+            ];
+            for (const send of forms) {
+                answers.push(send());
+                await eventually(waitingForLocks, (count) => count === answers.length, 10_000);
+            }
+        });
+        const [removed, invited] = await Promise.all(answers);
+        expect([removed?.status, invited?.status]).to.deep.equal([303, 422]);
+        expect(await listInvitations(world.app.db, workspaceId)).to.deep.equal([]);
+    });
+
+    it('take no form of somebody who was put out while it arrived', async () => {
+        const { owner, member: admin, workspaceId, memberId } = await team('admin');
+        await admin.send('/dashboard/switch', { workspace: workspaceId });
+        const { html } = await admin.get('/dashboard/workspace');
+        const body = new URLSearchParams({ _form: hiddenOf(html, '_form') ?? '', _workspace: workspaceId, name: 'Mine still' }).toString();
+        const cookie = [...admin.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+        const form = request(new URL('/dashboard/workspace/rename', world.base), {
+            method: 'POST',
+            headers: { cookie, 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length },
+        });
+        const answered = once(form, 'response');
+        form.write(body.slice(0, 10));
+        expect((await owner.send(`/dashboard/workspace/members/${memberId}/remove`)).status).to.equal(303);
+        form.end(body.slice(10));
+        const [{ statusCode }] = await answered;
+        expect(statusCode).to.equal(404);
+        expect((await me(owner)).current?.name).to.not.equal('Mine still');
+    });
+
     it('show the role that each member has, whatever was chosen in another form of the page', async () => {
         const owner = await confirmed();
         const { html } = await owner.send('/dashboard/workspace/invitations', { email: '', role: 'billing' });
@@ -126,7 +176,7 @@ describe('workspaces on the dashboard', function () {
 
     it('can only be invited to by a confirmed address', async () => {
         const person = await signUp(world);
-        expect(wordsOf((await person.get('/dashboard/workspace')).html)).to.include('Invitations need a confirmed address of yours.');
+        expect(wordsOf((await person.get('/dashboard/workspace')).html)).to.include('Confirm your email address to send invitations.');
         expect((await person.send('/dashboard/workspace/invitations', { email: '', role: 'member' })).status).to.equal(422);
     });
 
@@ -168,7 +218,7 @@ describe('workspaces on the dashboard', function () {
         const { userId } = await me(owner);
         const { status, html } = await owner.send(`/dashboard/workspace/members/${userId}/role`, { role: 'member' });
         expect(status).to.equal(422);
-        expect(wordsOf(html)).to.include('keeps at least one owner');
+        expect(wordsOf(html)).to.include('needs at least one owner');
         expect((await me(owner)).current?.role).to.equal('owner');
     });
 
@@ -246,7 +296,7 @@ describe('workspaces on the dashboard', function () {
         }
         const { status, html } = await person.send('/dashboard/workspaces', { name: 'One too many' });
         expect(status).to.equal(422);
-        expect(wordsOf(html)).to.include('You are in 20 workspaces already');
+        expect(wordsOf(html)).to.include('You can be in at most 20 workspaces');
     });
 
     it('are at most twenty for one person, however many invitations are used at once', async () => {
@@ -262,15 +312,42 @@ describe('workspaces on the dashboard', function () {
         expect(wordsOf(refused?.html ?? '')).to.include('You are in too many workspaces');
     });
 
+    it('keep of an invitation what opens nothing: its link cannot be made from a copy of the database', async () => {
+        const owner = await confirmed();
+        await owner.send('/dashboard/workspace/rename', { name: 'The {token}' });
+        const email = freshAddress();
+        await holdMails(world.app);
+        const link = await invitation(owner, 'member', email);
+        const [letter] = await mailsTo(world.app, email);
+        // The mail as it waits, opened: the link is made when it is sent.
+        expect(letter?.body).to.include('/invite/{token}').and.not.include(link);
+        const token = link.slice('/invite/'.length);
+        expect(findPlanted(await readStored(world.app, world.logged), { token, mac: token.slice(22) })).to.deep.equal([]);
+        const { rows } = await world.app.db.raw<{ rows: { id: string; token_hash: Buffer }[] }>(
+            'select id, token_hash from workspace_invitations where address = ?',
+            [email],
+        );
+        const [{ id, token_hash: hash }] = rows as [{ id: string; token_hash: Buffer }];
+        const guesses = [
+            id,
+            hash.toString('base64url'),
+            hash.toString('hex'),
+            token.slice(0, 22),
+            `${token.slice(0, 22)}${'A'.repeat(43)}`,
+        ];
+        for (const guess of guesses) expect((await visitor(world).get(`/invite/${guess}`)).status, guess).to.equal(404);
+        expect((await visitor(world).get(link)).status).to.equal(200);
+    });
+
     it('have at most fifty open invitations, however many are made at once', async () => {
         const owner = await confirmed();
         const { userId, current } = await me(owner);
         const order = { workspaceId: current?.workspaceId ?? '', role: 'member', email: undefined, by: userId } as const;
         const made = await Promise.all(Array.from({ length: MOST_INVITATIONS + 8 }, () => inviteToWorkspace(world.app.db, order)));
-        expect(made.filter((token) => token !== undefined)).to.have.length(MOST_INVITATIONS);
+        expect(made.filter(({ ok }) => ok)).to.have.length(MOST_INVITATIONS);
         const { status, html } = await owner.send('/dashboard/workspace/invitations', { email: '', role: 'member' });
         expect(status).to.equal(422);
-        expect(wordsOf(html)).to.include('At most 50 invitations are open at a time.');
+        expect(wordsOf(html)).to.include('You can have at most 50 pending invitations.');
     });
 
     it('that somebody left all of are made anew', async () => {
@@ -283,7 +360,7 @@ describe('workspaces on the dashboard', function () {
         expect((await member.get('/dashboard')).to).to.equal('/dashboard/workspace');
         expect((await member.get('/dashboard/keys')).to).to.equal('/dashboard/workspace');
         const page = await member.get('/dashboard/workspace');
-        expect(wordsOf(page.html)).to.include('You are in no workspace.');
+        expect(wordsOf(page.html)).to.include('You have no workspace.');
         expect((await member.send('/dashboard/workspaces', { name: 'Again' })).to).to.equal('/dashboard/workspace');
         expect((await member.get('/dashboard')).status).to.equal(200);
     });

@@ -2,6 +2,7 @@ const FETCH = 'test/api/fetch.spec.ts';
 const WALKS = 'test/api/fetch-pages.spec.ts';
 const PAGED = 'test/workers/pages.spec.ts';
 const CREDITS = 'test/store/credits.spec.ts';
+const OWED = 'test/store/owed-bonuses.spec.ts';
 const EARNED = 'test/store/first-fetch.spec.ts';
 const PRICES = 'test/domain/pricing.spec.ts';
 const SITES = 'test/hostile/upstreams.spec.ts';
@@ -76,8 +77,16 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'The first charged fetch of a person': [[EARNED, 'are in its own answer already', 'are not earned by a fetch that failed']],
     'A person whom you invited': [
-        [EARNED, 'come with the first charged fetch of the invited, whatever the inviter did', 'end at 20 a month'],
-        ['test/dashboard/invitations.spec.ts', 'earns 100 with the first fetch of whoever came by the link, and says what came of it'],
+        [EARNED, 'come with the charged fetch of the invited on a second day, whatever the inviter did', 'end at 20 a month'],
+        ['test/dashboard/invitations.spec.ts', 'earns 100 when whoever came by the link calls on a second day, and says what came of it'],
+    ],
+    'Where more than five sign up': [
+        [
+            'test/dashboard/invitations.spec.ts',
+            'earns for five people of one IPv4 /24, and says so; each earns the 50 of a first call',
+            'earns for five people of one IPv6 /48',
+            'earns for five people of one mail domain that is no public provider, whichever of its names',
+        ],
     ],
     'The first schema of a domain': [
         [
@@ -86,6 +95,12 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
             'is paid at publishing for two domains',
         ],
     ],
+    'Where nothing of the package': [[OWED, 'is paid with the first charged call by another account where nothing can be verified']],
+    'A bonus counts in the month': [
+        [EARNED, 'are counted in the month in which they are paid'],
+        [OWED, 'is counted in the month in which it is paid, and ends at ten'],
+    ],
+    'An operator who blocks a domain': [[OWED, 'is taken once, however many ask at the same time', 'is at most what is left of the bonus']],
     'While a workspace is on Free': [
         ['test/api/account.spec.ts', 'shares credits and limits over the free workspaces of one person, and names the key that asks'],
         ['test/store/accounts.spec.ts', 'changes plan with its workspace, and bonus goes to whoever pays'],

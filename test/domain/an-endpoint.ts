@@ -1,4 +1,4 @@
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { Endpoint, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 
 /** An endpoint of shop.example as publishing would leave it; say only what matters. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isWellFormedKey, keyHash, keyPrefix, newApiKey } from '../../shared/domain/api-key.ts';
+import { isWellFormedKey, keyHash, keyPrefix, newApiKey } from '../../shared/domain/accounts/api-key.ts';
 
 describe('an API key', () => {
     it('has the prefix that secret scanners look for, thirty random characters and six that check them', () => {

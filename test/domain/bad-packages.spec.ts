@@ -443,7 +443,9 @@ const FORBIDDEN_HEADERS =
     'host connection Keep-Alive TE trailer transfer-encoding upgrade content-length content-encoding accept-encoding range if-none-match if-range expect ' +
     'User-Agent cookie Cookie2 authorization proxy-authorization proxy-connection forwarded x-forwarded-for X-Forwarded-Host x-real-ip metadata-flavor ' +
     'metadata x-aws-ec2-metadata-token x-google-metadata-request sec-websocket-key x-api-key x-auth-token x-csrf-token x-http-method-override true-client-ip ' +
-    'x-rapidapi-key x-consumer-key x-pass';
+    'x-rapidapi-key x-consumer-key x-pass ' +
+    // CGI, WSGI, PHP and Rack read these as the names with hyphens.
+    'x_http_method_override X_Forwarded_For x.original.url cf_connecting_ip content_length x-tunneled-method';
 
 const HEADERS: Row[] = [
     ...FORBIDDEN_HEADERS.split(' ').map(

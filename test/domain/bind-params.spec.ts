@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { bindParams, type ValidateValue } from '../../shared/domain/bind-params.ts';
-import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import { bindParams, type ValidateValue } from '../../shared/domain/fetch/bind-params.ts';
+import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import type { Endpoint, JsonObject, PackageEndpoint, Values } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, pathParam, queryParam } from './an-endpoint.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recogniseWall } from '../../shared/domain/blocked-page.ts';
+import { recogniseWall } from '../../shared/domain/fetch/blocked-page.ts';
 import { NO_WALLS, WALLS } from './walls.ts';
 
 describe('bot walls and captchas', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { encodeForm, fillTemplate, flatBody, placeholderIn } from '../../shared/domain/body-template.ts';
+import { encodeForm, fillTemplate, flatBody, placeholderIn } from '../../shared/domain/fetch/body-template.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
 const NAMES = new Set(['q', 'page', 'filter']);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ACCEPT_ENCODING, buildPrepareRequest, buildRequest, buildUrl, encodeSegment } from '../../shared/domain/build-request.ts';
+import { ACCEPT_ENCODING, buildPrepareRequest, buildRequest, buildUrl, encodeSegment } from '../../shared/domain/fetch/build-request.ts';
 import type { JsonObject, PackageEndpoint, UpstreamRequest } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, pathParam, queryParam } from './an-endpoint.ts';
 import { checkBuiltUrls } from './built-urls.ts';

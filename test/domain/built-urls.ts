@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { bindParams } from '../../shared/domain/bind-params.ts';
-import { buildUrl } from '../../shared/domain/build-request.ts';
+import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
+import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { anEndpoint, pathParam, queryParam } from './an-endpoint.ts';
 

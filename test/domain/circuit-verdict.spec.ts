@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { circuitVerdict } from '../../shared/domain/circuit-verdict.ts';
-import type { FetchFailure, FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { FetchFailure, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { circuitVerdict } from '../../shared/domain/fetch/circuit-verdict.ts';
 import { REFUSALS, type RefusalCode } from '../../shared/refusals.ts';
 import { success } from '../queue/jobs.ts';
 

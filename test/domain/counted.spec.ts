@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { counted } from '../../shared/domain/counted.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
 
 describe('a number in a message', () => {
     it('is one of a thing, and otherwise so many of them', () => {

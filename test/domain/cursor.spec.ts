@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { openCursor, sealCursor } from '../../shared/domain/cursor.ts';
+import { openCursor, sealCursor } from '../../shared/domain/search/cursor.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
 const key = randomBytes(32);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readEmail } from '../../shared/domain/email.ts';
+import { readEmail } from '../../shared/domain/accounts/email.ts';
 
 function normalised(text: string): string | undefined {
     const email = readEmail(text);
@@ -24,6 +24,19 @@ describe('an email address', () => {
 
     it('is written to as its owner wrote it', () => {
         expect(readEmail(' Ada+News@Example.com')).to.include({ ok: true, address: 'Ada+News@Example.com' });
+    });
+
+    it('is written to at the domain that it counts for, where IDNA reads another one than stands there', () => {
+        for (const [written, address] of [
+            ['ada@exam\u00adple.com', 'ada@example.com'],
+            ['ada@\uff45xample.com', 'ada@example.com'],
+            ['ada@example\u3002com', 'ada@example.com'],
+            ['ada@Bücher.example', 'ada@Bücher.example'],
+            ['ada@bu\u0308cher.example', 'ada@bu\u0308cher.example'],
+            ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
+        ] as const) {
+            expect(readEmail(written), written).to.include({ ok: true, address });
+        }
     });
 
     it('is refused where it is none', () => {

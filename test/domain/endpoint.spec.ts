@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 
 const read = (fields: Partial<PackageEndpoint> = {}) =>

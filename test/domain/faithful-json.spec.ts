@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isFaithful } from '../../shared/domain/faithful-json.ts';
+import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 
 const isFaithfulText = (text: string) => isFaithful(text, JSON.parse(text));
 

@@ -1,4 +1,4 @@
-import { checkPackage, type PackageContext, type PackageVerdict } from '../../shared/domain/package-rules.ts';
+import { checkPackage, type PackageContext, type PackageVerdict } from '../../shared/domain/package/rules.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 
 /** A package that uses most of the format and breaks none of its rules; made anew for every caller. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkIntent } from '../../shared/domain/intent.ts';
+import { checkIntent } from '../../shared/domain/search/intent.ts';
 
 const code = (text: string | undefined): string => {
     const checked = checkIntent(text);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BODY_BOUNDS, isJsonTooDeep, jsonProblem, jsonProblems, PARAM_BOUNDS } from '../../shared/domain/json-bounds.ts';
+import { BODY_BOUNDS, isJsonTooDeep, jsonProblem, jsonProblems, PARAM_BOUNDS } from '../../shared/domain/json/json-bounds.ts';
 
 function nested(levels: number): unknown {
     let value: unknown = 1;
@@ -24,6 +24,15 @@ describe('the bounds of JSON values', () => {
         expect(jsonProblem(object(1001))).to.include({ path: '', code: 'TOO_COMPLEX' });
         expect(jsonProblem({ a: object(500), b: [object(498)] })).to.equal(undefined);
         expect(jsonProblem({ a: object(500), b: [object(499)] })).to.include({ path: '/b/0', code: 'TOO_COMPLEX' });
+    });
+
+    it('count items over the whole value where they are bounded', () => {
+        const bounds = { ...PARAM_BOUNDS, maxItems: 10 };
+        const list = (items: number) => Array.from({ length: items }, () => 1);
+        expect(jsonProblem(list(10), bounds)).to.equal(undefined);
+        expect(jsonProblem(list(11), bounds)).to.include({ path: '', code: 'TOO_COMPLEX' });
+        expect(jsonProblem({ a: list(5), b: { c: list(6) } }, bounds)).to.include({ path: '/b/c', code: 'TOO_COMPLEX' });
+        expect(jsonProblem(list(100_000))).to.equal(undefined);
     });
 
     it('count text in bytes of UTF-8', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { explainBySchema, judgeBySchema } from '../../shared/domain/json-schema/interpret.ts';
-import { openPatternWork } from '../../shared/domain/json-schema/patterns.ts';
-import { isSimple } from '../../shared/domain/json-schema/simple.ts';
-import { checkJsonSchema, compileJsonSchema } from '../../shared/domain/json-schema.ts';
+import { explainBySchema, judgeBySchema } from '../../shared/domain/json/schema/interpret.ts';
+import { createPatternWork } from '../../shared/domain/json/schema/patterns.ts';
+import { isSimple } from '../../shared/domain/json/schema/simple.ts';
+import { checkJsonSchema, compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import type { Json, JsonObject, JsonSchema } from '../../shared/domain/types.ts';
 
 /** The linter takes an object that has it for a promise. */
@@ -434,12 +434,14 @@ describe('the check of a schema', () => {
         const text = Array.from({ length: 20_000 }, (_, place) => ((place * place * 7919) % 10_007 < 5000 ? 'a' : 'b')).join('');
         const allOf = [600, 601, 602].map((count) => ({ not: { pattern: `a[ab]{${count}}[^ab]` } }));
         expect(codes({ allOf }, { forParam: true })).to.deep.equal([]);
-        const work = openPatternWork();
+        const work = createPatternWork();
         expect(compileJsonSchema({ allOf })(text, work)).to.deep.equal({
             ok: false,
             errors: [{ path: '', message: 'takes too much work to hold against the patterns', keyword: 'pattern' }],
         });
-        expect(compileJsonSchema({ pattern: '^[A-Za-z0-9+/]*={0,2}$' })('A'.repeat(60_000), openPatternWork())).to.deep.equal({ ok: true });
+        expect(compileJsonSchema({ pattern: '^[A-Za-z0-9+/]*={0,2}$' })('A'.repeat(60_000), createPatternWork())).to.deep.equal({
+            ok: true,
+        });
     });
 });
 

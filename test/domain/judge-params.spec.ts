@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openParamJudge } from '../../shared/domain/judge-params.ts';
+import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
 import { goodPackage, judge } from './good-package.ts';
 
 describe('params whose schemas cost something to judge', () => {
@@ -21,7 +21,7 @@ describe('params whose schemas cost something to judge', () => {
     });
 
     it('are judged by simple schemas in any number, and told why they do not fit 20 times', () => {
-        const validate = openParamJudge();
+        const validate = createParamJudge();
         const verdicts = Array.from({ length: 1000 }, (_, place) => validate({ type: 'string', maxLength: place + 1 }, place));
         const messages = verdicts.flatMap((verdict) => (verdict.ok ? [] : verdict.errors.map(({ message }) => message)));
         expect(messages).to.have.length(1000);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import { LazyEndpoints } from '../../shared/domain/large-package.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import { LazyEndpoints } from '../../shared/domain/package/large-package.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 

@@ -1,9 +1,9 @@
 import { domainToASCII } from 'node:url';
 import { expect } from 'chai';
-import { likeness, resembles, skeletonOf } from '../../shared/domain/look-alike.ts';
+import { resemblance, resembles, skeletonOf } from '../../shared/domain/site/look-alike.ts';
 
 const ascii = (name: string) => domainToASCII(name);
-const like = (name: string, other: string, isWellKnown = false) => likeness(ascii(name), ascii(other), isWellKnown);
+const like = (name: string, other: string, isWellKnown = false) => resemblance(ascii(name), ascii(other), isWellKnown);
 
 describe('a name that may be taken for another', () => {
     it('has letters of other scripts, accents, digits or pairs that look like letters, or hyphens more', () => {

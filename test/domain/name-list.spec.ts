@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { holdsName, joinNames, type NameList, readNames } from '../../shared/domain/name-list.ts';
-import { shippedReserved, userContentHosts } from '../../shared/reserved-names.ts';
+import { holdsName, joinNames, type NameList, readNames } from '../../shared/domain/site/name-list.ts';
+import { shippedReserved, userContentHosts } from '../../shared/platform/reserved-names.ts';
 
 const listOf = (text: string): NameList => {
     const read = readNames(text);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { exportOpenApi } from '../../shared/domain/openapi-export.ts';
+import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
 import type { Json, JsonObject, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import { STARTERS } from '../starter/packages.ts';
 import { anyPackage } from '../support/any-package.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import { comparePackages, greatestUnits } from '../../shared/domain/package-diff.ts';
+import { comparePackages, greatestUnits } from '../../shared/domain/package/diff.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 
 const search: PackageEndpoint = {

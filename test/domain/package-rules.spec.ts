@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { LIMITS_IN_WORDS } from '../../shared/domain/package-rules/limits.ts';
+import { LIMITS_IN_WORDS } from '../../shared/domain/package/rules/limits.ts';
 import { DETAIL_CODES } from '../../shared/refusals.ts';
 import { DROP, editedPackage, faultsOf, goodPackage, judge } from './good-package.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { buildRequest } from '../../shared/domain/build-request.ts';
-import { atFirstPage, atPage } from '../../shared/domain/pages.ts';
+import { buildRequest } from '../../shared/domain/fetch/build-request.ts';
+import { atFirstPage, atPage } from '../../shared/domain/fetch/pages.ts';
 import type { Json, JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, queryParam } from './an-endpoint.ts';
 

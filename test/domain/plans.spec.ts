@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ANONYMOUS, figuresFor, PLANS, planAbove, windowsOf } from '../../shared/domain/plans.ts';
+import { ANONYMOUS, figuresFor, PLANS, planAbove, windowsOf } from '../../shared/domain/accounts/plans.ts';
 
 describe('the plans', () => {
     it('cost and allow what the price list says', () => {

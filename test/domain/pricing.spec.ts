@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { costOf, greatestUnits, limitsFor, type Order, type Price, priceOrder } from '../../shared/domain/pricing.ts';
+import { costOf, greatestUnits, limitsFor, type Order, type Price, priceOrder } from '../../shared/domain/package/pricing.ts';
 import type { Endpoint, PackageEndpoint } from '../../shared/domain/types.ts';
 import { anEndpoint, queryParam } from './an-endpoint.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { checkIntent } from '../../shared/domain/intent.ts';
-import { rankEndpoints, soughtWords } from '../../shared/domain/ranking.ts';
-import { tokensOf } from '../../shared/domain/tokens.ts';
+import { checkIntent } from '../../shared/domain/search/intent.ts';
+import { rankEndpoints, soughtWords } from '../../shared/domain/search/ranking.ts';
+import { tokensOf } from '../../shared/domain/search/tokens.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, queryParam } from './an-endpoint.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { roundedNumbers } from '../../shared/domain/rounded-numbers.ts';
+import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 
 const placesOf = (text: string) => roundedNumbers(text).map(({ path }) => path);
 

@@ -1,6 +1,14 @@
 import { expect } from 'chai';
-import { EARLIER_SCOPES, EVERY_SCOPE, FIRST_SCOPES, isWider, openScopes, readScopeList, type Scopes } from '../../shared/domain/scopes.ts';
-import { readScopes, scopeText } from '../../shared/domain/scopes-text.ts';
+import {
+    EARLIER_SCOPES,
+    EVERY_SCOPE,
+    FIRST_SCOPES,
+    isWider,
+    prepareScopes,
+    readScopeList,
+    type Scopes,
+} from '../../shared/domain/accounts/scopes.ts';
+import { readScopes, scopeText } from '../../shared/domain/accounts/scopes-text.ts';
 
 describe('scopes of a key', () => {
     it('begin with what the dashboard gives, and are wider only where something is added', () => {
@@ -31,11 +39,11 @@ describe('scopes of a key', () => {
     });
 
     it('know addresses in any spelling, and no others', () => {
-        const { allowsAddress } = openScopes({ ...EVERY_SCOPE, ip_allow: ['192.0.2.0/24', '2001:db8::/32', '::ffff:198.51.100.0/120'] });
+        const { allowsAddress } = prepareScopes({ ...EVERY_SCOPE, ip_allow: ['192.0.2.0/24', '2001:db8::/32', '::ffff:198.51.100.0/120'] });
         for (const address of ['192.0.2.255', '::ffff:192.0.2.1', '2001:DB8::1', '198.51.100.9'])
             expect(allowsAddress(address)).to.equal(true);
         for (const address of ['192.0.3.0', '2001:db9::1', 'nonsense', '', '198.51.101.0']) expect(allowsAddress(address)).to.equal(false);
-        expect(openScopes(EVERY_SCOPE).allowsAddress('203.0.113.1')).to.equal(true);
+        expect(prepareScopes(EVERY_SCOPE).allowsAddress('203.0.113.1')).to.equal(true);
     });
 
     it('are read from lists as people write them, bounded and normalised', () => {

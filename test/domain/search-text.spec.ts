@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readSearch, searchEntry, slipsAllowed, spellings } from '../../shared/domain/search-text.ts';
+import { readSearch, searchEntry, slipsAllowed, spellings } from '../../shared/domain/search/search-text.ts';
 
 const termsOf = (text: string) => readSearch(text)?.terms.map((term) => term.text);
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 
 /** Put together here, so that scanners of repositories do not mistake the tests for leaks. */
 const filler = (length: number) => 'a1B2c3D4e5F6g7H8i9J0'.repeat(20).slice(0, length);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { isOnDomain, normaliseSite, registrableDomain } from '../../shared/domain/site-name.ts';
+import { isOnDomain, normaliseSite, registrableDomain } from '../../shared/domain/site/site-name.ts';
 
 const SITES: [written: string, site: string, registrable: string][] = [
     ['example.com', 'example.com', 'example.com'],

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { didYouMean } from '../../shared/domain/suggestions.ts';
+import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 
 const NAMES = ['search_products', 'product_detail', 'list_reviews', 'submit_review', 'cart', 'add_to_cart'];
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { CATEGORIES, isCategory, leavesOf, pathsUnder } from '../../shared/domain/taxonomy.ts';
+import { CATEGORIES, isCategory, leavesOf, pathsUnder } from '../../shared/domain/package/taxonomy.ts';
 
 describe('the intent taxonomy', () => {
     it('has the twenty parents of the contract, each with children', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { normaliseNewlines, textProblem } from '../../shared/domain/text-rule.ts';
+import { normaliseNewlines, textProblem } from '../../shared/domain/text/text-rule.ts';
 
 describe('the text rule', () => {
     it('lets every language and every emoji through', () => {

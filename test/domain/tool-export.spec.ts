@@ -1,8 +1,8 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { exportOpenApi } from '../../shared/domain/openapi-export.ts';
-import { exportTools } from '../../shared/domain/tool-export.ts';
+import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
+import { exportTools } from '../../shared/domain/package/tool-export.ts';
 import type { Json, PackageDocument } from '../../shared/domain/types.ts';
 import { STARTERS } from '../starter/packages.ts';
 import { anyPackage } from '../support/any-package.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { FetchOutcome } from '../../shared/domain/fetch.ts';
-import { type FindingVerdict, outcomeOf, verdictOf } from '../../shared/domain/verification.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { type FindingVerdict, outcomeOf, verdictOf } from '../../shared/domain/package/verification.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
 
 const run = (calls: number, ...verdicts: FindingVerdict[]) =>

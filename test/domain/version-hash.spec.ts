@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import { versionHash } from '../../shared/domain/version-hash.ts';
 
 const small: PackageDocument = {
     format: 'routebook/1',

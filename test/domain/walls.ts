@@ -1,4 +1,4 @@
-import type { AnsweredPage, Fate } from '../../shared/domain/blocked-page.ts';
+import type { AnsweredPage, Fate } from '../../shared/domain/fetch/blocked-page.ts';
 
 /** An answer, what became of it, and what it is. */
 export interface Sample extends Partial<AnsweredPage> {

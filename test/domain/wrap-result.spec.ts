@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { cutResults, resultsAt, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { cutResults, resultsAt, wrapResult } from '../../shared/domain/wrap-result.ts';
 
 describe('the data of an answer', () => {
     it('is always an object', () => {

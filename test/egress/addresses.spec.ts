@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseEgressAllow } from '../../shared/domain/egress-allow.ts';
+import { parseEgressAllow } from '../../shared/domain/site/egress-allow.ts';
 import { classifyAddress, judgeDial, judgeUrl } from '../../workers/egress.ts';
 import { loopbackRules } from '../support/sites.ts';
 import { checkAddresses } from './address-table.ts';

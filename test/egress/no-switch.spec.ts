@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { readConfig } from '../../shared/config.ts';
+import { readConfig } from '../../shared/platform/config.ts';
 import { createConnector, EgressDenied } from '../../workers/egress.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 import { openSite, requestTo, type Site } from '../support/sites.ts';

@@ -8,10 +8,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import pg from 'pg';
-import { findHome } from '../../shared/embedded-postgres/home.ts';
-import { findPostmaster } from '../../shared/embedded-postgres/leftover.ts';
-import { findProcess } from '../../shared/embedded-postgres/processes.ts';
-import { findRunning, startEmbeddedPostgres } from '../../shared/embedded-postgres.ts';
+import { findHome } from '../../shared/platform/embedded-postgres/home.ts';
+import { findPostmaster } from '../../shared/platform/embedded-postgres/leftover.ts';
+import { findProcess } from '../../shared/platform/embedded-postgres/processes.ts';
+import { findRunning, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 
 describe('The embedded database', function () {
     // Making a cluster takes a second on an idle machine and ten on a busy one.
@@ -161,7 +161,7 @@ describe('The embedded database', function () {
 });
 
 const ELSEWHERE = `
-import { startEmbeddedPostgres } from '${new URL('../../shared/embedded-postgres.ts', import.meta.url)}';
+import { startEmbeddedPostgres } from '${new URL('../../shared/platform/embedded-postgres.ts', import.meta.url)}';
 try {
     const server = await startEmbeddedPostgres({ dataDir: process.argv[1], log: { info() {}, error() {} } });
     process.on('SIGTERM', () => server.stop().then(() => process.exit(0)));

@@ -79,7 +79,7 @@ export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<v
 }
 
 const LONGEST_MS = 15_000;
-/** Connections of each API; see shared/db.ts. */
+/** Connections of each API; see shared/platform/db.ts. */
 const POOL = 16;
 
 const refusedOf = (history: readonly Entry[]) => history.filter(({ status }) => status === 503).length / history.length;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import * as verification from '../../shared/store/verification.ts';
+import * as verification from '../../shared/store/registry/verification.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { MARKET, MARKET_HOSTS, type Market, marketPackage, openMarket, stall } from '../support/market.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
-import { createCleanup } from '../../shared/lifecycle.ts';
+import { createCleanup } from '../../shared/platform/lifecycle.ts';
 
 describe('Closing what was opened', () => {
     it('closes the last opened first', async () => {
@@ -131,7 +131,7 @@ function recorded() {
 /** A process whose start runs these statements and then says `ready`; its log goes to stdout. */
 function start(body: string, { graceMs = 5000 } = {}) {
     const program = `
-        import { runUntilSignal } from '${new URL('../../shared/lifecycle.ts', import.meta.url)}';
+        import { runUntilSignal } from '${new URL('../../shared/platform/lifecycle.ts', import.meta.url)}';
         const write = (fields, message) => console.log(message, fields.err?.message ?? '');
         setInterval(() => {}, 60_000);
         await runUntilSignal({

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.ts';
 import { type FaultBed, openFaultBed } from '../support/fault-bed.ts';
+import { needs } from '../support/system-programs.ts';
 import { fillPool, restartPostgres, slowPostgres } from './hurt-postgres.ts';
 import { killWorkers, pauseWorkers, replaceAll } from './hurt-processes.ts';
 import { emptyRedis, fillRedis } from './hurt-redis.ts';
@@ -10,7 +11,8 @@ describe('two APIs and two workers under load', function () {
     this.timeout(120_000);
     let bed: FaultBed;
 
-    before(async () => {
+    before(async function () {
+        needs(this, 'postgresql', 'redis');
         bed = await openFaultBed();
     });
 

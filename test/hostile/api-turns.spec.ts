@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { contentOf } from '../../shared/domain/package-content.ts';
+import { contentOf } from '../../shared/domain/package/content.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { publish } from '../../shared/store/publish.ts';
+import { publish } from '../../shared/store/registry/publish.ts';
 import { type MeasuredApi, startMeasuredApi, type Turns } from '../support/measured-api.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { HOSTILE_BODIES } from './bodies.ts';
+import { readsOf } from './publishing.ts';
 import { HOSTILE_PACKAGES, type HostilePackage } from './requests.ts';
 
-/** GOALS X1: milliseconds of CPU of one turn of an API's event loop, and the share of all turns that may take more than 25. */
+/** Goal X1: milliseconds of CPU of one turn of an API's event loop, and the share of all turns that may take more than 25. */
 const MOST_MS = 100;
 const SLOW = 0.001;
 
@@ -68,20 +70,19 @@ describe('an API that strangers send whatever takes long', function () {
                 judge(turns, `fetch ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`);
                 expect(result.status).to.be.oneOf(hostile.isTaken ? [200, 400, 404] : [422]);
             }
-            for (const path of [
-                `/v1/catalog/${site}?intent=find+words+of+this+site+please`,
-                `/v1/schemas/${site}`,
-                `/v1/schemas/${site}/package`,
-                `/v1/schemas/${site}/package?format=openapi`,
-                `/v1/schemas/${site}/package?format=tools`,
-                '/v1/schemas?limit=100',
-                `/v1/schemas/${site}/versions`,
-                `/registry/${site}`,
-            ]) {
+            for (const path of readsOf(site)) {
                 const { turns, result } = await api.during(() => send('GET', path));
                 expect(result.status, path).to.equal(200);
                 judge(turns, path);
             }
+        });
+    }
+
+    for (const { name, method, path, body, status } of HOSTILE_BODIES) {
+        it(`answers everybody else: ${name}`, async () => {
+            const { turns, result } = await api.during(() => send(method, path, body));
+            judge(turns, `${name}: ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`);
+            expect(result.status, JSON.stringify(result.body).slice(0, 500)).to.equal(status);
         });
     }
 

@@ -12,7 +12,7 @@ export type AnswerTime =
     /** The site makes us wait, for a bounded while. */
     | { afterMs: number; words: string };
 
-/** What the caller is told (CONTRACT 1.2 and 4). Whatever is not `success` is not billed. */
+/** What the caller is told (docs/api.md, "Error codes"). Whatever is not `success` is not billed. */
 export interface Expected {
     code: RefusalCode | 'success';
     time: AnswerTime;

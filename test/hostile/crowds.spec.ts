@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readConfig } from '../../shared/config.ts';
+import { readConfig } from '../../shared/platform/config.ts';
 import { freshAddress, PASSWORD, signUp, visitor } from '../dashboard/support/visitor.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';
@@ -50,7 +50,7 @@ describe('beside a crowd', function () {
     /** Does something while a crowd is there, and sends the crowd away. */
     async function beside<Result>({ run }: Crowd, work: () => Promise<Result>): Promise<Result> {
         const stop = new AbortController();
-        const running = run({ base: world.base, apiKey: crowd.apiKey ?? '', size: SIZE }, stop.signal);
+        const running = run({ base: world.base, apiKey: crowd.apiKey ?? '', size: SIZE, site: 'crowd.test' }, stop.signal);
         const gone = running.then(() => Promise.reject(new Error('the crowd went away')));
         try {
             return await Promise.race([work(), gone]);

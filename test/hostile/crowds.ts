@@ -1,34 +1,23 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newApiKey } from '../../shared/domain/api-key.ts';
+import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { aPackage } from '../support/schemas.ts';
 import { clientNumber, createSender, freshName } from './crowd-client.ts';
-
-/** Whom a crowd comes to, and the key of the account that it belongs to. */
-export interface Target {
-    base: string;
-    apiKey: string;
-    /** How many of it are on their way at once. */
-    size: number;
-}
-
-/** How often each status was heard; 0 stands for a connection that ended without an answer. */
-export type Heard = Map<number, number>;
+import { again, BREATH_MS, type Stranger, type Target } from './stranger.ts';
 
 /** What a stranger does with many hands at once. */
-export interface Crowd {
-    name: string;
-    /** Goes on until the signal. */
-    run(target: Target, until: AbortSignal): Promise<Heard>;
+export interface Crowd extends Stranger {
+    kind: 'crowd';
 }
 
 type Sender = ReturnType<typeof createSender>;
 
 const INTENT = encodeURIComponent('find the price of one product today');
 const PASSWORD = 'four words for a crowd';
-/** Refused at once, a crowd would only be busy with itself. */
-const BREATH_MS = 5;
+
+const LARGE = ['/docs', '/v1/openapi.json', '/llms.txt', '/docs/errors', '/registry', '/v1/schemas?limit=100', '/v1/errors', '/'];
 
 /** A new row is one entry here; specs and benches run all of them. */
 export const CROWDS: readonly Crowd[] = [
@@ -44,24 +33,37 @@ export const CROWDS: readonly Crowd[] = [
         const body = aPackage(`${freshName()}.test`);
         return sender.call('POST', '/v1/schemas?dry_run=true', { apiKey, body });
     }),
-    crowd('changes of maintainers of one account', async (sender, { apiKey }) => {
-        const site = await publishOne(sender, apiKey);
-        return () => sender.call('PUT', `/v1/schemas/${site}/maintainers/wsp_${freshName()}`, { apiKey });
-    }),
-    crowd('schema requests of one account', async (sender, { apiKey }) => () => {
-        const body = { domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' };
-        return sender.call('POST', '/v1/schema-requests', { apiKey, body });
-    }),
+    variant(
+        crowd('changes of maintainers of one account', async (sender, { apiKey }) => {
+            const site = await publishOne(sender, apiKey);
+            return () => sender.call('PUT', `/v1/schemas/${site}/maintainers/wsp_${freshName()}`, { apiKey });
+        }),
+    ),
+    variant(
+        crowd('schema requests of one account', async (sender, { apiKey }) => () => {
+            const body = { domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' };
+            return sender.call('POST', '/v1/schema-requests', { apiKey, body });
+        }),
+    ),
     crowd('schema requests of many clients without a key', async (sender) => (turn) => {
         const body = { domain: `${freshName()}.test`, task: 'Read the price of every pair of shoes once a day.' };
         return sender.call('POST', '/v1/schema-requests', { body, from: clientNumber(turn) });
     }),
-    crowd('keys that nobody has', async (sender) => () => sender.call('GET', '/v1/account', { apiKey: newApiKey() })),
-    crowd('catalog look-ups of sites that are not there', async (sender, { apiKey }) => () => {
-        return sender.call('GET', `/v1/catalog/${freshName()}.test?intent=${INTENT}`, { apiKey });
-    }),
-    crowd('fetches with bodies that are wrong', async (sender, { apiKey }) => () => {
-        return sender.call('POST', '/v1/fetch', { apiKey, body: { site: 7, [freshName()]: true } });
+    variant(crowd('health checks without end', async (sender) => () => sender.call('GET', '/livez'))),
+    variant(crowd('keys that nobody has', async (sender) => () => sender.call('GET', '/v1/account', { apiKey: newApiKey() }))),
+    variant(
+        crowd('catalog look-ups of sites that are not there', async (sender, { apiKey }) => () => {
+            return sender.call('GET', `/v1/catalog/${freshName()}.test?intent=${INTENT}`, { apiKey });
+        }),
+    ),
+    variant(
+        crowd('fetches with bodies that are wrong', async (sender, { apiKey }) => () => {
+            return sender.call('POST', '/v1/fetch', { apiKey, body: { site: 7, [freshName()]: true } });
+        }),
+    ),
+    crowd('reads of everything large that needs no key', async (sender) => (turn) => {
+        const path = LARGE[turn % LARGE.length] ?? '/docs';
+        return sender.send(path, { from: clientNumber(turn % 50), headers: { 'accept-encoding': turn % 2 === 0 ? 'gzip' : 'identity' } });
     }),
     crowd('right passwords of four accounts', async (sender) => {
         const emails = await Promise.all(Array.from({ length: 4 }, (_, number) => signUp(sender, clientNumber(1000 + number))));
@@ -76,13 +78,15 @@ export const CROWDS: readonly Crowd[] = [
         return () => browser.submit('/forgot', { email: `${freshName()}@crowd.example` });
     }),
     crowd('sign-ups', async (sender) => (turn) => signUpFrom(sender, clientNumber(turn % 50))),
-    crowd('forms of one person', async (sender) => {
-        const browser = sender.openBrowser(clientNumber(2000));
-        await browser.open('/signup');
-        await browser.submit('/signup', { email: `${freshName()}@crowd.example`, password: PASSWORD });
-        await browser.open('/dashboard/settings');
-        return () => browser.submit('/dashboard/keys', { name: 'one of many', expires: 'never' });
-    }),
+    variant(
+        crowd('forms of one person', async (sender) => {
+            const browser = sender.openBrowser(clientNumber(2000));
+            await browser.open('/signup');
+            await browser.submit('/signup', { email: `${freshName()}@crowd.example`, password: PASSWORD });
+            await browser.open('/dashboard/settings');
+            return () => browser.submit('/dashboard/keys', { name: 'one of many', expires: 'never' });
+        }),
+    ),
     crowd('calls with one Idempotency-Key', async (sender, { apiKey }) => {
         const headers = {
             authorization: `Bearer ${apiKey}`,
@@ -97,10 +101,12 @@ export const CROWDS: readonly Crowd[] = [
         () => clientNumber(0),
         () => undefined,
     ),
-    sockets(
-        'idle connections of many clients',
-        (turn) => clientNumber(turn % 50),
-        () => undefined,
+    variant(
+        sockets(
+            'idle connections of many clients',
+            (turn) => clientNumber(turn % 50),
+            () => undefined,
+        ),
     ),
     sockets(
         'connections that send their headers byte by byte',
@@ -113,15 +119,45 @@ export const CROWDS: readonly Crowd[] = [
             }
         },
     ),
+    variant(
+        sockets(
+            'connections that send their bodies byte by byte',
+            (turn) => clientNumber(turn % 50),
+            async (socket, until) => {
+                socket.write(
+                    'POST /v1/schema-requests HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{',
+                );
+                while (!until.aborted && socket.writable) {
+                    socket.write(' ');
+                    await sleep(100, undefined, { signal: until }).catch(() => undefined);
+                }
+            },
+        ),
+    ),
+    variant(
+        sockets(
+            'forms that stop in the middle of their way',
+            (turn) => clientNumber(turn % 50),
+            (socket) =>
+                void socket.write(
+                    `POST /login HTTP/1.1\r\nHost: a\r\nContent-Type: ${FORM}\r\nContent-Length: 60000\r\n\r\nemail=${'a'.repeat(30_000)}`,
+                ),
+        ),
+    ),
     sockets(
-        'connections that send their bodies byte by byte',
+        'requests that nobody reads the answers of',
         (turn) => clientNumber(turn % 50),
-        async (socket, until) => {
-            socket.write('POST /v1/schema-requests HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{');
-            while (!until.aborted && socket.writable) {
-                socket.write(' ');
-                await sleep(100, undefined, { signal: until }).catch(() => undefined);
-            }
+        (socket) => {
+            socket.pause();
+            socket.write('GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(50));
+        },
+    ),
+    sockets(
+        'packages that never arrive whole',
+        (turn) => clientNumber(turn % 50),
+        (socket, _until, { apiKey }) => {
+            const head = ['POST /v1/schemas HTTP/1.1', 'Host: a', `Authorization: Bearer ${apiKey}`, 'Content-Type: application/json'];
+            socket.write(`${head.join('\r\n')}\r\nContent-Length: ${PACKAGE_BYTES}\r\n\r\n${' '.repeat(PACKAGE_BYTES / 4)}`);
         },
     ),
     sockets(
@@ -137,58 +173,50 @@ export const HARMLESS: Crowd = crowd(
     async (sender) => (turn) => sender.send('/livez', { from: clientNumber(turn % 50) }),
 );
 
+function variant(one: Crowd): Crowd {
+    return { ...one, isVariant: true };
+}
+
 /** A crowd whose every member does the same again and again. */
 function crowd(name: string, prepare: (sender: Sender, target: Target) => Promise<(turn: number) => Promise<{ status: number }>>): Crowd {
     return {
         name,
+        kind: 'crowd',
         async run(target, until) {
-            const sender = createSender(target.base, until);
-            const act = await prepare(sender, target);
-            const heard: Heard = new Map();
-            let turns = 0;
-            const member = async () => {
-                while (!until.aborted) {
-                    const { status } = await act(turns++);
-                    if (until.aborted) return;
-                    heard.set(status, (heard.get(status) ?? 0) + 1);
-                    await sleep(BREATH_MS);
-                }
-            };
-            await Promise.all(Array.from({ length: target.size }, member));
-            return heard;
+            const act = await prepare(createSender(target.base, until), target);
+            return again(target, until, act);
         },
     };
 }
 
 /** A crowd of bare connections: each that ends is followed by another one. */
-function sockets(name: string, from: (turn: number) => string, act: (socket: Socket, until: AbortSignal) => unknown): Crowd {
+function sockets(
+    name: string,
+    from: (turn: number) => string,
+    act: (socket: Socket, until: AbortSignal, target: Target) => unknown,
+): Crowd {
     return {
         name,
-        async run({ base, size }, until) {
-            const { hostname: host, port } = new URL(base);
-            const heard: Heard = new Map();
-            let turns = 0;
-            const member = async () => {
-                while (!until.aborted) {
-                    const socket = connect({ host, port: Number(port), localAddress: from(turns++) });
-                    const ended = new Promise<void>((resolve) => socket.on('error', () => undefined).once('close', () => resolve()));
-                    socket.resume();
-                    const over = () => socket.destroy();
-                    until.addEventListener('abort', over, { once: true });
-                    await Promise.race([once(socket, 'connect').catch(() => undefined), ended]);
-                    void act(socket, until);
-                    await ended;
-                    until.removeEventListener('abort', over);
-                    if (until.aborted) return;
-                    heard.set(0, (heard.get(0) ?? 0) + 1);
-                    await sleep(BREATH_MS);
-                }
-            };
-            await Promise.all(Array.from({ length: size }, member));
-            return heard;
+        kind: 'crowd',
+        run(target, until) {
+            const { hostname: host, port } = new URL(target.base);
+            return again(target, until, async (turn) => {
+                const socket = connect({ host, port: Number(port), localAddress: from(turn) });
+                const ended = new Promise<void>((resolve) => socket.on('error', () => undefined).once('close', () => resolve()));
+                socket.resume();
+                const over = () => socket.destroy();
+                until.addEventListener('abort', over, { once: true });
+                await Promise.race([once(socket, 'connect').catch(() => undefined), ended]);
+                void act(socket, until, target);
+                await ended;
+                until.removeEventListener('abort', over);
+                return { status: 0 };
+            });
         },
     };
 }
+
+const FORM = 'application/x-www-form-urlencoded';
 
 async function publishOne(sender: Sender, apiKey: string): Promise<string> {
     const site = `${freshName()}.test`;

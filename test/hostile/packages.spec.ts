@@ -4,8 +4,12 @@ import { join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openSite, type Site } from '../support/sites.ts';
+import { watchTree } from '../support/tree-memory.ts';
 import { openWorld, type World } from '../support/world.ts';
+import { GROWN_BYTES } from './bomb-site.ts';
 import { type Bomb, HOSTILE_PACKAGES } from './packages.ts';
+import { PAGING_PACKAGES } from './paging.ts';
+import { bodyAt, packageOf } from './reading.ts';
 
 const MIB = 1024 * 1024;
 const SCALES = [1, 0.5, 2];
@@ -23,7 +27,7 @@ describe('a package that', () => {
         site = await openSite((request, response) => {
             const isBomb = request.url?.startsWith('/bomb') === true;
             response.writeHead(200, { 'content-type': isBomb ? served.contentType : 'application/json' });
-            response.end(isBomb ? served.body : '{"ok":true}');
+            response.end(isBomb ? bodyAt(served, request.url ?? '') : '{"ok":true}');
         });
         const hosts = new Map(['bombs.test', 'good.test'].map((name) => [name, ['127.0.0.1']]));
         world = await openWorld({ config: { egressHosts: hosts } });
@@ -39,28 +43,22 @@ describe('a package that', () => {
         await site.close();
     });
 
-    for (const { name, at, code } of HOSTILE_PACKAGES) {
+    for (const { name, at, code } of [...HOSTILE_PACKAGES, ...PAGING_PACKAGES]) {
         it(`${name} costs its caller nothing, and others nothing`, async function () {
             this.timeout(60_000);
             for (const scale of SCALES) {
                 served = at(scale);
-                const { response, pagination } = served;
-                const bomb = anEndpoint('bombs.test', {
-                    name: 'bomb',
-                    params: [],
-                    url: `http://bombs.test:${site.port}/bomb`,
-                    response,
-                    ...(pagination === undefined ? {} : { pagination }),
-                } as object);
-                const published = await mallory.publish(aPackage('bombs.test', { endpoints: [bomb] }));
+                const published = await mallory.publish(packageOf(served, 'bombs.test', site.port));
                 if (published.status >= 300) {
                     expect(scale, JSON.stringify(published.body)).to.equal(2);
                     continue;
                 }
                 const before = await balanceOf(mallory);
                 const greatest = watchChildren();
+                const watched = watchTree(process.pid);
                 const [answer, good] = await Promise.all([mallory.fetch('bombs.test', 'bomb'), ada.fetch('good.test', 'read')]);
                 expect(greatest(), `bytes of one reading process at scale ${scale}`).to.be.below(CHILD_BYTES);
+                expect(watched().grown, `bytes that the worker and its processes grew by at scale ${scale}`).to.be.below(GROWN_BYTES);
                 expect(good.status, 'the good site').to.equal(200);
                 if (scale === 1) expect(codeOf(answer)).to.equal(code);
                 if (answer.status === 200) continue;

@@ -1,4 +1,6 @@
 import type { RefusalCode } from '../../shared/refusals.ts';
+import { fetchAgain } from './reading.ts';
+import type { Heard, Stranger, Target } from './stranger.ts';
 
 /** What a package holds and its site answers, at some size. */
 export interface Bomb {
@@ -6,16 +8,18 @@ export interface Bomb {
     pagination?: object;
     contentType: string;
     body: string;
+    /** Where a page is not like another: its text, by the path that was asked for. */
+    bodyAt?(path: string): string;
 }
 
-/** One row: something that a stranger may publish. */
-export interface HostilePackage {
-    /** Reads on from "a package that". */
-    name: string;
-    /** Which part of Routebook does the work: `reading` is a worker's. */
+/** One row: something that a stranger may publish. Its name reads on from "a package that". */
+export interface HostilePackage extends Stranger {
+    /** A worker does the work. */
     kind: 'reading';
     /** @param scale its numbers times so much: 1, 0.5 or 2 */
     at(scale: number): Bomb;
+    /** The same with a package that selects nothing of answers of the same size. */
+    runPlain(target: Target, until: AbortSignal): Promise<Heard>;
     /** What its caller is told at scale 1; at other scales a result may be right as well. */
     code: RefusalCode;
 }
@@ -23,9 +27,27 @@ export interface HostilePackage {
 const MIB = 1024 * 1024;
 const EIGHT = '[@,@,@,@,@,@,@,@][]';
 
-function row(name: string, at: (scale: number) => Partial<Bomb>): HostilePackage {
-    const bomb = (scale: number): Bomb => ({ response: {}, contentType: 'application/json', body: '[]', ...at(scale) });
-    return { name, kind: 'reading', at: bomb, code: 'UPSTREAM_INVALID_RESPONSE' };
+const VARIANT = { isVariant: true };
+const PLAIN = { response: {}, contentType: 'application/json', body: '[]' };
+
+/** @param at what its package holds and its site answers, where that is not an empty list */
+export function row(name: string, at: (scale: number) => Partial<Bomb>, more: Partial<HostilePackage> = {}): HostilePackage {
+    const bomb = (scale: number): Bomb => ({ ...PLAIN, ...at(scale) });
+    return {
+        name,
+        kind: 'reading',
+        at: bomb,
+        code: 'UPSTREAM_INVALID_RESPONSE',
+        run: (target, until) => fetchAgain(bomb(1), target, until),
+        runPlain: (target, until) => fetchAgain(plainOf(bomb(1)), target, until),
+        ...more,
+    };
+}
+
+/** As many bytes as one answer may have stand for those of many pages. */
+function plainOf({ contentType, body, bodyAt }: Bomb): Bomb {
+    const text = bodyAt === undefined ? body : JSON.stringify({ text: 'x'.repeat(4.5 * MIB) });
+    return { response: contentType === 'text/html' ? { type: 'text' } : {}, contentType, body: text };
 }
 
 const times = (count: number, text: string, by = '.') => Array.from({ length: Math.max(1, Math.round(count)) }, () => text).join(by);
@@ -39,30 +61,43 @@ const json = (select: unknown, schema?: object) => ({ type: 'json', select, ...(
 /** A new row is one entry here; specs and benches run all of them. */
 export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
     row('flattens eight copies of a page, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: list(MIB) })),
-    row('flattens eight copies behind pipes', (n) => ({ response: json(times(6 * n, EIGHT, '|')), body: list(MIB) })),
+    row('flattens eight copies of a long text, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: long(MIB) })),
+    row('flattens eight copies behind pipes', (n) => ({ response: json(times(6 * n, EIGHT, '|')), body: list(MIB) }), VARIANT),
     row('selects one text of some MiB hundreds of times', (n) => ({
         response: json(`[${times(90 * n, 's', ',')}]`),
         body: long(2 * MIB * n),
     })),
-    row('selects the page under many names', (n) => ({
-        response: json(Object.fromEntries(Array.from({ length: Math.min(200, Math.round(100 * n)) }, (_, i) => [`f${i}`, '@']))),
-        body: list(MIB),
-    })),
-    row('nests copies of copies', (n) => ({ response: json(times(24 * n, '[@,@]', '|')), body: '{"a":1}' })),
+    row(
+        'selects the page under many names',
+        (n) => ({
+            response: json(Object.fromEntries(Array.from({ length: Math.min(200, Math.round(100 * n)) }, (_, i) => [`f${i}`, '@']))),
+            body: list(MIB),
+        }),
+        VARIANT,
+    ),
+    row('nests copies of copies', (n) => ({ response: json(times(24 * n, '[@,@]', '|')), body: '{"a":1}' }), VARIANT),
     row('joins a long text with itself', (n) => ({
         response: json(`[${times(10, 's', ',')}]|[join('',@),join('',@),join('',@)]|join('',@)`),
         body: long(2 * MIB * n),
     })),
-    row('writes a text of a text', (n) => ({
-        response: json(`[${times(90 * n, '@', ',')}]|to_string(@)|[@,@,@]|to_string(@)`),
-        body: list(MIB),
-    })),
-    row('sorts copies of a page', (n) => ({ response: json(`${times(3 * n, EIGHT)}|sort_by(@,&name)`), body: list(MIB) })),
+    row(
+        'writes a text of a text',
+        (n) => ({
+            response: json(`[${times(90 * n, '@', ',')}]|to_string(@)|[@,@,@]|to_string(@)`),
+            body: list(MIB),
+        }),
+        VARIANT,
+    ),
+    row('sorts copies of a page', (n) => ({ response: json(`${times(3 * n, EIGHT)}|sort_by(@,&name)`), body: list(MIB) }), VARIANT),
     row('maps each thing to the whole list', (n) => ({
         response: json('[*].[@,@,@,@,@,@,@,@]|map(&[@,@,@,@],@)|[][]|[*].[@,@,@,@]|[][]|[*].[@,@,@,@]'),
         body: numbers(400_000 * n),
     })),
-    row('turns a long text round and round', (n) => ({ response: json(`s|${times(20 * n, 'reverse(@)', '|')}`), body: long(4 * MIB) })),
+    row(
+        'turns a long text round and round',
+        (n) => ({ response: json(`s|${times(20 * n, 'reverse(@)', '|')}`), body: long(4 * MIB) }),
+        VARIANT,
+    ),
     row('merges a wide object with itself', (n) => ({
         response: json(times(40 * n, 'merge(@,@)', '|')),
         body: JSON.stringify(Object.fromEntries(Array.from({ length: Math.round(100_000 * n) }, (_, i) => [`k${i}`, i]))),
@@ -80,18 +115,26 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         }),
         body: long(2 * MIB * n),
     })),
-    row('looks for a long text in a longer one', (n) => ({
-        response: json("contains(s, join('', ['b', h])) || [s,s,s,s,s,s]"),
-        body: JSON.stringify({ s: 'a'.repeat(2 * MIB * n), h: 'a'.repeat(Math.round(MIB * n)) }),
-    })),
+    row(
+        'looks for a long text in a longer one',
+        (n) => ({
+            response: json("contains(s, join('', ['b', h])) || [s,s,s,s,s,s]"),
+            body: JSON.stringify({ s: 'a'.repeat(2 * MIB * n), h: 'a'.repeat(Math.round(MIB * n)) }),
+        }),
+        VARIANT,
+    ),
     row('takes the HTML around each element of a deep page', (n) => ({
         response: { type: 'html', select: { a: [{ selector: '*', value: 'outerHTML' }] } },
         contentType: 'text/html',
         body: `${'<div>'.repeat(20_000 * n)}x`,
     })),
-    row('makes text of lists in lists', (n) => ({
-        response: { type: 'html' },
-        contentType: 'text/html',
-        body: '<ul><li>a<blockquote>'.repeat(4000 * n) + 'line<br>'.repeat(60_000),
-    })),
+    row(
+        'makes text of lists in lists',
+        (n) => ({
+            response: { type: 'html' },
+            contentType: 'text/html',
+            body: '<ul><li>a<blockquote>'.repeat(4000 * n) + 'line<br>'.repeat(60_000),
+        }),
+        VARIANT,
+    ),
 ];

@@ -1,16 +1,31 @@
-import type { JsonObject, JsonSchema, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
+import type { Json, JsonObject, JsonSchema, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { publishAndRead } from './publishing.ts';
+import type { Stranger } from './stranger.ts';
 
 /** A package that somebody publishes to make an API work for long. */
-export interface HostilePackage {
+export interface HostilePackage extends Stranger {
     kind: 'package';
-    name: string;
     /** Whether the rules of publishing take it; others were stored before the rules were made. */
     isTaken: boolean;
     document(site: string): PackageDocument;
     /** Calls of its endpoints, one after the other. */
     calls: { endpoint: string; params: JsonObject }[];
 }
+
+/** What a row says of itself; the rest is the same for all of them. */
+type Row = Omit<HostilePackage, 'kind' | 'run' | 'isTaken'> & { isTaken?: boolean };
+
+function row({ isTaken = true, ...more }: Row): HostilePackage {
+    return {
+        ...more,
+        kind: 'package',
+        isTaken,
+        run: (target, until) => publishAndRead({ isTaken, ...more }, target, until),
+    };
+}
+
+const variant = (one: HostilePackage): HostilePackage => ({ ...one, isVariant: true });
 
 const endpointWith = (
     site: string,
@@ -39,8 +54,7 @@ export function branches(count: number, seed: number): JsonSchema {
 /** Two endpoints of 30 body params, each of which has a schema of so many branches. */
 function compileBomb(count: number, isTaken = false): HostilePackage {
     const names = ['first', 'second'];
-    return {
-        kind: 'package',
+    return row({
         name: `two endpoints of 30 params with ${count} branches each`,
         isTaken,
         document: (site) =>
@@ -57,90 +71,108 @@ function compileBomb(count: number, isTaken = false): HostilePackage {
             endpoint,
             params: Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}`, { nothing: index }])),
         })),
-    };
+    });
 }
 
 /** One endpoint with one param, called with one value. */
 function oneParam(name: string, schema: JsonSchema, value: unknown): HostilePackage {
-    return {
-        kind: 'package',
+    return row({
         name,
-        isTaken: true,
         document: (site) => aPackage(site, { endpoints: [endpointWith(site, 'go', [{ name: 'p', schema }])] }),
         calls: [{ endpoint: 'go', params: { p: value } as JsonObject }],
-    };
+    });
 }
 
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`key_number_${at}`, { a: at, b: [at] }]));
 const nested = (levels: number): unknown => (levels === 0 ? 'x' : { a: nested(levels - 1) });
+/** So many numbers in lists of ten in as many lists as may be nested. */
+const deepLists = (count: number): Json => {
+    let lists: Json = Array.from({ length: count }, (_, at) => at % 10);
+    for (let level = 0; level < 24; level++) lists = [lists];
+    return lists;
+};
 const pattern = (at: number) => `(?:[a-z]{1,9}|x${at})[0-9]?y${at}$`;
 
 export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
-    ...[120, 240, 480].map((count) => compileBomb(count)),
+    ...[120, 240].map((count) => variant(compileBomb(count))),
+    compileBomb(480),
     compileBomb(20, true),
     oneParam('1,000 keys against 240 branches', { additionalProperties: branches(240, 1) }, keys(300)),
-    oneParam(
-        '1,000 keys against pattern properties',
-        {
-            patternProperties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [pattern(at), { type: 'object' }])),
-            unevaluatedProperties: branches(200, 2),
-        },
-        keys(300),
+    variant(
+        oneParam(
+            '1,000 keys against pattern properties',
+            {
+                patternProperties: Object.fromEntries(Array.from({ length: 200 }, (_, at) => [pattern(at), { type: 'object' }])),
+                unevaluatedProperties: branches(200, 2),
+            },
+            keys(300),
+        ),
     ),
-    oneParam(
-        'names of 1,000 keys against patterns',
-        {
-            propertyNames: { anyOf: Array.from({ length: 100 }, (_, at) => ({ pattern: pattern(at) })) },
-        },
-        keys(300),
+    variant(
+        oneParam(
+            'names of 1,000 keys against patterns',
+            {
+                propertyNames: { anyOf: Array.from({ length: 100 }, (_, at) => ({ pattern: pattern(at) })) },
+            },
+            keys(300),
+        ),
     ),
     oneParam(
         'a long text against many patterns',
         { anyOf: Array.from({ length: 100 }, (_, at) => ({ pattern: pattern(at) })) },
         'abcdefgh'.repeat(8000),
     ),
-    oneParam(
-        'deep values against deep branches',
-        {
-            anyOf: [
-                branches(40, 3),
-                { not: { not: { additionalProperties: branches(60, 4) } } },
-                { unevaluatedProperties: { unevaluatedProperties: { oneOf: [branches(60, 5), {}] } } },
-            ],
-        },
-        nested(30),
+    variant(
+        oneParam(
+            'deep values against deep branches',
+            {
+                anyOf: [
+                    branches(40, 3),
+                    { not: { not: { additionalProperties: branches(60, 4) } } },
+                    { unevaluatedProperties: { unevaluatedProperties: { oneOf: [branches(60, 5), {}] } } },
+                ],
+            },
+            nested(30),
+        ),
     ),
-    oneParam(
-        'dependent schemas of every key',
-        {
-            dependentSchemas: Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`key_number_${at}`, branches(2, at)])),
-        },
-        keys(300),
+    variant(
+        oneParam(
+            'dependent schemas of every key',
+            {
+                dependentSchemas: Object.fromEntries(Array.from({ length: 120 }, (_, at) => [`key_number_${at}`, branches(2, at)])),
+            },
+            keys(300),
+        ),
     ),
     oneParam(
         'many small items against 300 branches',
         { items: { oneOf: Array.from({ length: 300 }, (_, at) => ({ const: at })) } },
         Array.from({ length: 60_000 }, (_, at) => at % 500),
     ),
-    oneParam(
-        'many small items that are simple',
-        { type: 'array', items: { type: 'integer', minimum: 0, maximum: 10, multipleOf: 1 } },
-        Array.from({ length: 120_000 }, () => 1),
+    variant(
+        oneParam(
+            'many small items that are simple',
+            { type: 'array', items: { type: 'integer', minimum: 0, maximum: 10, multipleOf: 1 } },
+            Array.from({ length: 120_000 }, () => 1),
+        ),
     ),
-    oneParam(
-        'many empty lists',
-        { type: 'array', items: { type: 'array' } },
-        Array.from({ length: 80_000 }, () => []),
+    variant(
+        oneParam(
+            'many empty lists',
+            { type: 'array', items: { type: 'array' } },
+            Array.from({ length: 80_000 }, () => []),
+        ),
     ),
-    oneParam(
-        'many different items',
-        { type: 'array', uniqueItems: true, items: { type: 'string' } },
-        Array.from({ length: 30_000 }, (_, at) => `i${at}`),
+    variant(
+        oneParam(
+            'many different items',
+            { type: 'array', uniqueItems: true, items: { type: 'string' } },
+            Array.from({ length: 30_000 }, (_, at) => `i${at}`),
+        ),
     ),
-    {
-        kind: 'package',
+    row({
+        isVariant: true,
         name: '400 params with patterns of their own',
-        isTaken: true,
         document: (site) =>
             aPackage(site, {
                 endpoints: [
@@ -155,11 +187,10 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
                 ],
             }),
         calls: [{ endpoint: 'go', params: Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`p${at}`, `abc${at}`])) }],
-    },
-    {
-        kind: 'package',
+    }),
+    row({
+        isVariant: true,
         name: '1,000 params, all of them unknown',
-        isTaken: true,
         document: (site) =>
             aPackage(site, {
                 endpoints: [
@@ -173,28 +204,43 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
                 ],
             }),
         calls: [{ endpoint: 'go', params: Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`q${at}_${'y'.repeat(200)}`, 1])) }],
-    },
-    {
-        kind: 'package',
+    }),
+    row({
         name: '500 endpoints with long words',
-        isTaken: true,
         document: (site) => aPackage(site, { endpoints: wideEndpoints(site, 500, 7000) }),
         calls: [
             { endpoint: 'endpoint_1', params: { p0: 1 } },
             { endpoint: 'absent_endpoint', params: {} },
         ],
-    },
-    {
-        kind: 'package',
+    }),
+    row({
+        isVariant: true,
         name: '40 endpoints with long words',
-        isTaken: true,
         document: (site) => aPackage(site, { endpoints: wideEndpoints(site, 40, 4000) }),
         calls: [{ endpoint: 'endpoint_1', params: { p0: 1 } }],
-    },
-    {
-        kind: 'package',
+    }),
+    row({
+        name: 'an answer whose schema names 120,000 small values, deep in lists',
+        document: (site) =>
+            aPackage(site, { endpoints: [{ ...endpointWith(site, 'go', []), response: { schema: { const: deepLists(120_000) } } }] }),
+        calls: [{ endpoint: 'go', params: {} }],
+    }),
+    row({
+        name: 'an example of a call that is as long as a package may be',
+        document: (site) => {
+            const names = Array.from({ length: 50 }, (_, at) => `p${at}`);
+            const params = Object.fromEntries(names.map((name) => [name, `<'"`.repeat(20_000)]));
+            const endpoint = endpointWith(
+                site,
+                'go',
+                names.map((name) => ({ name })),
+            );
+            return aPackage(site, { endpoints: [{ ...endpoint, examples: [{ params }] }] });
+        },
+        calls: [{ endpoint: 'go', params: {} }],
+    }),
+    row({
         name: '500 endpoints with many small values',
-        isTaken: true,
         document: (site) =>
             aPackage(site, {
                 endpoints: Array.from({ length: 500 }, (_, at) => ({
@@ -204,7 +250,7 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
                 })),
             }),
         calls: [{ endpoint: 'endpoint_1', params: { p: 'c1_2' } }],
-    },
+    }),
 ];
 
 function wideEndpoints(site: string, count: number, characters: number): PackageEndpoint[] {

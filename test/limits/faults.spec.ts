@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { openFleet, WORKER_LIFE_MS } from '../../shared/fleet.ts';
-import { rememberSlots } from '../../shared/limits/slots.ts';
-import { openLimits } from '../../shared/limits.ts';
+import { openFleet, WORKER_LIFE_MS } from '../../shared/coordination/limits/fleet.ts';
+import { openLimits } from '../../shared/coordination/limits/limits.ts';
+import { rememberSlots } from '../../shared/coordination/limits/slots.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { silent } from '../queue/jobs.ts';
 import { startRedis } from '../queue/redis-server.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { limitHeaders } from '../../shared/limits/headers.ts';
-import type { WindowState } from '../../shared/limits/types.ts';
+import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
+import type { WindowState } from '../../shared/coordination/limits/types.ts';
 
 const minute: WindowState = { name: 'minute', limit: 20, seconds: 60, remaining: 19, resetsIn: 31 };
 const hour: WindowState = { name: 'hour', limit: 1000, seconds: 3600, remaining: 12, resetsIn: 1800 };

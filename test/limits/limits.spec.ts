@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
-import type { Limits, LimitWindow } from '../../shared/limits.ts';
+import type { Limits, LimitWindow } from '../../shared/coordination/limits/limits.ts';
 import { eventually, type Ground, prepareGround, topologies } from '../queue/topologies.ts';
 import { replaceClock } from '../support/clock.ts';
 

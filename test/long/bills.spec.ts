@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import * as ledger from '../../shared/store/ledger.ts';
+import * as ledger from '../../shared/store/credits/ledger.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import * as ledger from '../../shared/store/ledger.ts';
+import * as ledger from '../../shared/store/credits/ledger.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { type KeyedAnswer, sendKeyed } from '../support/keyed.ts';

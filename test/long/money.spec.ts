@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { openDb } from '../../shared/db.ts';
-import { changePlan, openCredits } from '../../shared/store/credits.ts';
-import { checkLedger } from '../../shared/store/ledger.ts';
+import { openDb } from '../../shared/platform/db.ts';
+import { changePlan, openCredits } from '../../shared/store/credits/credits.ts';
+import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { type Books, openBooks, orderFor } from '../store/books.ts';
 import { LIFE, live } from '../store/credit-model.ts';
 import { openLink } from '../store/link.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compilePattern } from '../../shared/domain/json-schema/patterns.ts';
+import { compilePattern } from '../../shared/domain/json/schema/patterns.ts';
 import { hostileTexts, productPatterns } from '../support/patterns.ts';
 
 const LIMIT_MS = 5;

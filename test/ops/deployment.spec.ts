@@ -3,10 +3,10 @@ import { BlockList } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '../../shared/config.ts';
+import { readConfig } from '../../shared/platform/config.ts';
 
 const OPS = fileURLToPath(new URL('../../ops', import.meta.url));
-const SETTINGS = readFileSync(fileURLToPath(new URL('../../shared/config.ts', import.meta.url)), 'utf8');
+const SETTINGS = readFileSync(fileURLToPath(new URL('../../shared/platform/config.ts', import.meta.url)), 'utf8');
 
 const file = (name: string) => readFileSync(`${OPS}/${name}`, 'utf8');
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import pg from 'pg';
-import { migrate, openDb } from '../../shared/db.ts';
+import { migrate, openDb } from '../../shared/platform/db.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);

@@ -11,6 +11,7 @@ import { type Certificate, createAuthority, issueCertificate } from '../support/
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { join, type Person } from '../support/people.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const CONF = fileURLToPath(new URL('../../ops/nginx/routebook.conf', import.meta.url));
@@ -24,7 +25,8 @@ describe('nginx in front of the API, with the file that we ship', function () {
     let port = 0;
     let close: () => Promise<void>;
 
-    before(async () => {
+    before(async function () {
+        needs(this, 'nginx');
         world = await openWorld({ topology: 'postgres', workers: 0, config: { trustProxy: 1 } });
         ada = await join(world);
         const folder = mkdtempSync(joinPath(tmpdir(), 'routebook-nginx-'));
@@ -63,7 +65,7 @@ describe('nginx in front of the API, with the file that we ship', function () {
 
     after(async () => {
         await close?.();
-        await world.close();
+        await world?.close();
     });
 
     /** A call as from the outside: TLS that is checked, and whatever headers the caller likes. */

@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { openDb } from '../../shared/db.ts';
-import * as accounts from '../../shared/store/accounts.ts';
+import { openDb } from '../../shared/platform/db.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
+import { needs } from '../support/system-programs.ts';
 import { type DebianPostgres, startDebianPostgres } from './debian-postgres.ts';
 
 const INI = fileURLToPath(new URL('../../ops/pgbouncer/pgbouncer.ini', import.meta.url));
@@ -66,7 +67,8 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         return { status: response.status, body: (await response.json()) as { meta: { credits_remaining: number } } };
     };
 
-    before(async () => {
+    before(async function () {
+        needs(this, 'pgbouncer', 'postgresql', 'redis');
         [postgres, redis, shop] = await Promise.all([startDebianPostgres(), startRedis(), openShop()]);
         await postgres.tool('createdb', ['routebook']);
         poolerPort = await freePort();
@@ -104,12 +106,12 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
     });
 
     after(async () => {
-        shop.letGo();
+        shop?.letGo();
         for (const one of running) await one.end('SIGTERM');
         await pooler?.close();
-        await shop.close();
-        await redis.remove();
-        await postgres.remove();
+        await shop?.close();
+        await redis?.remove();
+        await postgres?.remove();
     });
 
     it('bills every one of 400 fetches of which 50 run at once, exactly', async () => {

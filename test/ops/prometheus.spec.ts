@@ -9,6 +9,7 @@ import { join, type Person } from '../support/people.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 import { codeOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { type Prometheus, promtool, startPrometheus } from './prometheus-server.ts';
 
@@ -34,7 +35,8 @@ const panels = readdirSync(`${OPS}/grafana`).flatMap((file) => {
 describe('the alerting rules', function () {
     this.timeout(20_000);
 
-    it('are sound, and fire when they should and only then', async () => {
+    it('are sound, and fire when they should and only then', async function () {
+        needs(this, 'prometheus');
         expect(await promtool(['check', 'rules', `${OPS}/prometheus/rules.yml`])).to.include('SUCCESS');
         expect(await promtool(['check', 'config', `${OPS}/prometheus/prometheus.yml`])).to.include('SUCCESS');
         expect(await promtool(['test', 'rules', `${OPS}/prometheus/rules.test.yml`])).to.include('SUCCESS');
@@ -85,7 +87,8 @@ describe('Prometheus, scraping two APIs and two workers', function () {
     /** Since the processes began. */
     const sent = { success: 0, status: 0 };
 
-    before(async () => {
+    before(async function () {
+        needs(this, 'prometheus', 'redis');
         shop = await openShop();
         redis = await startRedis();
         const store = { redisUrl: redis.url, keyPrefix: '{routebook}' };
@@ -112,11 +115,11 @@ describe('Prometheus, scraping two APIs and two workers', function () {
 
     after(async () => {
         await prometheus?.close();
-        shop.letGo();
+        shop?.letGo();
         for (const one of running) await one.end('SIGTERM');
-        await world.close();
-        await shop.close();
-        await redis.remove();
+        await world?.close();
+        await shop?.close();
+        await redis?.remove();
     });
 
     it('finds counters of each site that equal what was sent, and every query of every dashboard has an answer', async () => {

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import type { FetchJob } from '../../shared/domain/fetch.ts';
-import { openQueue, type Queue } from '../../shared/queue.ts';
+import { openQueue, type Queue } from '../../shared/coordination/queue/queue.ts';
+import type { FetchJob } from '../../shared/domain/fetch/call.ts';
 import { startRelay } from '../support/relay.ts';
 import { testSecretsAlone } from '../support/secrets.ts';
 import { startHalfDeafRelay } from './half-deaf-relay.ts';
@@ -190,7 +190,7 @@ if (topologies.includes('redis')) {
         }
 
         /** A worker that works on one job until the gate opens, and took another one without hearing of it. */
-        async function takeUnheard() {
+        async function prefetchOrphaned() {
             const relay = await startHalfDeafRelay(redis.port);
             const api = ground.openQueue('api');
             await eventually('it is connected', () => isUp(api));
@@ -223,7 +223,7 @@ if (topologies.includes('redis')) {
 
         it('puts a job back that it took without hearing of it as soon as it begins to stop', async function () {
             this.timeout(20_000);
-            const { relay, worker, work, gate, handled, running, lost } = await takeUnheard();
+            const { relay, worker, work, gate, handled, running, lost } = await prefetchOrphaned();
             ground.openQueue('worker').consume(async () => success(), { concurrency: 2 });
             const stopped = worker.close();
             expect((await lost).ok).to.equal(true);
@@ -237,7 +237,7 @@ if (topologies.includes('redis')) {
 
         it('puts a job back that it took without hearing of it when its connections are lost, and goes on', async function () {
             this.timeout(20_000);
-            const { relay, api, worker, gate, handled, running, lost } = await takeUnheard();
+            const { relay, api, worker, gate, handled, running, lost } = await prefetchOrphaned();
             relay.hear();
             expect((await lost).ok).to.equal(true);
             expect((await api.run(aJob({ operation: 'op_next' }, 4500))).ok).to.equal(true);

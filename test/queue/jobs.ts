@@ -1,5 +1,5 @@
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
-import { newId } from '../../shared/domain/ids.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 
 export interface Place {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
-import type { Consumer, Queue } from '../../shared/queue.ts';
+import type { Consumer, Handler, Queue } from '../../shared/coordination/queue/queue.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { aJob, dataOf, eventually, type Ground, isUp, prepareGround, success, topologies } from './topologies.ts';
 
 for (const topology of topologies) {
@@ -23,7 +23,7 @@ for (const topology of topologies) {
         });
         after(() => ground.remove());
 
-        function work(handler: (job: FetchJob, signal: AbortSignal) => Promise<FetchOutcome>, concurrency = 64): Consumer {
+        function work(handler: Handler, concurrency = 64): Consumer {
             return ground.openQueue('worker').consume(handler, { concurrency });
         }
 
@@ -64,12 +64,12 @@ for (const topology of topologies) {
             const late = await Promise.all(Array.from({ length: 20 }, () => api.run(aJob({}, 500))));
             expect(late.every((outcome) => !outcome.ok && outcome.code === 'DEADLINE_EXCEEDED')).to.equal(true);
             const waiting = Array.from({ length: 40 }, () => api.run(aJob({}, 10_000)));
-            expect(api.outlook(0).waitMs).to.be.above(0);
+            expect(api.estimateDelay(0).waitMs).to.be.above(0);
             isStuck = false;
             release.resolve();
             await Promise.all(waiting);
             await api.run(aJob());
-            expect(api.outlook(0).waitMs).to.equal(0);
+            expect(api.estimateDelay(0).waitMs).to.equal(0);
         });
 
         it('carries an outcome of 10 MiB', async function () {
@@ -93,6 +93,20 @@ for (const topology of topologies) {
             });
             expect(await api.run(aJob({ endpoint: 'bug' }))).to.deep.equal({ ok: false, code: 'INTERNAL' });
             expect((await api.run(aJob())).ok).to.equal(true);
+        });
+
+        it('lets a handler give back what it held once its outcome was delivered', async () => {
+            let held = 0;
+            work(async (_job, _signal, _trace, afterwards) => {
+                held += 1;
+                afterwards(() => {
+                    held -= 1;
+                });
+                return success({ held: String(held) });
+            });
+            const outcome = await api.run(aJob());
+            expect(outcome.ok && JSON.parse(outcome.text)).to.deep.equal({ held: '1' });
+            await eventually('it was given back', async () => held === 0);
         });
 
         it('answers at the deadline when no worker reports', async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openDb } from '../../shared/db.ts';
+import { openDb } from '../../shared/platform/db.ts';
 import { aJob, success } from './jobs.ts';
 import { type Ground, prepareGround } from './topologies.ts';
 

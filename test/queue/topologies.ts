@@ -1,6 +1,6 @@
-import { openFleet } from '../../shared/fleet.ts';
-import { openLimits } from '../../shared/limits.ts';
-import { migrateQueue, openQueue, type Queue } from '../../shared/queue.ts';
+import { openFleet } from '../../shared/coordination/limits/fleet.ts';
+import { openLimits } from '../../shared/coordination/limits/limits.ts';
+import { migrateQueue, openQueue, type Queue } from '../../shared/coordination/queue/queue.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { testRedisUrl, uniquePrefix } from '../support/redis.ts';
 import { testSecretsAlone } from '../support/secrets.ts';

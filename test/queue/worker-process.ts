@@ -1,4 +1,4 @@
-import { openQueue } from '../../shared/queue.ts';
+import { openQueue } from '../../shared/coordination/queue/queue.ts';
 import { testSecretsAlone } from '../support/secrets.ts';
 import { type Place, silent, success } from './jobs.ts';
 

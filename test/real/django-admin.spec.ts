@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
-import { DJANGO_FILES, DJANGO_PACKAGES, MEMBER, OPERATOR, startDjangoAdmin } from './support/django-admin.ts';
+import { MEMBER, OPERATOR, startDjangoAdmin } from './support/django-admin.ts';
 import { MEMBERS, membersPackage } from './support/members-package.ts';
-import { needPrograms } from './support/programs.ts';
 import type { RealServer } from './support/real-server.ts';
 
 interface Listed {
@@ -23,7 +23,7 @@ describe('the administration of Django behind a hosted fetch', function () {
     let server: RealServer;
 
     before(async function () {
-        needPrograms(this, DJANGO_FILES, DJANGO_PACKAGES);
+        needs(this, 'django');
         server = await startDjangoAdmin();
     });
 

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 import { BOOKMARKS, bookmarksPackage } from './support/bookmarks-package.ts';
-import { needPrograms } from './support/programs.ts';
-import { OWNER, PAGE_SIZE, SHAARLI_FILES, SHAARLI_PACKAGES, type Shaarli, startShaarli } from './support/shaarli.ts';
+import { OWNER, PAGE_SIZE, type Shaarli, startShaarli } from './support/shaarli.ts';
 
 const metaOf = ({ body }: Answer) =>
     body['meta'] as { credits_used: number; results: number; truncated: boolean; upstream: { attempts: number } };
@@ -31,7 +31,7 @@ for (const topology of TOPOLOGIES) {
         let ada: Person;
 
         before(async function () {
-            needPrograms(this, SHAARLI_FILES, SHAARLI_PACKAGES);
+            needs(this, 'php', 'shaarli');
             [shaarli, world] = await Promise.all([
                 startShaarli(),
                 openWorld({ topology, config: { egressHosts: new Map([[BOOKMARKS, ['127.0.0.1']]]) } }),

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { DEMO_SITE, openDemoSite } from '../../bin/demo/site.ts';
 import { loadStarterRegistry, publishDemo } from '../../bin/demo/starter-registry.ts';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import { checkPackage } from '../../shared/domain/package-rules.ts';
-import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/routebook.ts';
-import { normaliseSite } from '../../shared/domain/site-name.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
+import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
-import { listMaintainers } from '../../shared/store/maintainers.ts';
+import { listMaintainers } from '../../shared/store/registry/maintainers.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { dataOf, INTENT } from '../support/routes.ts';
@@ -75,7 +75,7 @@ describe('the starter registry, published and fetched', () => {
             expect(published, document.site).to.deep.include({ ...document });
             const name = normaliseSite(document.site);
             expect(name.ok && (await listMaintainers(world.app.db, name.registrable)), document.site).to.deep.equal([
-                { workspaceId: ROUTEBOOK_WORKSPACE, name: 'Routebook' },
+                { workspaceId: ROUTEBOOK_WORKSPACE, name: 'Routebook', removalAt: null },
             ]);
         }
     });

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import { keyHash } from '../../shared/domain/api-key.ts';
-import * as accounts from '../../shared/store/accounts.ts';
-import { readBalance } from '../../shared/store/credits.ts';
-import { openKeys } from '../../shared/store/keys.ts';
-import { checkLedger } from '../../shared/store/ledger.ts';
-import { findUser } from '../../shared/store/users.ts';
+import { keyHash } from '../../shared/domain/accounts/api-key.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
+import { openKeys } from '../../shared/store/accounts/api-keys.ts';
+import { findUser } from '../../shared/store/accounts/users.ts';
+import { readBalance } from '../../shared/store/credits/credits.ts';
+import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { type OpenedDatabase, openDatabase } from './registry.ts';
 
 describe('an account', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changePlan, openAccount, setLimits } from '../../shared/store/credits.ts';
+import { changePlan, openAccount, setLimits } from '../../shared/store/credits/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 import { beginMonth, passMonths } from './rushes.ts';
 
@@ -212,10 +212,13 @@ describe('the allowance', () => {
 
         it('brings an inviter’s bonus to the account that the inviter pays with', async () => {
             const { owner, workspace } = await upgraded({ allowance: 10 });
-            const invited = await books.user({ allowance: 1, invitedBy: owner });
-            const order = orderFor(invited);
-            await books.credits.hold(order);
-            await books.credits.charge({ operation: order.operation, amount: 1 });
+            const invited = await books.user({ allowance: 2, invitedBy: owner });
+            for (const day of [1, 2]) {
+                const order = orderFor(invited);
+                await books.credits.hold(order);
+                await books.credits.charge({ operation: order.operation, amount: 1 });
+                if (day === 1) await books.advance(86_400);
+            }
             expect(await books.credits.balance(workspace)).to.include({ bonus: 100 });
         });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import { ATTEMPTS, type Attempt, forgetAttempts, takeAttempts } from '../../shared/store/attempts.ts';
-import { forgetExpired } from '../../shared/store/web-sessions.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { ATTEMPTS, type Attempt, forgetAttempts, takeAttempts } from '../../shared/store/accounts/attempts.ts';
+import { forgetExpired } from '../../shared/store/accounts/user-sessions.ts';
 import { advanceClock } from '../support/clock.ts';
 import { type OpenedDatabase, openDatabase } from './registry.ts';
 

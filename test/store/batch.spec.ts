@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Batch, BatchClosed, openBatch, WaitedTooLong } from '../../shared/store/batch.ts';
+import { type Batch, BatchClosed, openBatch, WaitedTooLong } from '../../shared/platform/batch.ts';
 
 /** A batch that has left, and that waits to be told how it ended. */
 interface Departed {

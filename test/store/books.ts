@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type Db, openDb } from '../../shared/db.ts';
-import { newId } from '../../shared/domain/ids.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
 import { grantBonus } from '../../shared/store/credits/bonuses.ts';
-import { type Credits, type HoldOrder, openAccount, openCredits } from '../../shared/store/credits.ts';
-import { checkLedger } from '../../shared/store/ledger.ts';
+import { type Credits, type HoldOrder, openAccount, openCredits } from '../../shared/store/credits/credits.ts';
+import { checkLedger } from '../../shared/store/credits/ledger.ts';
 import { advanceClock, setClock } from '../support/clock.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { newId } from '../../shared/domain/ids.ts';
-import { grantBonus, setLimits } from '../../shared/store/credits.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { grantBonus, setLimits } from '../../shared/store/credits/credits.ts';
 import { type Books, orderFor } from './books.ts';
 
 const DAY_MS = 86_400_000;
@@ -15,6 +15,8 @@ interface Account {
     allowance: number;
     bonus: number;
     hasCharged: boolean;
+    /** From when on a charge pays the inviter. */
+    referralFrom: number;
     inviter: Account | undefined;
 }
 
@@ -84,7 +86,17 @@ export async function live(books: Books, steps: readonly Step[]): Promise<void> 
             id,
         ]);
         const anchor = rows[0]?.anchored_at ?? new Date(0);
-        accounts.push({ id, anchor, period: 1, limit, allowance: limit, bonus: 0, hasCharged: false, inviter });
+        accounts.push({
+            id,
+            anchor,
+            period: 1,
+            limit,
+            allowance: limit,
+            bonus: 0,
+            hasCharged: false,
+            referralFrom: Number.POSITIVE_INFINITY,
+            inviter,
+        });
     }
     let now = Math.max(...accounts.map(({ anchor }) => anchor.getTime()));
     for (const step of steps) {
@@ -156,10 +168,14 @@ export async function live(books: Books, steps: readonly Step[]): Promise<void> 
         const charged = Math.min(amount ?? 0, hold.allowance + hold.bonus);
         const isFirst = isOpen && charged > 0 && !account.hasCharged;
         end(hold, charged);
+        if (isOpen && charged > 0 && account.referralFrom <= now && account.inviter) {
+            account.referralFrom = Number.POSITIVE_INFINITY;
+            account.inviter.bonus += 100;
+        }
         if (isFirst) {
             account.hasCharged = true;
             account.bonus += 50;
-            if (account.inviter) account.inviter.bonus += 100;
+            account.referralFrom = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
         }
         const available = account.allowance + account.bonus;
         if (amount === undefined) {

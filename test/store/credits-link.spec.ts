@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type Db, openDb } from '../../shared/db.ts';
-import { isOutage } from '../../shared/store/credits/outages.ts';
-import { type Credits, openCredits } from '../../shared/store/credits.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
+import { type Credits, openCredits } from '../../shared/store/credits/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 import { type Link, openLink } from './link.ts';
 import { loseAnswers } from './rushes.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { newId } from '../../shared/domain/ids.ts';
-import { isOutage } from '../../shared/store/credits/outages.ts';
-import { openCredits } from '../../shared/store/credits.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
+import { openCredits } from '../../shared/store/credits/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 import { spendOneByOne } from './rushes.ts';
 
@@ -50,10 +50,10 @@ describe('credits', () => {
 
         it('is not made where the site has changed since it was looked at, and leaves those that came with it alone', async () => {
             const account = await books.user({ allowance: 100 });
-            const standing = { registrable: 'nobody.example', stamp: '::' };
+            const siteState = { registrable: 'nobody.example', revision: '::' };
             const [stale, fresh] = await Promise.all([
-                books.credits.hold(orderFor(account, { unit: 5, standing: { ...standing, stamp: '7:8:9' } })),
-                books.credits.hold(orderFor(account, { unit: 5, versionId: 999_999, site: 'nobody.example', standing })),
+                books.credits.hold(orderFor(account, { unit: 5, siteState: { ...siteState, revision: '7:8:9' } })),
+                books.credits.hold(orderFor(account, { unit: 5, versionId: 999_999, site: 'nobody.example', siteState })),
             ]);
             expect(stale).to.deep.include({ ok: false, isStale: true });
             expect(fresh).to.include({ ok: true, amount: 5, availableAfter: 95 });
@@ -260,8 +260,8 @@ describe('credits', () => {
                     const charged = [charge, again].flatMap((verdict) => (verdict.ok ? [verdict.charged] : []));
                     const releases = [release, lateRelease].filter(({ before }) => before === 'held').length;
                     expect(charged.length + releases, 'winners').to.be.at.most(1);
-                    const standing = await books.credits.stateOf(operation);
-                    expect(standing?.state).to.equal(charged.length === 1 ? 'charged' : 'released');
+                    const holdState = await books.credits.stateOf(operation);
+                    expect(holdState?.state).to.equal(charged.length === 1 ? 'charged' : 'released');
                     return charged[0] ?? 0;
                 }),
             );

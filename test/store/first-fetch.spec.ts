@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { earnContribution } from '../../shared/store/credits.ts';
+import { changePlan, earnContribution } from '../../shared/store/credits/credits.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 import { contribute, fetchFirst, fetchInvited } from './rushes.ts';
+
+const HOUR = 3600;
+const DAY = 24 * HOUR;
 
 describe('credits earned', () => {
     let books: Books;
@@ -64,14 +67,62 @@ describe('credits earned', () => {
     });
 
     describe('by inviting', () => {
-        it('come with the first charged fetch of the invited, whatever the inviter did', async () => {
+        beforeEach(() => books.setTime('2027-05-10T20:00:00Z'));
+
+        it('come with the charged fetch of the invited on a second day, whatever the inviter did', async () => {
             const inviter = await books.user({ allowance: 10 });
             const invited = await books.user({ allowance: 10, invitedBy: inviter });
-            expect(await bonusOf(inviter)).to.equal(0);
             await fetchOnce(invited);
+            await books.advance(3 * HOUR);
+            expect(await fetchOnce(invited)).to.include({ firstFetchBonus: 0 });
+            expect(await bonusOf(inviter)).to.equal(0);
+            // Five hours after the first one, but the next day in UTC.
+            await books.advance(2 * HOUR);
+            expect(await fetchOnce(invited)).to.include({ charged: 1, available: 57, firstFetchBonus: 0 });
+            expect(await bonusOf(inviter)).to.equal(100);
+            await books.advance(DAY);
             await fetchOnce(invited);
             expect(await bonusOf(inviter)).to.equal(100);
             expect(await books.story(inviter)).to.deep.equal(['grant +10', 'referral +100']);
+        });
+
+        it('wait on the second day too for a fetch that costs something', async () => {
+            const inviter = await books.user({});
+            const invited = await books.user({ allowance: 10, invitedBy: inviter });
+            await fetchOnce(invited);
+            await books.advance(DAY);
+            await fetchOnce(invited, { amount: 0 });
+            const order = orderFor(invited);
+            await books.credits.hold(order);
+            await books.credits.release(order);
+            expect(await bonusOf(inviter)).to.equal(0);
+            await books.advance(40 * DAY);
+            await fetchOnce(invited);
+            expect(await bonusOf(inviter)).to.equal(100);
+        });
+
+        it('are counted in the month in which they are paid', async () => {
+            const inviter = await books.user({});
+            const people = await Promise.all(Array.from({ length: 21 }, () => books.user({ allowance: 10, invitedBy: inviter })));
+            await books.setTime('2027-05-31T20:00:00Z');
+            await Promise.all(people.map((user) => fetchOnce(user)));
+            await books.setTime('2027-06-01T01:00:00Z');
+            await Promise.all(people.slice(1).map((user) => fetchOnce(user)));
+            expect(await bonusOf(inviter)).to.equal(2000);
+            await books.setTime('2027-07-01T01:00:00Z');
+            await fetchOnce(people[0] ?? '');
+            expect(await bonusOf(inviter)).to.equal(2100);
+        });
+
+        it('reach the account that the inviter spends from by then', async () => {
+            const inviter = await books.user({});
+            const workspace = await books.workspace(inviter);
+            const invited = await books.user({ allowance: 10, invitedBy: inviter });
+            await fetchOnce(invited);
+            await changePlan(books.db, workspace, { plan: 'pro', planAllowance: 100 });
+            await books.advance(DAY);
+            await fetchOnce(invited);
+            expect(await Promise.all([inviter, workspace].map(bonusOf))).to.deep.equal([0, 100]);
         });
 
         it('come once for 100 triggers at the same time (R16)', () => fetchInvited(books, { atOnce: 100 }));
@@ -81,28 +132,39 @@ describe('credits earned', () => {
             const invite = (count: number) =>
                 Promise.all(Array.from({ length: count }, () => books.user({ allowance: 1, invitedBy: inviter })));
             const first = await invite(25);
-            await Promise.all(first.map((user, place) => fetchOnce(user, { credits: place % 2 ? books.credits : books.others })));
+            const fetchAll = () =>
+                Promise.all(first.map((user, place) => fetchOnce(user, { credits: place % 2 ? books.credits : books.others })));
+            await fetchAll();
+            await books.advance(DAY);
+            await fetchAll();
             expect(await bonusOf(inviter)).to.equal(2000);
-            await books.advance(31 * 86_400);
-            const [next] = await invite(1);
-            await fetchOnce(next ?? '');
+            await books.advance(31 * DAY);
+            const [next = ''] = await invite(1);
+            await fetchOnce(next);
+            await books.advance(DAY);
+            await fetchOnce(next);
             expect(await bonusOf(inviter)).to.equal(2100);
         });
 
         it('reach each inviter where invited people of many come together', async () => {
             const inviters = await Promise.all(Array.from({ length: 10 }, () => books.user({})));
             const invited = await Promise.all(
-                inviters.flatMap((inviter) => [1, 2, 3].map(() => books.user({ allowance: 1, invitedBy: inviter }))),
+                inviters.flatMap((inviter) => [1, 2, 3].map(() => books.user({ allowance: 2, invitedBy: inviter }))),
             );
+            await Promise.all(invited.map((user) => fetchOnce(user)));
+            await books.advance(DAY);
             await Promise.all(invited.map((user) => fetchOnce(user)));
             expect(await Promise.all(inviters.map(bonusOf))).to.deep.equal(inviters.map(() => 300));
         });
 
-        it('reach both of a chain whose first fetches come together', async () => {
-            const first = await books.user({ allowance: 1 });
-            const second = await books.user({ allowance: 1, invitedBy: first });
-            const third = await books.user({ allowance: 1, invitedBy: second });
-            await Promise.all([third, second, first].map((user) => fetchOnce(user)));
+        it('reach both of a chain whose fetches come together', async () => {
+            const first = await books.user({ allowance: 2 });
+            const second = await books.user({ allowance: 2, invitedBy: first });
+            const third = await books.user({ allowance: 2, invitedBy: second });
+            const fetchAll = () => Promise.all([third, second, first].map((user) => fetchOnce(user)));
+            await fetchAll();
+            await books.advance(DAY);
+            await fetchAll();
             expect(await Promise.all([first, second, third].map(bonusOf))).to.deep.equal([150, 150, 50]);
         });
     });
@@ -117,7 +179,7 @@ describe('credits earned', () => {
             const earned = await Promise.all(domains.map((domain) => earnContribution(books.db, account, domain)));
             expect(earned.filter((credits) => credits === 50)).to.have.length(10);
             expect(await bonusOf(account)).to.equal(500);
-            await books.advance(31 * 86_400);
+            await books.advance(31 * DAY);
             expect(await earnContribution(books.db, account, 'next-month.example')).to.equal(50);
         });
     });

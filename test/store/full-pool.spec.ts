@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Db, openDb } from '../../shared/db.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { isOutage } from '../../shared/store/credits/outages.ts';
-import { type Credits, openCredits } from '../../shared/store/credits.ts';
-import { type Idempotency, openIdempotency } from '../../shared/store/idempotency.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
+import { type Credits, openCredits } from '../../shared/store/credits/credits.ts';
+import { createIdempotency, type Idempotency } from '../../shared/store/fetch/idempotency.ts';
 import { testSecrets } from '../support/secrets.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
@@ -21,7 +21,7 @@ describe('where all connections are taken', () => {
         books = await openBooks();
         db = openDb({ url: books.url, poolSize: 1, acquireTimeoutMs: ACQUIRE_MS });
         credits = openCredits(db);
-        keys = openIdempotency(db, testSecrets(db));
+        keys = createIdempotency(db, testSecrets(db));
     });
     after(async () => {
         await Promise.all([credits.close(), keys.close()]);

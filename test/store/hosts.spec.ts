@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { down, up } from '../../migrations/0101_hosts_of_versions.ts';
-import * as schemas from '../../shared/store/schemas.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
 import { accepted, contributor, openDatabase, orderOf, packageOf } from './registry.ts';
 
 describe('versions that were published before their hosts were noted', () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { newSecretKey } from '../../shared/domain/key-ring.ts';
-import { isOutage } from '../../shared/store/credits/outages.ts';
-import { openCredits } from '../../shared/store/credits.ts';
-import { type Idempotency, type KeyOrder, openIdempotency, sweepAnswers } from '../../shared/store/idempotency.ts';
+import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
+import { openCredits } from '../../shared/store/credits/credits.ts';
+import { createIdempotency, type Idempotency, type KeyOrder, sweepAnswers } from '../../shared/store/fetch/idempotency.ts';
 import { testSecrets } from '../support/secrets.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
@@ -15,7 +15,7 @@ describe('the keys of a workspace', () => {
     let keys: Idempotency;
     before(async () => {
         books = await openBooks();
-        keys = openIdempotency(books.db, testSecrets(books.db));
+        keys = createIdempotency(books.db, testSecrets(books.db));
     });
     afterEach(async () => {
         expect(await bytesOff(books.db), 'what is kept is counted exactly').to.deep.equal([]);
@@ -89,7 +89,7 @@ describe('the keys of a workspace', () => {
         for (const text of ['planted-header', 'planted-body']) {
             expect(dump).not.to.include(text).and.not.to.include(Buffer.from(text).toString('hex'));
         }
-        const others = openIdempotency(books.db, testSecrets(books.db, newSecretKey('other')));
+        const others = createIdempotency(books.db, testSecrets(books.db, newSecretKey('other')));
         expect(await others.read(order)).to.equal('sealed');
         expect((await others.begin({ ...order, operation: newId('op') })).verdict).to.equal('replay');
         await others.close();

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type Db, openDb } from '../../shared/db.ts';
-import { keyHash, newApiKey } from '../../shared/domain/api-key.ts';
-import * as accounts from '../../shared/store/accounts.ts';
-import { isOutage } from '../../shared/store/credits/outages.ts';
-import * as keys from '../../shared/store/keys.ts';
-import { setSuspended } from '../../shared/store/users.ts';
+import { keyHash, newApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { isOutage } from '../../shared/platform/pg-errors.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
+import * as keys from '../../shared/store/accounts/api-keys.ts';
+import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
 
 describe('keys', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { checkLedger, listEntries, totalHeld } from '../../shared/store/ledger.ts';
+import { checkLedger, listEntries, totalHeld } from '../../shared/store/credits/ledger.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 import { LIFE, live } from './credit-model.ts';
 

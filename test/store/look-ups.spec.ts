@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import { type LookUps, openLookUps } from '../../shared/store/look-ups.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import { blockDomain, setDomain, unblockDomain } from '../../shared/store/sites.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { createLookUps, type LookUps } from '../../shared/store/registry/look-ups.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import { blockDomain, setDomain, unblockDomain } from '../../shared/store/registry/sites.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
 describe('what the catalog looks up', () => {
@@ -14,7 +14,7 @@ describe('what the catalog looks up', () => {
     before(async () => {
         database = await openDatabase();
         ({ db } = database);
-        lookUps = openLookUps(db, schemas.openVersions(db));
+        lookUps = createLookUps(db, schemas.createVersions(db));
     });
     after(() => database.close());
 

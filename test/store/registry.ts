@@ -1,10 +1,10 @@
-import type { Db } from '../../shared/db.ts';
-import { openDb } from '../../shared/db.ts';
-import { contentOf } from '../../shared/domain/package-content.ts';
+import { contentOf } from '../../shared/domain/package/content.ts';
+import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import { versionHash } from '../../shared/domain/version-hash.ts';
-import { createAccount } from '../../shared/store/accounts.ts';
-import type * as schemas from '../../shared/store/schemas.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { openDb } from '../../shared/platform/db.ts';
+import { createAccount } from '../../shared/store/accounts/accounts.ts';
+import type * as schemas from '../../shared/store/registry/schemas.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
 export interface OpenedDatabase {

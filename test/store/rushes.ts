@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { openDb } from '../../shared/db.ts';
-import { type Credits, earnContribution, openCredits } from '../../shared/store/credits.ts';
+import { openDb } from '../../shared/platform/db.ts';
+import { type Credits, earnContribution, openCredits } from '../../shared/store/credits/credits.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Books, orderFor } from './books.ts';
 import type { Link } from './link.ts';
@@ -169,10 +169,12 @@ export async function fetchFirst(books: Books, { atOnce }: { atOnce: number }): 
     expect(await books.credits.balance(user)).to.include({ available: 50, bonus: 50 });
 }
 
-/** R16: so does the one for having invited somebody. */
+/** R16: so does the one for having invited somebody, on the second day. */
 export async function fetchInvited(books: Books, { atOnce }: { atOnce: number }): Promise<void> {
     const inviter = await books.user({});
-    const invited = await books.user({ allowance: atOnce, invitedBy: inviter });
+    const invited = await books.user({ allowance: atOnce + 1, invitedBy: inviter });
+    await fetchOnce(books, invited, 0);
+    await books.advance(86_400);
     await Promise.all(Array.from({ length: atOnce }, (_, place) => fetchOnce(books, invited, place)));
     expect(await books.credits.balance(inviter)).to.include({ bonus: 100 });
 }

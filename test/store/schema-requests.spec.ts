@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import type { NewRequest } from '../../shared/domain/schema-request.ts';
-import * as schemaRequests from '../../shared/store/schema-requests.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import { blockDomain } from '../../shared/store/sites.ts';
+import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
 describe('requests for schemas', () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import { readBalance } from '../../shared/store/credits.ts';
-import { checkLedger } from '../../shared/store/ledger.ts';
-import { grantMaintainer } from '../../shared/store/maintainers.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import { blockDomain } from '../../shared/store/sites.ts';
-import { claimRun, endRun } from '../../shared/store/verification.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { readBalance } from '../../shared/store/credits/credits.ts';
+import { checkLedger } from '../../shared/store/credits/ledger.ts';
+import { grantMaintainer } from '../../shared/store/registry/operators-maintainers.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import { blockDomain } from '../../shared/store/registry/sites.ts';
+import { claimRun, endRun } from '../../shared/store/registry/verification.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
 describe('the registry', () => {
@@ -146,7 +146,7 @@ describe('the registry', () => {
             const results = await Promise.all(sites.map((site) => schemas.publish(db, orderOf(packageOf(site), publisher))));
             const published = results.map(accepted);
             expect(published.filter(({ creditsEarned }) => creditsEarned === 50)).to.have.length(2);
-            expect(published.filter(({ isBonusOwed }) => isBonusOwed)).to.have.length(10);
+            expect(published.filter(({ bonusOwed }) => bonusOwed === 'call')).to.have.length(10);
             const bonus = async () => (await readBalance(db, publisher.accountId))?.bonus;
             expect(await bonus()).to.equal(100);
             for (;;) {

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { keepSecretKeys, readSecretKeys } from '../../bin/secret-keys.ts';
-import { ConfigFault, readConfig } from '../../shared/config.ts';
-import { type Db, openDb } from '../../shared/db.ts';
-import { newSecretKey } from '../../shared/domain/key-ring.ts';
-import { openLog } from '../../shared/log.ts';
-import { openSecrets } from '../../shared/secrets.ts';
+import { newSecretKey } from '../../shared/domain/accounts/key-ring.ts';
+import { ConfigFault, readConfig } from '../../shared/platform/config.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { createLog } from '../../shared/platform/log.ts';
+import { createSecrets } from '../../shared/platform/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { testSecretKeys } from '../support/secrets.ts';
 
@@ -16,8 +16,8 @@ describe('the key ring', () => {
     let database: TestDatabase;
     let db: Db;
     const warned: string[] = [];
-    const log = openLog('warn', { write: (line: string) => void warned.push(line) });
-    const open = (text: string) => openSecrets({ db, keys: text === '' ? [] : testSecretKeys(text), log });
+    const log = createLog('warn', { write: (line: string) => void warned.push(line) });
+    const open = (text: string) => createSecrets({ db, keys: text === '' ? [] : testSecretKeys(text), log });
     const [old, young] = [newSecretKey('2026-01'), newSecretKey('2026-02')];
 
     before(async () => {
@@ -95,13 +95,13 @@ describe('the key ring', () => {
 
     it('is asked of the database again where that was away', async () => {
         const nowhere = openDb({ url: 'postgresql://nobody@127.0.0.1:1/none', acquireTimeoutMs: 100 });
-        const secrets = openSecrets({ db: nowhere, keys: [], log });
+        const secrets = createSecrets({ db: nowhere, keys: [], log });
         for (let round = 0; round < 2; round++) {
             const failure = await secrets.seal('a text', 'mail').catch((error: unknown) => error);
             expect(failure).to.be.an('error');
         }
         await nowhere.destroy();
-        const configured = openSecrets({ db: nowhere, keys: testSecretKeys(old), log });
+        const configured = createSecrets({ db: nowhere, keys: testSecretKeys(old), log });
         expect((await configured.open(await configured.seal('a text', 'mail'), 'mail'))?.toString()).to.equal('a text');
     });
 });

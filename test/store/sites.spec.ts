@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import * as maintainers from '../../shared/store/maintainers.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import * as sites from '../../shared/store/sites.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import * as maintainers from '../../shared/store/registry/maintainers.ts';
+import { transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import * as sites from '../../shared/store/registry/sites.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
 
 describe('a registrable domain', () => {
@@ -55,7 +56,7 @@ describe('a registrable domain', () => {
     it('passes to another workspace, and only that one publishes from then on', async () => {
         const [old, next] = [await contributor(db), await contributor(db)];
         expect(await mayPublish(old, 'moved.example')).to.equal(true);
-        await db.transaction((trx) => maintainers.transferDomain(trx, 'moved.example', next.workspaceId));
+        await db.transaction((trx) => transferDomain(trx, 'moved.example', next.workspaceId));
         expect(await mayPublish(old, 'moved.example')).to.equal(false);
         expect(await mayPublish(next, 'moved.example')).to.equal(true);
         const view = await sites.showDomain(db, 'moved.example');

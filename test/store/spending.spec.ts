@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { newId } from '../../shared/domain/ids.ts';
-import { accountCap, keyCap, setAccountCap, setKeyCap } from '../../shared/store/spending.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { accountCap, keyCap, setAccountCap, setKeyCap } from '../../shared/store/credits/spending.ts';
 import { type Books, openBooks, orderFor } from './books.ts';
 
 const HOUR = 3600;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { openSessions } from '../../shared/store/sessions.ts';
-import * as usage from '../../shared/store/usage.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { openLookUpSessions } from '../../shared/store/fetch/look-up-sessions.ts';
+import * as usage from '../../shared/store/usage/usage.ts';
 import { advanceClock } from '../support/clock.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
 
@@ -157,7 +157,7 @@ describe('the request log', () => {
     });
 
     it('keeps catalog sessions, each once', async () => {
-        const sessions = openSessions(db);
+        const sessions = openLookUpSessions(db);
         const id = newId('ses');
         sessions.record({ id, site: 'session.example', accountId: undefined });
         sessions.record({ id, site: 'session.example', accountId: 'usr_x' });

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { Db } from '../../shared/db.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
-import * as schemas from '../../shared/store/schemas.ts';
-import { setDomain } from '../../shared/store/sites.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import { setDomain } from '../../shared/store/registry/sites.ts';
 import { advanceClock } from '../support/clock.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf, registrableOf } from './registry.ts';
 
@@ -26,7 +26,7 @@ describe('versions of a site', () => {
     const advance = (days: number) => advanceClock(db, days * 86_400_000);
 
     it('are effective at once, and any of them is found by its number', async () => {
-        const latest = schemas.openLatest(db);
+        const latest = schemas.createLatest(db);
         const publisher = await contributor(db);
         expect(await latest.find(ask('fresh.example'))).to.include({
             isKnown: false,
@@ -46,14 +46,14 @@ describe('versions of a site', () => {
         await publishAs(await contributor(db), 'crowd.example', 'one');
         let queries = 0;
         const count = () => queries++;
-        const latest = schemas.openLatest(db);
+        const latest = schemas.createLatest(db);
         db.on('query', count);
         const found = await Promise.all(
             Array.from({ length: 200 }, (_, i) => latest.find(ask(i % 2 === 0 ? 'crowd.example' : `no${i}.example`))),
         );
         db.removeListener('query', count);
         expect(queries).to.equal(1);
-        for (const [i, standing] of found.entries()) expect(standing.isKnown, `caller ${i}`).to.equal(i % 2 === 0);
+        for (const [i, siteState] of found.entries()) expect(siteState.isKnown, `caller ${i}`).to.equal(i % 2 === 0);
     });
 
     it('take price, share and rate from the registrable domain', async () => {
@@ -99,7 +99,7 @@ describe('versions of a site', () => {
             billing: { unit: 'result', max_results },
         });
         const publisher = await contributor(db);
-        const versions = schemas.openVersions(db);
+        const versions = schemas.createVersions(db);
         const publishWith = async (...endpoints: PackageEndpoint[]) =>
             accepted(await schemas.publish(db, orderOf(packageOf('price.example', 'p', { endpoints }), publisher)));
         await publishWith(endpoint(10));
@@ -117,7 +117,7 @@ describe('versions of a site', () => {
 
     it('bound the price without being read anew at every call, however large and many they are', async () => {
         const publisher = await contributor(db);
-        const versions = schemas.openVersions(db);
+        const versions = schemas.createVersions(db);
         for (const place of Array(10).keys()) {
             const description = `${place} `.repeat(500_000);
             accepted(await schemas.publish(db, orderOf(packageOf('large.example', 'one', { description }), publisher)));
@@ -135,7 +135,7 @@ describe('versions of a site', () => {
 
     it('are loaded once, with every default filled in and without tricks of names', async () => {
         const [published] = await publishAs(await contributor(db), 'loaded.example', 'one');
-        const versions = schemas.openVersions(db);
+        const versions = schemas.createVersions(db);
         const id = published?.versionId ?? 0;
         const [first, second] = await Promise.all([versions.load(id), versions.load(id)]);
         expect(first).to.equal(second);

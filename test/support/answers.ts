@@ -28,7 +28,7 @@ export function checkAnswer(method: string, path: string, { status, headers, bod
     checkLimitHeaders(where, contract, status, headers);
 }
 
-/** The envelope of CONTRACT section 1.1, by itself: for answers that no contract is known of. */
+/** The envelope of docs/api.md, "Errors", by itself: for answers that no contract is known of. */
 export function checkEnvelope(where: string, { status, headers, body }: Answer): void {
     conforms(where, ENVELOPE, body);
     const { error, meta } = body as { error: { code: RefusalCode; status: number; fault: string; request_id: string }; meta: object };

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { checkPackage } from '../../shared/domain/package-rules.ts';
+import { checkPackage } from '../../shared/domain/package/rules.ts';
 import type { Json, JsonObject, JsonSchema, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 
 const SITE = 'any.test';

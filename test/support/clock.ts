@@ -1,4 +1,4 @@
-import type { Db } from '../../shared/db.ts';
+import type { Db } from '../../shared/platform/db.ts';
 
 /** Moves the clock of a database, `app_now()`, forward. */
 export async function advanceClock(db: Db, ms: number): Promise<void> {

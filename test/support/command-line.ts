@@ -23,6 +23,8 @@ interface RunOptions {
     env?: Record<string, string>;
     /** Presses Ctrl-C when it resolves. */
     interrupt?: Promise<unknown>;
+    /** Is told the process that runs. */
+    started?: (pid: number) => void;
 }
 
 /** Somebody at a terminal of their own: a folder to work in, another for their settings, and nothing else of this machine's environment. */
@@ -40,11 +42,12 @@ export function openCommandLine(env: Record<string, string> = {}): CommandLine {
     return {
         folder,
         credentials: join(home, 'config', 'routebook', 'credentials.json'),
-        async run(args, { input = '', env: more = {}, interrupt } = {}) {
+        async run(args, { input = '', env: more = {}, interrupt, started } = {}) {
             const child = spawn(process.execPath, [PROGRAM, ...args], {
                 cwd: folder,
                 env: { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: join(home, 'config'), ...env, ...more },
             });
+            started?.(child.pid ?? 0);
             void interrupt?.then(() => child.kill('SIGINT'));
             const [stdout, stderr] = [collect(child.stdout), collect(child.stderr)];
             child.stdin.on('error', () => {}).end(input);

@@ -4,11 +4,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Db, openDb } from '../../shared/db.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { migrateAll } from '../../shared/migrate.ts';
-import * as accounts from '../../shared/store/accounts.ts';
-import * as ledger from '../../shared/store/ledger.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
+import * as ledger from '../../shared/store/credits/ledger.ts';
 import { type DebianPostgres, startDebianPostgres } from '../ops/debian-postgres.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from './eventually.ts';
@@ -58,7 +58,7 @@ export interface FaultBed {
 }
 
 export const CALL_TIMEOUT_MS = 4000;
-/** A hold whose call was never ended is resolved so long after its deadline, at the latest (GOALS R1). */
+/** A hold whose call was never ended is resolved so long after its deadline, at the latest (goal R1). */
 const RESOLVED_MS = 5000;
 export const SITE = 'good.test';
 

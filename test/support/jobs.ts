@@ -1,10 +1,10 @@
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';
 import { runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
-import { openRoom, type Room } from '../../workers/upstream/room.ts';
+import { createMemoryBudget, type MemoryBudget } from '../../workers/upstream/memory-budget.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 
 export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
@@ -24,7 +24,7 @@ export function openJobRunner(
     site: string,
     rules: EgressRules,
     documents: readonly PackageEndpoint[],
-    { room = openRoom() }: { room?: Room } = {},
+    { memoryBudget = createMemoryBudget(), afterwards }: { memoryBudget?: MemoryBudget; afterwards?: (act: () => void) => void } = {},
 ): JobRunner {
     const endpoints = new Map(documents.map((document) => [document.name, readEndpoint(document)]));
     const upstream = createUpstream({ rules });
@@ -41,12 +41,12 @@ export function openJobRunner(
         },
         upstream,
         reader,
-        room,
+        memoryBudget,
         userAgent: () => USER_AGENT,
     };
     return {
         marks,
-        held: () => room.held(),
+        held: () => memoryBudget.held(),
         async run(name, values = {}, more = {}, gone = new AbortController().signal) {
             const endpoint = endpoints.get(name);
             const now = Date.now();
@@ -65,7 +65,7 @@ export function openJobRunner(
                 run: 1,
                 ...more,
             };
-            return runFetchJob(tools, job, gone);
+            return runFetchJob(tools, job, gone, afterwards === undefined ? {} : { afterwards });
         },
         async close() {
             upstream.close();

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -15,38 +15,56 @@ export interface Turns {
     worst: number[];
 }
 
-/** An API in a process of its own, whose turns can be measured. */
-export interface MeasuredApi {
-    readonly base: string;
+/** A process of its own, whose turns can be measured. */
+export interface Measured {
     readonly pid: number;
     /** Milliseconds of CPU of the turns that went by while `work` ran. */
     during<Result>(work: () => Promise<Result>): Promise<{ turns: Turns; result: Result }>;
     stop(): Promise<void>;
 }
 
+export interface MeasuredApi extends Measured {
+    readonly base: string;
+}
+
 /** Starts `bin/api.ts` with these settings, and waits until it is ready. */
 export async function startMeasuredApi(settings: Record<string, string>): Promise<MeasuredApi> {
-    const child: ChildProcess = spawn(process.execPath, ['--import', './test/support/turn-meter.ts', 'bin/api.ts'], {
+    const api = start('api', settings);
+    return { ...api, base: `http://127.0.0.1:${await api.said(/routebook ready on http:\/\/localhost:(\d+)/)}` };
+}
+
+/** Starts `bin/worker.ts` with these settings. It is ready when the first job was done. */
+export function startMeasuredWorker(settings: Record<string, string>): Measured {
+    return start('worker', settings);
+}
+
+function start(name: 'api' | 'worker', settings: Record<string, string>) {
+    const child: ChildProcess = spawn(process.execPath, ['--import', './test/support/turn-meter.ts', `bin/${name}.ts`], {
         cwd: ROOT,
         env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', HOST: '127.0.0.1', PORT: '0', ...settings },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
-    let output = '';
-    const base = await new Promise<string>((resolve, reject) => {
-        for (const stream of [child.stdout, child.stderr]) {
-            stream?.setEncoding('utf8').on('data', (text: string) => {
-                output += text;
-                const port = /routebook ready on http:\/\/localhost:(\d+)/.exec(output)?.[1];
-                if (port !== undefined) resolve(`http://127.0.0.1:${port}`);
-            });
-        }
-        child.once('exit', (code) => reject(new Error(`the API ended with ${code}: ${output}`)));
-    });
     const exited = once(child, 'exit');
+    let output = '';
+    const news = new EventEmitter();
+    for (const stream of [child.stdout, child.stderr]) {
+        stream?.setEncoding('utf8').on('data', (text: string) => {
+            output += text;
+            news.emit('said');
+        });
+    }
     return {
-        base,
         pid: child.pid ?? 0,
-        async during(work) {
+        /** Resolves with the first group of what it said. */
+        said: (pattern: RegExp) =>
+            new Promise<string>((resolve, reject) => {
+                news.on('said', () => {
+                    const said = pattern.exec(output)?.[1];
+                    if (said !== undefined) resolve(said);
+                });
+                child.once('exit', (code) => reject(new Error(`the ${name} ended with ${code}: ${output}`)));
+            }),
+        async during<Result>(work: () => Promise<Result>) {
             child.send('measure');
             const result = await work();
             const measured = once(child, 'message');

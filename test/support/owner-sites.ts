@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext, getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { parseEgressAllow } from '../../shared/domain/egress-allow.ts';
+import { parseEgressAllow } from '../../shared/domain/site/egress-allow.ts';
 import { createConnector, type EgressConnector } from '../../workers/egress.ts';
 import { createAuthority, issueCertificate } from './certificates.ts';
 

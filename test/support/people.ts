@@ -1,5 +1,5 @@
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import * as accounts from '../../shared/store/accounts.ts';
+import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { checkAnswer } from './answers.ts';
 import type { World } from './world.ts';
 

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { after } from 'mocha';
 import pg from 'pg';
-import { type EmbeddedPostgres, startTemporaryPostgres } from '../../shared/embedded-postgres.ts';
 import { migrateAll } from '../../shared/migrate.ts';
+import { type EmbeddedPostgres, startTemporaryPostgres } from '../../shared/platform/embedded-postgres.ts';
 
 const TEMPLATE = 'rb_template';
 /** One number that every process of a test run takes as the advisory lock of the template. */

@@ -1,9 +1,9 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
-import type { Db } from '../../shared/db.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { settleOwner } from '../../shared/store/claims.ts';
-import { addMaintainer } from '../../shared/store/maintainers.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { settleOwner } from '../../shared/store/registry/claims.ts';
+import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
 import type { Answer, Person } from './people.ts';
 import { aPackage } from './schemas.ts';
 import type { World } from './world.ts';

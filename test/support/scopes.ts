@@ -1,5 +1,5 @@
-import { EVERY_SCOPE, type Scopes } from '../../shared/domain/scopes.ts';
-import { createKey } from '../../shared/store/keys.ts';
+import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { type Answer, type Person, withKey } from './people.ts';
 import type { World } from './world.ts';
 

@@ -1,14 +1,14 @@
-import { type Db, openDb } from '../../shared/db.ts';
-import { createKeyRing, type KeyRing, newSecretKey, parseSecretKeys, type SecretKey } from '../../shared/domain/key-ring.ts';
-import { openLog } from '../../shared/log.ts';
-import { openSecrets, type Secrets } from '../../shared/secrets.ts';
+import { createKeyRing, type KeyRing, newSecretKey, parseSecretKeys, type SecretKey } from '../../shared/domain/accounts/key-ring.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { createLog } from '../../shared/platform/log.ts';
+import { createSecrets, type Secrets } from '../../shared/platform/secrets.ts';
 
 /** SECRET_KEYS of tests: one ring, so that processes of one test open what others sealed. */
 export const TEST_SECRET_KEYS = `test:${Buffer.alloc(32, 'a key of tests and of nobody else').toString('base64')}`;
 
 /** The ring of tests, over any database. */
 export function testSecrets(db: Db, text = TEST_SECRET_KEYS): Secrets {
-    return openSecrets({ db, keys: testSecretKeys(text), log: openLog('silent') });
+    return createSecrets({ db, keys: testSecretKeys(text), log: createLog('silent') });
 }
 
 /** The ring of tests where no database is at hand: a ring from the settings asks none. */

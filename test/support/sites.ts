@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
-import { parseEgressAllow } from '../../shared/domain/egress-allow.ts';
+import { parseEgressAllow } from '../../shared/domain/site/egress-allow.ts';
 import type { Method, UpstreamRequest } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';
 import type { Certificate } from './certificates.ts';

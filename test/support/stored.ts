@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { App } from '../../shared/app.ts';
-import type { Db } from '../../shared/db.ts';
+import type { Db } from '../../shared/platform/db.ts';
 
 /** Everything that a Routebook stored or logged until a moment, by where it is. */
 export type Stored = ReadonlyMap<string, string>;

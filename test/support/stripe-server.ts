@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Stripe } from 'stripe';
-import type { Config } from '../../shared/config.ts';
-import { newId } from '../../shared/domain/ids.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { Config } from '../../shared/platform/config.ts';
 import { type Bank, openBank, StripeFault } from './stripe/bank.ts';
 import { readForm } from './stripe/forms.ts';
 import { type Asked, answer } from './stripe/routes.ts';

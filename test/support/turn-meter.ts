@@ -5,7 +5,7 @@ import { performance } from 'node:perf_hooks';
  * each turn of its event loop, collections of garbage included. Other processes of a busy machine do not count.
  */
 let turns: number[] | undefined;
-/** GOALS X1, at the 99.9th. */
+/** Goal X1, at the 99.9th. */
 const SLOW_MS = 25;
 let wallMs = 0;
 let before = 0;

@@ -1,6 +1,6 @@
 import { runAdmin } from '../../bin/admin/run-admin.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import * as verification from '../../shared/store/verification.ts';
+import * as verification from '../../shared/store/registry/verification.ts';
 import { eventually } from './eventually.ts';
 import { LATER_BAZAARS, MARKET_HOSTS, type Market, marketPackage, openMarket, stall } from './market.ts';
 import { join, type Person } from './people.ts';

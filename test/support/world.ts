@@ -1,11 +1,11 @@
 import { startApi } from '../../api/start-api.ts';
 import { type App, openApp } from '../../shared/app.ts';
-import { type Clock, openClock } from '../../shared/clock.ts';
-import { type Config, readConfig } from '../../shared/config.ts';
-import { parseEgressAllow } from '../../shared/domain/egress-allow.ts';
-import { openLog } from '../../shared/log.ts';
-import * as ledger from '../../shared/store/ledger.ts';
-import { openTracing } from '../../shared/tracing/open.ts';
+import { parseEgressAllow } from '../../shared/domain/site/egress-allow.ts';
+import { type Clock, createClock } from '../../shared/platform/clock.ts';
+import { type Config, readConfig } from '../../shared/platform/config.ts';
+import { createLog } from '../../shared/platform/log.ts';
+import { openTracing } from '../../shared/platform/tracing/open.ts';
+import * as ledger from '../../shared/store/credits/ledger.ts';
 import type { EgressConnector } from '../../workers/egress.ts';
 import { startVerifier, type VerifierOptions } from '../../workers/verify.ts';
 import { type OpenWorker, openWorker } from '../../workers/worker.ts';
@@ -57,8 +57,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     if (databasePassword !== '') databaseUrl.password = databasePassword;
     const config = testConfig(databaseUrl.href, topology, options.config ?? {});
     const logged: Record<string, unknown>[] = [];
-    const log = openLog(config.logLevel, { write: (line: string) => void logged.push(JSON.parse(line)) });
-    const clock: Clock = openClock();
+    const log = createLog(config.logLevel, { write: (line: string) => void logged.push(JSON.parse(line)) });
+    const clock: Clock = createClock();
     const apps: { app: App; api?: { stop(): Promise<void> } }[] = [];
     const workers: OpenWorker[] = [];
     const verifiers: { stop(): Promise<void> }[] = [];
@@ -122,6 +122,7 @@ function testConfig(databaseUrl: string, topology: Topology, overrides: Partial<
         // All callers of a test come from one address.
         clientConnections: 0,
         clientConnectionsPerSecond: 0,
+        cheapPerSecond: 1_000_000,
         egressAllow: loopback.entries,
         // Nobody listens there: no test asks the name servers of this machine.
         claimResolvers: ['127.0.0.1:9'],

@@ -80,6 +80,73 @@ describe('looking up names', () => {
         expect(asked.slice(2)).to.deep.equal(['b.hangs.test', 'c.hangs.test']);
     });
 
+    /** Names that hang until they are let go, beside others that are found at once. */
+    function openResolver() {
+        const asked: string[] = [];
+        const hanging = new Map<string, (addresses: string[]) => void>();
+        let ms = 0;
+        const lookup = createLookup(
+            (host) => {
+                asked.push(host);
+                return host.includes('hangs') ? new Promise((resolve) => hanging.set(host, resolve)) : Promise.resolve(['127.0.0.1']);
+            },
+            { now: () => ms },
+        );
+        return {
+            asked,
+            lookup,
+            hangs: (count: number) => Array.from({ length: count }, (_, number) => lookup(`hangs${number}.test`)),
+            /** So much later name servers answer what was asked. */
+            async later(by: number) {
+                ms += by;
+                while (hanging.size > 0) {
+                    for (const [host, answer] of hanging) {
+                        hanging.delete(host);
+                        answer(['127.0.0.2']);
+                    }
+                    await new Promise(setImmediate);
+                }
+            },
+        };
+    }
+
+    it('keeps threads for the sites that answer, however many others have name servers that hang', async () => {
+        const { asked, lookup, hangs, later } = openResolver();
+        await lookup('good.test');
+        const stuck = hangs(40);
+        await new Promise(setImmediate);
+        expect(asked, 'of sixteen threads').to.have.length(1 + 8);
+        expect(await lookup('good.test')).to.deep.equal(['127.0.0.1']);
+        expect(await lookup('www.good.test')).to.deep.equal(['127.0.0.1']);
+        await later(5000);
+        expect(await Promise.all(stuck)).to.have.length(40);
+    });
+
+    it('gives sites that were slow a lane of their own: one that nobody called before waits for none of them', async () => {
+        const { asked, lookup, hangs, later } = openResolver();
+        const stuck = hangs(40);
+        await new Promise(setImmediate);
+        await later(5000);
+        await Promise.all(stuck);
+        asked.length = 0;
+        const again = hangs(8);
+        await new Promise(setImmediate);
+        expect(asked).to.have.length(4);
+        expect(await lookup('new.test')).to.deep.equal(['127.0.0.1']);
+        await later(5000);
+        await Promise.all(again);
+    });
+
+    it('looks nothing up that waited for so long that no connection waits for it any more', async () => {
+        const { asked, hangs, later } = openResolver();
+        const stuck = Promise.allSettled(hangs(9));
+        await new Promise(setImmediate);
+        await later(11_000);
+        const ends = await stuck;
+        expect(ends.map(({ status }) => status).filter((status) => status === 'rejected')).to.have.length(1);
+        expect(asked).to.have.length(8);
+    });
+
     it('tries again after a name that was not found, and looks anew each time', async () => {
         let asked = 0;
         const lookup = createLookup(async () => {

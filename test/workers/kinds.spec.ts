@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { KINDS, type PackageEndpoint } from '../../shared/domain/types.ts';
 import { KIND_EXECUTORS } from '../../workers/kinds/kinds.ts';
 

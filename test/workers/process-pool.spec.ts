@@ -1,8 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
+import { BESIDE_CALLS } from '../../shared/platform/low-priority.ts';
 import { openProcessPool, type ProcessPool } from '../../workers/select/pool.ts';
 
 /** A process that does as it is told and answers with what it did. */
@@ -21,6 +22,20 @@ const PROCESS = `
 `;
 
 const MIB = 1024 * 1024;
+
+/** The niceness of each child of this process that runs `program`, as Linux tells it. */
+function nicenessOf(program: string): number[] {
+    return readdirSync('/proc').flatMap((pid) => {
+        try {
+            const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+            const [, parent, , , , , , , , , , , , , , , nice] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+            const isMeant = Number(parent) === process.pid && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(program);
+            return isMeant ? [Number(nice)] : [];
+        } catch {
+            return [];
+        }
+    });
+}
 
 describe('a pool of processes', () => {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-pool-'));
@@ -72,6 +87,12 @@ describe('a pool of processes', () => {
     it('gives up what never comes to an end, though it does no work', async () => {
         expect(await run('wait', 60_000)).to.equal('overrun');
         await expectDone('work');
+    });
+
+    it('lets everything else of the machine go first', async function () {
+        if (process.platform !== 'linux') this.skip();
+        await expectDone('work');
+        expect(nicenessOf('process.mjs')).to.deep.equal([BESIDE_CALLS]);
     });
 
     it('carries bodies of some MiB', async () => {

@@ -110,6 +110,33 @@ describe('reading one page of several', () => {
         expect(tooLong).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
     });
 
+    it('compiles no schema beside the calls of others', async () => {
+        const properties = (seed: number) =>
+            Object.fromEntries(
+                Array.from({ length: 60 }, (_, at) => [
+                    `k${seed}_${at}`,
+                    {
+                        type: ['string', 'number'],
+                        maxLength: 9 + at,
+                        enum: Array.from({ length: 64 }, (_, choice) => `v${seed}_${choice}`),
+                    },
+                ]),
+            );
+        const endpoint = (seed: number) => ({
+            response: { ...NOTHING, schema: { properties: { one: { properties: properties(seed) } } } },
+        });
+        const wanted = { results: 'items', most: 2 };
+        const before = process.threadCpuUsage();
+        for (let seed = 0; seed < 30; seed++) {
+            const fits = await reader.read(page('{"one":{},"items":[]}'), endpoint(seed), wanted);
+            expect(fits.ok).to.equal(true);
+            const joined = await reader.join([`{"one":{"k${seed}_1":7},"items":[]}`], endpoint(seed), wanted, 100);
+            expect(!joined.ok && joined.details[0]?.path).to.equal(`/one/k${seed}_1`);
+        }
+        const { user, system } = process.threadCpuUsage(before);
+        expect((user + system) / 1000).to.be.below(400);
+    });
+
     it('reads the form of a page in time, whatever the page is', async () => {
         const began = performance.now();
         const deep = `${'<div>'.repeat(100_000)}<form id="f"></form>`;

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { readEndpoint } from '../../shared/domain/endpoint.ts';
-import type { FetchJob } from '../../shared/domain/fetch.ts';
+import type { FetchJob } from '../../shared/domain/fetch/call.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { type FetchTools, runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
-import { openRoom } from '../../workers/upstream/room.ts';
+import { createMemoryBudget } from '../../workers/upstream/memory-budget.ts';
 import { createUpstream } from '../../workers/upstream.ts';
 import { dataOf } from '../queue/jobs.ts';
 import { loopbackRules, openSite, type Site } from '../support/sites.ts';
 
 describe('a fetch job', () => {
     let site: Site;
-    const room = openRoom();
+    const memoryBudget = createMemoryBudget();
     let tools: FetchTools;
     const endpoints = new Map<string, PackageEndpoint>();
     const marks: string[] = [];
@@ -34,7 +34,7 @@ describe('a fetch job', () => {
             },
             upstream: createUpstream({ rules: loopbackRules(`127.0.0.1:${site.port}`) }),
             reader: createReader({ threads: 1 }),
-            room,
+            memoryBudget,
             userAgent: () => 'Routebook/test (+http://localhost/abuse)',
         };
         const url = `http://shop.test:${site.port}`;
@@ -59,7 +59,7 @@ describe('a fetch job', () => {
     });
 
     // Whatever became of a call, nothing of its answers is held when it ended.
-    afterEach(() => expect(room.held()).to.equal(0));
+    afterEach(() => expect(memoryBudget.held()).to.equal(0));
 
     beforeEach(() => {
         site.seen.length = 0;

@@ -1,31 +1,31 @@
 import type { App } from '../../shared/app.ts';
-import { watchOutage } from '../../shared/outage.ts';
-import { endCheck, type ProofFound } from '../../shared/store/claim-checks.ts';
-import { type DueCheck, takeDueCheck } from '../../shared/store/claims.ts';
-import { userAgent } from '../../shared/user-agent.ts';
+import { watchConnection } from '../../shared/platform/connection-log.ts';
+import { userAgent } from '../../shared/platform/user-agent.ts';
+import { endCheck, type ProofFound } from '../../shared/store/registry/claim-checks.ts';
+import { type DueCheck, takeDueCheck } from '../../shared/store/registry/claims.ts';
 import type { EgressConnector } from '../egress.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
-/** How often a worker looks for claims that are due, and how many it looks up at once, each mostly waiting for somebody's server. */
+/** Interval of checks for due claims, and the number of concurrent look-ups, which are mostly idle. */
 const LOOK_MS = 500;
 const MOST_LOOKUPS = 32;
 
 /**
- * Looks up the claims that are due, by DNS and by file at once: those that a caller asked for, and proofs that are due again. Every
- * worker process may run it; the store gives each claim to one of them.
+ * Starts the checks of due claims, by DNS and by file in parallel: requested checks and repeated proofs. Every worker process may run
+ * it; the store gives each claim to one of them.
  */
 export function startClaimChecks(app: App, connector?: EgressConnector): { stop(): Promise<void> } {
     const { config, db, log } = app;
     const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
     const files = createFileReader(rules, () => userAgent(app.publicUrl()), connector);
     const running = new Set<Promise<void>>();
-    const outage = watchOutage(log, 'claims');
+    const status = watchConnection(log, 'claims');
     let isStopped = false;
     const begin = (due: DueCheck) => {
         const done = lookUp(app, files, due)
             .then((found) => endCheck(db, due.claimId, found))
-            .catch((error: unknown) => log.warn({ part: 'claims', err: error }, 'a claim could not be checked; it is tried again'))
+            .catch((error: unknown) => log.warn({ part: 'claims', err: error }, 'a claim could not be checked; it will be retried'))
             .finally(() => running.delete(done));
         running.add(done);
     };
@@ -36,9 +36,9 @@ export function startClaimChecks(app: App, connector?: EgressConnector): { stop(
                 if (due === undefined) break;
                 begin(due);
             }
-            outage.up();
+            status.up();
         } catch (error) {
-            outage.down(error);
+            status.down(error);
         }
     };
     let looking: Promise<void> | undefined;

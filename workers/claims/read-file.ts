@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/proof.ts';
+import { hasProofLine, PROOF_FILE_BYTES, proofUrl } from '../../shared/domain/site/proof.ts';
+import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import { createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent } from '../egress.ts';
 import { type CallTime, openCallTime } from '../upstream/call.ts';
 
@@ -8,7 +9,7 @@ const HEADER_BYTES = 16 * 1024;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 export interface FileReader {
-    /** Looks for a claim's line in the domain's file. Undefined where it is there, otherwise why it does not prove the claim. */
+    /** Looks for a claim's line in the domain's file. @returns undefined if it is there, otherwise why the claim is not proven */
     read(registrable: string, token: string): Promise<string | undefined>;
     close(): void;
 }
@@ -28,6 +29,8 @@ export function createFileReader(
                 const first = await get(agent, url, userAgent(), time);
                 const www = new URL(url);
                 www.hostname = `www.${registrable}`;
+                const mayMove = isOnDomain(www.hostname, registrable);
+                if ('moved' in first && !mayMove) return `${url.href} redirects, which the file of a public suffix may not.`;
                 if ('moved' in first && first.moved !== www.href) return `${url.href} redirects elsewhere than to ${www.href}.`;
                 const last = 'moved' in first ? await get(agent, www, userAgent(), time) : first;
                 if ('moved' in last) return `${www.href} redirects once more.`;
@@ -46,7 +49,7 @@ export function createFileReader(
 
 type Read = { text: string } | { moved: string } | { problem: string };
 
-/** One request; the connection is closed as soon as more has come than the file may have. */
+/** Sends one request. The connection closes when the file exceeds its limit. */
 function get(agent: GuardedAgent, url: URL, userAgent: string, time: CallTime): Promise<Read> {
     return new Promise((resolve, reject) => {
         const headers = { host: url.hostname, 'user-agent': userAgent, accept: 'text/plain', 'accept-encoding': 'identity' };

@@ -1,23 +1,25 @@
 import { Resolver } from 'node:dns/promises';
-import { proofLine, proofName } from '../../shared/domain/proof.ts';
-import { isOnDomain } from '../../shared/domain/site-name.ts';
+import { proofLine, proofName } from '../../shared/domain/site/proof.ts';
+import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 
-/** A name server that does not answer in time is asked once more; all queries together have so long. Milliseconds. */
+/** Timeout of a query, which is retried once, and of all queries together, in milliseconds. */
 const TIMEOUT_MS = 1500;
 const TRIES = 2;
 const WHOLE_MS = 5000;
 const MOST_ALIASES = 4;
 
 /**
- * Looks for a claim's TXT record. An alias (CNAME) that leaves the domain proves nothing: a wildcard alias to a provider would let the
- * provider's other customers answer.
+ * Looks for a claim's TXT record. An alias (CNAME) outside of the domain does not count: with a wildcard alias to a provider, its other
+ * customers could answer.
  * @param resolvers `address:port`; empty: those of the system
- * @returns undefined where the record is there, otherwise why it does not prove the claim
+ * @returns undefined if the record is there, otherwise why the claim is not proven
  */
 export async function readTxt(registrable: string, token: string, resolvers: readonly string[]): Promise<string | undefined> {
+    const name = proofName(registrable);
+    // Below a public suffix such as github.io every name may be a customer's.
+    if (!isOnDomain(name, registrable)) return `${registrable} is a public suffix, where names belong to customers: only its file counts.`;
     const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
     if (resolvers.length > 0) resolver.setServers(resolvers);
-    const name = proofName(registrable);
     const timer = setTimeout(() => resolver.cancel(), WHOLE_MS);
     try {
         const records = await resolver.resolveTxt(name);

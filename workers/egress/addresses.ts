@@ -37,7 +37,7 @@ export type NonPublic =
     | 'cloud-metadata';
 
 /**
- * Says whether an address belongs to the public internet, and otherwise which rule keeps it out (CONTRACT 4, address guard).
+ * Says whether an address belongs to the public internet, and otherwise which rule keeps it out (docs/api.md, "Addresses").
  * The table holds the IANA special-purpose registries for IPv4 and IPv6 and is stricter in one way: what IANA calls globally
  * reachable but no website lives on (AS112, AMT, anycast of protocols) is refused too, and of IPv6 only 2000::/3, the one part
  * that is handed out, can be public at all. IPv6 forms that carry an IPv4 address are refused whatever address they carry.

@@ -12,18 +12,18 @@ declare module 'node:http' {
     }
 }
 
-/** Connections that wait for their next request, in milliseconds; below the 5 s after which Node's own servers close them. */
+/** Idle time of kept connections, in milliseconds. Node servers close theirs after 5 s. */
 const IDLE = 4000;
 
 /**
- * No limit of connections: a worker has as many calls in flight as slots, and calls past a limit would wait unseen. More are kept than
- * calls of one site are usual: with 64 kept, some were dialled anew all the time.
+ * No connection limit: slots already limit a worker's calls, and calls beyond another limit would wait unseen. With only 64 kept
+ * connections, busy sites reconnected all the time.
  */
 const POOLED: AgentOptions = { keepAlive: true, maxFreeSockets: 256, scheduling: 'lifo' };
 
-/** For as long as somebody waits for a connection. */
+/** The lifetime of a request for a connection. */
 export interface Waiting {
-    /** Runs `act` when nobody waits any more, at once if that is so already; the answer forgets it again. */
+    /** Runs `act` when the request is over, or now if it already is. @returns a function that removes `act` */
     whenOver(act: () => void): () => void;
 }
 
@@ -36,8 +36,8 @@ interface GuardedOptions extends RequestOptions {
 export type HandOver = () => Promise<void>;
 
 /**
- * Where Node's HTTP client gets its connections from: the guard's connector and nowhere else. One class for both schemes, since the
- * connector brings TLS: connections are shared by scheme, host and port, and by nothing a package could set.
+ * The agent of Node's HTTP client. All its connections come from the guard's connector. One class serves both schemes, because the
+ * connector adds TLS. Connections are shared by scheme, host and port, and by nothing that a package can set.
  */
 export class GuardedAgent extends Agent {
     readonly protocol: string;
@@ -57,8 +57,8 @@ export class GuardedAgent extends Agent {
     }
 
     /**
-     * One request over this pool; a connection that is opened for the call is given up when the call is over. Of what got hands to
-     * Node's client only this is meant for it: the rest is about TLS, which the connector brings, and would be copied four times over.
+     * Sends one request over this pool. A connection that still opens when the call ends is closed. Only these options of got reach Node's
+     * client: the others concern TLS, which the connector handles, and would be copied four times.
      */
     request(url: URL, { method, headers, maxHeaderSize }: RequestOptions, waiting: Waiting): ClientRequest {
         const options: GuardedOptions = { method, headers, maxHeaderSize, agent: this, waiting };
@@ -100,8 +100,8 @@ export class GuardedAgent extends Agent {
     }
 
     /**
-     * Before a kept connection is used again, the loop looks once more at everything that has arrived by then: bytes that nobody asked
-     * for would answer this call, and close the connection instead (`keepSocketAlive`).
+     * Lets the event loop read pending bytes before a kept connection is reused. Unrequested bytes would count as the answer of this call;
+     * they close the connection instead (`keepSocketAlive`).
      */
     override addRequest(call: ClientRequest, options: RequestOptions): void {
         const add = () => super.addRequest(call, options);

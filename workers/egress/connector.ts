@@ -14,11 +14,11 @@ export interface Target {
 
 /** Opens connections that are ready for HTTP; TLS, where asked for, is done and verified. */
 export interface EgressConnector {
-    /** @param gone aborted when nobody wants the connection any more: whatever has been opened for it is closed then */
+    /** @param gone aborts when the connection is no longer needed; then all its sockets are closed */
     connect(target: Target, gone?: AbortSignal): Promise<Socket>;
 }
 
-/** The guard's no. The reason is for logs: an internal address is nobody's business outside. */
+/** The guard denied a connection. The reason is only for logs, because it reveals internal addresses. */
 export class EgressDenied extends Error {
     readonly reason: DialVerdict | 'peer';
 
@@ -33,7 +33,7 @@ export class EgressDenied extends Error {
 const CONNECT_TIMEOUT = 10_000;
 
 /**
- * The guard (CONTRACT 4, address guard): resolves itself, refuses the whole answer if one address in it is not allowed, dials the very
+ * The guard (docs/api.md, "Addresses"): resolves itself, refuses the whole answer if one address in it is not allowed, dials the very
  * address that was judged and looks at the peer's address again. Neither setting nor environment switches any of it off; with
  * EGRESS_PROXY_URL the proxy resolves and decides on addresses.
  * @param timeoutMs of DNS, TCP and TLS together; only tests pass another one, and another resolver
@@ -66,7 +66,7 @@ async function resolve(host: string, rules: EgressRules, lookup: Lookup): Promis
     return rules.hosts.get(host.toLowerCase().replace(/\.$/, '')) ?? lookup(host);
 }
 
-/** One address after the other, each with an even share of the time, so that one that swallows packets leaves time for the next. */
+/** Dials one address after the other. Each gets an equal share of the time, so an unreachable one leaves time for the next. */
 async function dialInTurn(addresses: readonly string[], port: number, gone: AbortSignal): Promise<Socket> {
     let failure: unknown = Object.assign(new Error('the name has no address'), { code: 'ENOTFOUND' });
     for (const address of addresses.slice(0, 4)) {
@@ -95,7 +95,7 @@ function isSameAddress(one: string, other: string): boolean {
     return ipaddr.parse(one).toNormalizedString() === ipaddr.parse(other).toNormalizedString();
 }
 
-/** A tunnel by CONNECT; the proxy gets the name as it is. */
+/** Opens a tunnel by CONNECT. The proxy gets the unresolved name. */
 function throughProxy(proxyUrl: string, { host, port }: Target): Promise<Socket> {
     const agent = new HttpProxyAgent({ proxy: proxyUrl, timeout: CONNECT_TIMEOUT });
     return new Promise((done, fail) => {
@@ -104,7 +104,7 @@ function throughProxy(proxyUrl: string, { host, port }: Target): Promise<Socket>
     });
 }
 
-/** Puts TLS on top where the scheme asks for it: the certificate has to be of the name in the URL. */
+/** Adds TLS for https. The certificate must match the name in the URL. */
 async function finish(socket: Socket, { host, scheme }: Target, late: AbortSignal): Promise<Socket> {
     if (scheme === 'http') return socket;
     const servername = isIP(host) === 0 ? host : '';
@@ -132,8 +132,8 @@ function opened(socket: Socket, event: 'connect' | 'secureConnect', late: AbortS
 }
 
 /**
- * Tells `open` when its time is up or nobody waits any more, since a site that never finishes a handshake would keep the socket for
- * ever; one that comes too late is closed.
+ * Limits the time of `open`, and aborts it when the request is over. A site that never finishes a handshake would otherwise keep the
+ * socket open. A socket that opens too late is closed.
  */
 function withinTime(ms: number, open: (late: AbortSignal) => Promise<Socket>, gone?: AbortSignal): Promise<Socket> {
     return new Promise((done, fail) => {
@@ -143,7 +143,7 @@ function withinTime(ms: number, open: (late: AbortSignal) => Promise<Socket>, go
             late.abort();
         };
         const timer = setTimeout(() => giveUp('ETIMEDOUT', 'the connection was not ready in time'), ms);
-        const leave = () => giveUp('ECONNABORTED', 'nobody waits for the connection any more');
+        const leave = () => giveUp('ECONNABORTED', 'the request is over');
         gone?.addEventListener('abort', leave);
         if (gone?.aborted) leave();
         open(late.signal)

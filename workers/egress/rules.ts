@@ -1,5 +1,5 @@
-import { type EgressAllowEntry, isAllowed, isPortAllowed } from '../../shared/domain/egress-allow.ts';
-import { isOnDomain } from '../../shared/domain/site-name.ts';
+import { type EgressAllowEntry, isAllowed, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
+import { isOnDomain } from '../../shared/domain/site/site-name.ts';
 import { classifyAddress, type NonPublic } from './addresses.ts';
 
 /** What the operator decides about egress; fixed for the life of a process. */
@@ -24,7 +24,7 @@ export interface Dial {
 export type DialVerdict = 'allowed' | NonPublic | 'scheme' | 'port';
 
 /**
- * Decides on address, port and scheme together (CONTRACT 4): an entry of EGRESS_ALLOW that covers address and port allows both
+ * Decides on address, port and scheme together (docs/api.md, "Addresses"): an entry of EGRESS_ALLOW that covers address and port allows both
  * schemes; everything else has to be a public address, https and port 443.
  */
 export function judgeDial({ address, port, scheme }: Dial, rules: EgressRules): DialVerdict {

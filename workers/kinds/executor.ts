@@ -1,9 +1,9 @@
-import type { Identity, PreparedForm } from '../../shared/domain/build-request.ts';
-import type { PagePlace } from '../../shared/domain/pages.ts';
+import type { Identity, PreparedForm } from '../../shared/domain/fetch/build-request.ts';
+import type { PagePlace } from '../../shared/domain/fetch/pages.ts';
 import type { Endpoint, UpstreamRequest, Values } from '../../shared/domain/types.ts';
 import type { NextFound } from '../select/reader.ts';
 
-/** What a page that was read says about the one after it. */
+/** What a page reveals about the next one. */
 export interface SeenPage {
     /** Where it came from, after redirects. */
     url: string;
@@ -15,17 +15,17 @@ export interface SeenPage {
     items: number;
 }
 
-/** The place of the next page; `none` after the last one; `unusable`: what the site says cannot be sent back to it. */
+/** The place of the next page; `none` after the last one; `unusable`: the site's value cannot be sent back. */
 export type NextPlace = PagePlace | 'none' | 'unusable';
 
-/** How a kind of endpoint is called. Pure: what it plans is sent, read and billed by others. */
+/** Plans the calls of a kind of endpoint. It has no side effects. */
 export interface Executor {
-    /** The request of the page at `place`, the first one where none is given. */
+    /** Plans the request of the page at `place`, or of the first page. */
     plan(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm, place?: PagePlace): UpstreamRequest;
-    /** What the page itself is asked about the next one: an expression or a selector. */
+    /** The expression or selector that finds the next page in a page. */
     read(endpoint: Endpoint): string | undefined;
-    /** Where the page after the one at `place` stands. */
+    /** The place of the page after `place`. */
     next(endpoint: Endpoint, place: PagePlace, seen: SeenPage): NextPlace;
-    /** Requests that are billed, of so many pages that had results. */
+    /** Number of billed requests. */
     requests(pagesWithItems: number): number;
 }

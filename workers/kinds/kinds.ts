@@ -3,7 +3,7 @@ import type { Executor } from './executor.ts';
 import { nextPlace } from './next-place.ts';
 import { planPage } from './plan-page.ts';
 
-/** One request to its caller, whatever it takes: any kind may prepare a form, and follow pages where its package says so. */
+/** Bills one request, also with a prepared form or several pages. */
 const single: Executor = {
     plan: planPage,
     read: ({ pagination }) => (pagination?.style === 'cursor' ? pagination.next : undefined),
@@ -11,10 +11,10 @@ const single: Executor = {
     requests: () => 1,
 };
 
-/** Pages are what its caller pays for. */
+/** Bills each page. */
 const paged: Executor = { ...single, requests: (pagesWithItems) => pagesWithItems };
 
-/** Every kind of endpoint and how it is called; a new kind does not compile until it stands here. */
+/** The executor of each kind of endpoint. A new kind does not compile until it is listed here. */
 export const KIND_EXECUTORS: Readonly<Record<Kind, Executor>> = {
     api_call: single,
     navigate: single,

@@ -1,11 +1,11 @@
-import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
-import { type PagePlace, stepFrom } from '../../shared/domain/pages.ts';
+import { fitsOnLoop } from '../../shared/domain/fetch/judge-params.ts';
+import { type PagePlace, stepFrom } from '../../shared/domain/fetch/pages.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
 import type { NextFound } from '../select/reader.ts';
 import type { NextPlace, SeenPage } from './executor.ts';
 import { nextLink } from './next-link.ts';
 
-/** Where the page after the one at `place` stands, by the four styles of CONTRACT 3.1. Whether it was seen before is not asked here. */
+/** Where the page after the one at `place` stands, by the four styles of docs/api.md, "Schema packages". Whether it was seen before is not asked here. */
 export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage): NextPlace {
     const { pagination } = endpoint;
     if (pagination === undefined) return 'none';
@@ -20,11 +20,11 @@ export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage):
     return byNumber(endpoint, pagination, stepFrom(place.value, step ?? (style === 'offset' ? seen.items : 1)));
 }
 
-/** A number that the param itself does not take is past what the site serves. */
+/** A number outside of the param's schema is beyond the last page. */
 function byNumber({ params }: Endpoint, { param }: Pagination, value: Json | undefined): NextPlace {
     if (value === undefined) return 'none';
     const schema = params.find(({ name }) => name === param)?.schema;
-    return schema === undefined || compileJsonSchema(schema)(value).ok ? { value } : 'none';
+    return schema === undefined || fitsOnLoop(schema, value) ? { value } : 'none';
 }
 
 function byCursor(endpoint: Endpoint, { param = '' }: Pagination, found: NextFound | undefined): NextPlace {
@@ -39,7 +39,7 @@ function byCursor(endpoint: Endpoint, { param = '' }: Pagination, found: NextFou
     return canSend(endpoint, param, cursor) ? { value: cursor } : 'unusable';
 }
 
-/** Whether a cursor can stand where its param goes: it is the site's word, and nobody has judged it. */
+/** Whether a cursor can be sent as its param. It comes from the site and is not validated. */
 function canSend({ bodyFormat, params }: Endpoint, param: string, cursor: Json): boolean {
     const source = params.find(({ name }) => name === param)?.source;
     if (typeof cursor === 'object') return source === 'body' && bodyFormat === 'json';
@@ -49,14 +49,14 @@ function canSend({ bodyFormat, params }: Endpoint, param: string, cursor: Json):
     return cursor.isWellFormed() && !(source === 'path' && isStep);
 }
 
-/** Many sites name the next page by its whole URL, and mean the cursor in it. */
+/** The cursor in a URL. Many sites return the whole URL of the next page. */
 function carriedBy(text: string, param: string): string | undefined {
     if (!/^https?:\/\//i.test(text)) return undefined;
     const value = URL.parse(text)?.searchParams.get(param) ?? '';
     return value === '' ? undefined : value;
 }
 
-/** How sites say that there is no next page. */
+/** Whether a value means that there is no next page. */
 function isNothing(value: Json): boolean {
     if (value === null || value === false || value === '') return true;
     return typeof value === 'object' && Object.keys(value).length === 0;

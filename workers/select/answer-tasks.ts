@@ -13,7 +13,7 @@ import {
     type Wanted,
 } from './read-page.ts';
 
-/** What a process is asked: an answer, one page of several, what several pages make together, or the form of a page. */
+/** A task of a process: read a single answer, read one page of several, join pages, or read the form of a page. */
 export type Task =
     | { what: 'page'; page: RawPage; rules: ResponseRules; wanted: Wanted }
     | { what: 'part'; page: RawPage; rules: ResponseRules; results: string; next: string | undefined }
@@ -27,18 +27,18 @@ export interface Refused {
     details: InvalidResponse['details'];
 }
 
-/** What a process answers. `text` is JSON. */
+/** The result of a task. `text` is JSON. */
 export type TaskAnswer = ({ ok: true } & Pick<Content, 'text'> & Partial<Content & Part>) | Refused;
 
 export const TOO_MUCH = 'The answer takes too much work to select and validate.';
 
-/** What processes for HTML can do beyond the others. */
+/** Additional functions of processes for HTML. */
 export interface HtmlSkills {
     parse: ParseBody;
     readForm(page: RawPage, wanted: { selector: string; method: Method }): object;
 }
 
-/** Reads answers until the parent closes the channel. For the files that are processes. */
+/** Runs tasks until the parent closes the channel. The entry files of processes call it. */
 export function readAnswers(html?: HtmlSkills): void {
     answerTasks<Task>((task, body) => {
         const answer = answerOne(withBody(task, body), html);
@@ -48,13 +48,13 @@ export function readAnswers(html?: HtmlSkills): void {
     });
 }
 
-/** Pages and texts come behind the task itself. */
+/** Adds the payload to a task: the page's body, or the texts to join. */
 function withBody(task: Task, body: Buffer): Task {
     if (task.what === 'join') return { ...task, texts: body.toString('utf8').split('\n') };
     return { ...task, page: { ...task.page, body } };
 }
 
-/** What a failed reading is to its caller; anything but a fault of the page is thrown again. */
+/** Converts an InvalidResponse into a result, and rethrows other errors. */
 export function refusedBy(error: unknown): Refused {
     if (error instanceof InvalidResponse) return { ok: false, code: error.code, message: error.message, details: error.details };
     throw error;
@@ -64,7 +64,7 @@ function answerOne(task: Task, html: HtmlSkills | undefined): TaskAnswer {
     try {
         return perform(task, html);
     } catch (error) {
-        // A stack that overflows, a string past V8's limit: the page asks for more than a result may cost.
+        // A stack overflow, or a string beyond V8's limit: the page costs more than a result may cost.
         if (error instanceof RangeError) return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message: TOO_MUCH, details: [] };
         return refusedBy(error);
     }

@@ -5,18 +5,18 @@ import { frameHead, frameReader } from './frames.ts';
 /** The descriptor that parent and child share; see `child-reader.ts`. */
 export const CHANNEL = 3;
 
-/** The parent ends a task earlier. This is for a child whose parent died in the middle of one. */
+/** Time limit of a task whose parent died. A live parent ends a task earlier. */
 const ORPHAN_MS = 10_000;
 
-/** Bytes by which the child has to have grown before it collects its garbage itself, between two tasks. */
+/** Memory growth after which the child collects garbage between two tasks. */
 const UNTIDY_BYTES = 16 * 1024 * 1024;
 
 const PIECE_BYTES = 64 * 1024;
 
 /**
- * Answers one task after the other, until the parent closes the channel. Nothing here waits for an event: a child reads, works and
- * writes, and is killed where it works for too long.
- * @param answer throws only where the code has a bug
+ * Answers one task after the other, until the parent closes the channel. All I/O is synchronous: a child reads, works and writes, and
+ * the parent kills it when it works too long.
+ * @param answer throws only on a bug
  */
 export function answerTasks<Task>(answer: (task: Task, payload: Buffer) => { header: object; text: string }): void {
     const asked: { task: Task; payload: Buffer }[] = [];
@@ -47,7 +47,7 @@ export function answerTasks<Task>(answer: (task: Task, payload: Buffer) => { hea
     }
 }
 
-/** A bug is the parent's to tell of. */
+/** Passes a bug to the parent, which reports it. */
 function answered(run: () => { header: object; text: string }): { header: object; text: string } {
     try {
         return run();

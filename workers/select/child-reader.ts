@@ -2,47 +2,48 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { getCompileCacheDir } from 'node:module';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { BESIDE_CALLS, lowerChildPriority } from '../../shared/platform/low-priority.ts';
 import { frameHead, frameReader } from './frames.ts';
 import { type Usage, usageOf } from './process-usage.ts';
 
-/** What a child is given to do, and when it is killed. */
+/** A task for a child, and its limits. */
 export interface Order {
     task: object;
     payload: Uint8Array;
-    /** Of CPU. On a busy machine a child waits for a core for longer than it works. */
+    /** Limit of CPU time. On a busy machine a child waits longer for a core than it works. */
     cpuMs: number;
-    /** By which the child may grow, measured from its start. */
+    /** Limit of memory growth since the child's start. */
     growthBytes: number;
 }
 
-/** `overrun`: the child was killed, by its time or by its memory. An error is a bug. */
+/** `overrun`: the child was killed for its time or its memory. An error is a bug. */
 export type Done = { header: unknown; text: string; cpuMs: number } | 'overrun' | Error;
 
 export interface Child {
-    /** Loaded, and without a task. */
+    /** Whether the child is loaded and idle. */
     isReady(): boolean;
     run(order: Order): Promise<Done>;
     kill(): void;
 }
 
-/** A task that does not end within so many times its time is given up, whatever it waits for. */
+/** Limit of wall time, as a multiple of the CPU limit. */
 const LONGEST = 10;
 
-/** How often a task is measured: what a child can allocate in between is a few MiB. */
+/** Interval of measurements. A child can allocate a few MiB in between. */
 const LOOK_MS = 8;
 
-/** How long an answer waits for the end of a child that was killed. */
+/** How long an answer waits for a killed child to exit. */
 const EXIT_MS = 1000;
 
 const MAX_HEAP_MB = 160;
 
-/** V8's own helpers are left out: a child works on one core, and is measured by it. */
+/** Without V8's helper threads a child uses one core, and its CPU time measures the task. */
 const FLAGS = [`--max-old-space-size=${MAX_HEAP_MB}`, '--max-semi-space-size=4', '--single-threaded', '--expose-gc'];
 
 /**
- * Starts a child that reads answers. It gets nothing of this process but the one channel: no environment, no settings, no files.
+ * Starts a child that reads answers. It shares only one channel with this process: no environment, no settings, no files.
  * @param events.changed the child became ready
- * @param events.ended the child is gone; with an error where it never became ready, or where its code broke
+ * @param events.ended the child exited; with an error if it never became ready
  */
 export function startChild(file: URL, events: { changed(): void; ended(error?: Error): void }): Child {
     const cache = getCompileCacheDir();
@@ -50,6 +51,7 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
         stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
         env: { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '131072', ...(cache === undefined ? {} : { NODE_COMPILE_CACHE: cache }) },
     });
+    if (child.pid !== undefined) lowerChildPriority(child.pid, BESIDE_CALLS);
     const channel = child.stdio[3] as Socket;
     const closed = whenClosed(child, channel);
     let wasReady = false;
@@ -64,7 +66,7 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
                 isReady = true;
                 if (!wasReady) base = usageOf(child.pid ?? 0);
                 wasReady = true;
-                // Idle children keep no process from ending; those that start or work do.
+                // An idle child does not keep this process alive. A starting or working one does.
                 child.unref();
                 channel.unref();
                 events.changed();
@@ -90,6 +92,8 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
 
     function kill(): void {
         isReady = false;
+        // Keeps this process alive until the child has exited.
+        child.ref();
         child.kill('SIGKILL');
         channel.destroy();
     }
@@ -108,7 +112,7 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
                 return;
             }
             kill();
-            // Its memory is free before its caller is answered; a child that does not end holds nobody up.
+            // The caller gets its answer when the child's memory is free, or after EXIT_MS.
             current.timer = setTimeout(() => {
                 current?.done('overrun');
                 current = undefined;
@@ -134,7 +138,7 @@ export function startChild(file: URL, events: { changed(): void; ended(error?: E
     };
 }
 
-/** Resolves when the process is gone and nothing of what was written to it is read any more: with its exit code, or `killed`. */
+/** Resolves with the exit code, or `killed`, when the process has exited and its channel is closed. */
 function whenClosed(child: ChildProcess, channel: Socket): Promise<number | 'killed' | 'failed'> {
     channel.on('error', () => {});
     const exited = new Promise<number | 'killed' | 'failed'>((done) => {

@@ -2,8 +2,8 @@ import type { ResponseType } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
 /**
- * What a body is read as: as the package says, else as its Content-Type says, else by how it begins. Many sites call their JSON text
- * or a script: where something is to be found in the body, one that begins like JSON is read as JSON.
+ * The type of a body: from the package, else from the Content-Type, else from its first bytes. Many sites label JSON as text or a
+ * script. If the endpoint selects from the body, a body that begins like JSON is JSON.
  */
 export function typeOfBody(
     body: Uint8Array,
@@ -17,18 +17,18 @@ export function typeOfBody(
 }
 
 /**
- * Decodes a body by its declared charset (JSON too): the one of the Content-Type, for HTML also the one of its `meta`, a byte order
- * mark, UTF-8 without any of them (CONTRACT 4). A charset that is unknown, or that the bytes contradict, is a fault of the answer.
+ * Decodes a body, JSON too, by the charset of its Content-Type, its byte order mark, for HTML its `meta`, else as UTF-8 (docs/api.md, "Hosted fetch"). An
+ * unknown charset, or bytes that do not fit it, are a fault of the answer.
  * @throws InvalidResponse
  */
 export function decode({ body, contentType, type }: { body: Uint8Array; contentType: string | undefined; type: ResponseType }): string {
     const { charset } = readContentType(contentType);
-    // UTF-16 of no order is in that of its mark (RFC 2781, 4.3).
+    // The byte order mark gives the order of plain "utf-16" (RFC 2781, 4.3).
     const named = /^utf-?16$/i.test(charset ?? '') ? (bomOf(body) ?? charset) : charset;
     return toText(body, named ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8');
 }
 
-/** Whether the bytes of a body can be looked at as UTF-8 text, or as ASCII within it. */
+/** Whether the bytes of a body are UTF-8, as declared. */
 export function isUtf8({ body, contentType }: { body: Uint8Array; contentType: string | undefined }): boolean {
     const { charset } = readContentType(contentType);
     return charset === undefined ? bomOf(body) === undefined : /^utf-?8$/i.test(charset);
@@ -48,7 +48,7 @@ function typeOf(essence: string): ResponseType | undefined {
     return 'text';
 }
 
-/** An answer that does not say what it is: read as JSON or HTML where it begins like one. */
+/** Guesses the type of a body by its first bytes. */
 function guessType(body: Uint8Array): ResponseType {
     const start = Buffer.from(body.subarray(0, 256))
         .toString('latin1')
@@ -64,11 +64,11 @@ function bomOf(body: Uint8Array): string | undefined {
     return undefined;
 }
 
-/** HTML names its charset within its first 1,024 bytes, in ASCII. */
+/** The charset of an HTML `meta`, which is within the first 1,024 bytes, in ASCII. */
 function metaCharset(body: Uint8Array): string | undefined {
     const head = Buffer.from(body.subarray(0, 1024)).toString('latin1');
     const label = /<meta\s[^<>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
-    // What could be read so far is no UTF-16, whatever it says of itself: browsers take it for UTF-8.
+    // A `meta` readable as ASCII is not UTF-16, whatever it says. Browsers use UTF-8.
     return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 

@@ -1,7 +1,7 @@
-/** What parent and child send each other: the length of a JSON header, the length of what follows it, the header, and that. */
+/** A frame between parent and child: length of the JSON header, length of the payload, header, payload. */
 const PREFIX_BYTES = 8;
 
-/** @param payload length of what follows the header */
+/** The beginning of a frame. @param payload length of the payload */
 export function frameHead(header: object, payload: number): Buffer {
     const json = Buffer.from(JSON.stringify(header));
     const head = Buffer.allocUnsafe(PREFIX_BYTES + json.length);
@@ -11,7 +11,7 @@ export function frameHead(header: object, payload: number): Buffer {
     return head;
 }
 
-/** Puts frames together of pieces of any size. */
+/** Assembles frames from pieces of any size. */
 export function frameReader(onFrame: (header: unknown, payload: Buffer) => void): (piece: Buffer) => void {
     let wanted = PREFIX_BYTES;
     let lengths: { header: number; payload: number } | undefined;

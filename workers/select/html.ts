@@ -5,7 +5,7 @@ import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './read-page.ts';
 
 /**
- * A page of HTML: what `select` takes from it, or the whole page.
+ * Parses a page of HTML. The value is the selection, or the whole page.
  * @throws InvalidResponse
  */
 export const parseHtml: ParseBody = (text, { url }) => {
@@ -25,14 +25,14 @@ export function loadHtml(text: string): CheerioAPI {
     return load(text);
 }
 
-/** Where relative addresses of a page begin. */
+/** The base URL of a page's relative links. */
 export function baseOf($: CheerioAPI, url: string): string {
     return absolute($('base[href]').attr('href'), url) ?? url;
 }
 
 /**
- * Runs `select` over HTML in the form of cheerio's `extract`; what is not there becomes null.
- * @throws InvalidResponse where a selector fails
+ * Runs `select` over HTML, in the form of cheerio's `extract`. Missing values become null.
+ * @throws InvalidResponse when a selector fails
  */
 function selectHtml($: CheerioAPI, select: JsonObject): JsonObject {
     return runSelector('/select', () => {
@@ -41,7 +41,7 @@ function selectHtml($: CheerioAPI, select: JsonObject): JsonObject {
     });
 }
 
-/** The first match: where it leads, if it is a link, else the value that a form or `meta` gives it, else its text. */
+/** The first match: the URL of a link, else its `value` or `content` attribute, else its text. */
 function findNext($: CheerioAPI, selector: string, url: string): NextFound | undefined {
     const element = runSelector('/pagination/next', () => $(selector).first());
     if (element.length === 0) return undefined;
@@ -64,10 +64,10 @@ export function runSelector<T>(path: string, run: () => T): T {
     }
 }
 
-/** Nodes whose text is nothing that a reader of the page sees. */
+/** Nodes whose text is not visible on the page. */
 const UNSEEN = 'script,style,noscript,template,iframe,object,embed,svg,canvas,head,link,meta,dialog:not([open]),[hidden]';
 
-/** A page without `select`: `{url, title, description, markdown, links}` (CONTRACT 3.1), links absolute, null for what is missing. */
+/** The value of a page without `select`: `{url, title, description, markdown, links}` (docs/api.md, "Schema packages"). Links are absolute; missing values are null. */
 function readWholePage($: CheerioAPI, url: string): JsonObject {
     const base = baseOf($, url);
     const title = textOrNull($('title').first().text());

@@ -1,6 +1,6 @@
 import type { Detail } from '../../shared/refusals.ts';
 
-/** A page that came whole, but is not what the schema describes, or (UPSTREAM_TOO_LARGE) nests too deep. Its message is public. */
+/** A complete page that does not fit the schema, or (UPSTREAM_TOO_LARGE) nests too deep. The message is public. */
 export class InvalidResponse extends Error {
     readonly code: 'UPSTREAM_INVALID_RESPONSE' | 'UPSTREAM_TOO_LARGE';
     readonly details: Detail[];
@@ -12,7 +12,7 @@ export class InvalidResponse extends Error {
     }
 }
 
-/** `select` is written for another kind of answer than this one, which is what sites send while something is wrong with them. */
+/** The fault when `select` is for another type of answer. Sites often send another type when they have a problem. */
 export function cannotSelect(path: string, message: string): InvalidResponse {
     return new InvalidResponse('What this endpoint selects cannot be selected from this kind of answer.', [
         { path, code: 'INVALID_TYPE', message },

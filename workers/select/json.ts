@@ -1,12 +1,12 @@
 import { search } from 'jmespath';
-import { escapePointer, isJsonTooDeep } from '../../shared/domain/json-bounds.ts';
+import { escapePointer, isJsonTooDeep } from '../../shared/domain/json/json-bounds.ts';
 import type { Json, Select } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 
-/** Levels of arrays and objects that an answer may nest (CONTRACT 4). */
+/** Allowed nesting of an answer (docs/api.md, "Hosted fetch"). */
 const MAX_DEPTH = 100;
 
-/** @throws InvalidResponse where JSON nests too deep; bytes are taken as UTF-8 */
+/** Rejects JSON that nests too deep. Bytes are UTF-8. @throws InvalidResponse */
 export function refuseDepth(text: string | Uint8Array): void {
     if (isJsonTooDeep(text, MAX_DEPTH)) {
         throw new InvalidResponse(`The answer nests more than ${MAX_DEPTH} levels deep.`, [], 'UPSTREAM_TOO_LARGE');
@@ -15,7 +15,7 @@ export function refuseDepth(text: string | Uint8Array): void {
 
 /**
  * Parses an answer as JSON.
- * @throws InvalidResponse where it is none (an empty body is none), or nests too deep
+ * @throws InvalidResponse if it is not JSON (an empty body is not), or nests too deep
  */
 export function parseJson(text: string): Json {
     refuseDepth(text);
@@ -41,14 +41,14 @@ export function selectJson(page: Json, select: Select): Json {
 }
 
 /**
- * What one expression finds; null where it finds nothing.
+ * The result of one expression; null if it matches nothing.
  * @param path pointer to the expression, for the message
- * @throws InvalidResponse where it fails
+ * @throws InvalidResponse when it fails
  */
 export function searchJson(page: Json, expression: string, path: string): Json {
     try {
         const found: unknown = search(page, expression);
-        // Fields are looked up on plain objects: what is found on their prototype is nothing that the site sent.
+        // The library also finds functions on the prototypes of plain objects. The site did not send these.
         return found === undefined || typeof found === 'function' ? null : (found as Json);
     } catch (error) {
         const reason = error instanceof Error ? error.message.slice(0, 200) : 'it failed';

@@ -1,7 +1,7 @@
 import type { Json } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
-/** Bytes of what is selected, as JSON, before anything of it is cut off (CONTRACT 3.1, `select`). */
+/** Allowed size of the selected data as JSON, before the cut (docs/api.md, "Schema packages"). */
 export const MAX_OUTPUT = 10 * 1024 * 1024;
 export const TOO_LONG = 'What is selected from the answer has more than 10 MiB.';
 
@@ -15,8 +15,8 @@ const QUOTES = 2;
 const BRACKETS = 2;
 
 /**
- * Counts what a value takes as JSON, and stops at the first byte, value or level too many. What is selected may hold the same value many
- * times: it is counted each time, as it is written each time.
+ * Rejects a value with too many bytes (as JSON), values or levels, and stops at the first excess. A value that is selected many times
+ * counts each time.
  * @throws InvalidResponse
  */
 export function refuseTooMuch(value: Json, { isSelected }: { isSelected: boolean }): void {
@@ -31,7 +31,7 @@ export function refuseTooMuch(value: Json, { isSelected }: { isSelected: boolean
     throw new InvalidResponse(faults[fault]);
 }
 
-/** Whether a value takes no more than so many bytes as JSON. */
+/** Whether a value fits into this many bytes of JSON. */
 export function fitsInto(value: Json, bytes: number): boolean {
     return firstTooMuch(value, { bytes, values: bytes }) === undefined;
 }
@@ -75,15 +75,15 @@ function digits(value: number): number {
     return String(value).length;
 }
 
-/** What JSON writes in another way than it stands: quotes, backslashes, control characters, halves of pairs. */
-const WRITTEN_ANEW = /["\\\u0000-\u001f\ud800-\udfff]/;
+/** Characters that JSON escapes: quotes, backslashes, control characters, lone surrogates. */
+const ESCAPED = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** Characters of a text that are written at a time, to be counted: six bytes each at the most. */
+/** Characters to serialize at a time for counting. Each takes at most six bytes. */
 const SLICE = 256 * 1024;
 
 function textBytes(text: string): number {
     if (text.length > MAX_OUTPUT) return text.length;
-    if (!WRITTEN_ANEW.test(text)) return Buffer.byteLength(text) + QUOTES;
+    if (!ESCAPED.test(text)) return Buffer.byteLength(text) + QUOTES;
     let bytes = QUOTES;
     for (let from = 0; from < text.length && bytes <= MAX_OUTPUT; ) {
         const isInPair = (text.charCodeAt(from + SLICE - 1) & 0xfc00) === 0xd800;

@@ -1,26 +1,26 @@
 import type { Select } from '../../shared/domain/types.ts';
-import { isLightSelect } from './light.ts';
+import { isInlineSelect } from './inline.ts';
 import { MAX_OUTPUT } from './measure.ts';
 
-/** What is written anew may be so many times as long: `1e20` has 21 digits then, and a control character in a text six letters. */
-const ANEW = 6;
+/** Growth of a value when it is serialized again: `1e20` becomes 21 digits, a control character six letters. */
+const GROWTH = 6;
 
-/** Of a field that is not there: quotes, colon, comma and `null`. */
+/** Bytes of a missing field: quotes, colon, comma and `null`. */
 const ABSENT_FIELD = 8;
 
-/** The shortest thing in a list, with its comma. */
+/** Bytes of the shortest list item, with its comma. */
 const SHORTEST = 2;
 
 /**
- * Bytes of what may be read of a body, at the most, before it is read.
- * @param bytes of the body
+ * The largest possible size of the data selected from a body, before it is read.
+ * @param bytes size of the body
  */
 export function mostSelected(bytes: number, select: Select | undefined): number {
-    if (select === undefined) return Math.min(MAX_OUTPUT, ANEW * bytes);
-    // Functions, filters and pipes may take the same value again and again.
-    if (!isLightSelect(select)) return MAX_OUTPUT;
+    if (select === undefined) return Math.min(MAX_OUTPUT, GROWTH * bytes);
+    // Functions, filters and pipes may select the same value many times.
+    if (!isInlineSelect(select)) return MAX_OUTPUT;
     const text = typeof select === 'string' ? select : Object.entries(select).join();
     const fields = text.split(':').length + (typeof select === 'string' ? 0 : Object.keys(select).length);
-    // Each field may take all of the page, and each thing in it gets all of their names.
-    return Math.min(MAX_OUTPUT, bytes * (ANEW * fields + (text.length + ABSENT_FIELD * fields) / SHORTEST));
+    // Each field may select the whole page, and each item repeats all field names.
+    return Math.min(MAX_OUTPUT, bytes * (GROWTH * fields + (text.length + ABSENT_FIELD * fields) / SHORTEST));
 }

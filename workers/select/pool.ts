@@ -1,13 +1,14 @@
 import { type Child, type Done, type Order, startChild } from './child-reader.ts';
 import { createTurns, type Work } from './turns.ts';
 
-/** Runs tasks in processes of their own, one at a time each, and kills what takes too long or too much memory. */
+/** Runs tasks in child processes, one at a time each, and kills tasks that take too much time or memory. */
 export interface ProcessPool {
     /**
-     * `overrun`: the process was killed. `late`: the task did not begin in time. Rejects only when the pool is closed or its code breaks.
+     * Runs a task. `overrun`: the process was killed. `late`: the task did not begin in time. Rejects only when the pool is closed, or
+     * on a bug.
      */
     run(job: Order & Work & { beginBy?: number | undefined }): Promise<Exclude<Done, Error> | 'late'>;
-    /** Starts a process of this kind, if there is none, so that the first task finds one. */
+    /** Starts a process of this kind if there is none, for the first task. */
     warm(kind: string): void;
     close(): Promise<void>;
 }
@@ -21,7 +22,7 @@ interface Seat {
     job: Job | undefined;
 }
 
-/** Processes are started when there is work for them, and stay. @param max of each kind */
+/** Opens a pool. Processes start when there is work for them, and stay. @param max processes of each kind */
 export function openProcessPool(files: ReadonlyMap<string, URL>, { max }: { max: number }): ProcessPool {
     const seats = new Set<Seat>();
     const turns = createTurns<Job>();
@@ -62,7 +63,7 @@ export function openProcessPool(files: ReadonlyMap<string, URL>, { max }: { max:
                 if (seats.size === 0) for (const end of ends.splice(0)) end();
                 if (isClosed) return;
                 if (error !== undefined) failOne(kind, error);
-                // A new one is loaded before the next task asks for it.
+                // Replaces the process before the next task needs one.
                 else if (![...seats].some((other) => other.kind === kind)) start(kind);
                 dispatch();
             },
@@ -71,7 +72,7 @@ export function openProcessPool(files: ReadonlyMap<string, URL>, { max }: { max:
         seats.add(seat);
     }
 
-    /** What waited for the process that did not start. */
+    /** Rejects a task of a kind whose process did not start. */
     function failOne(kind: string, error: Error): void {
         const job = turns.begin(kind);
         if (job === undefined) return;

@@ -1,20 +1,20 @@
 import type { CheerioAPI } from 'cheerio';
-import type { PreparedForm } from '../../shared/domain/build-request.ts';
+import type { PreparedForm } from '../../shared/domain/fetch/build-request.ts';
 import type { Method } from '../../shared/domain/types.ts';
 import { decode } from './decode.ts';
 import { baseOf, loadHtml, runSelector } from './html.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import type { RawPage } from './read-page.ts';
 
-/** CONTRACT 3.1, `prepare`. */
+/** docs/api.md, "Schema packages". */
 const MAX_INPUTS = 200;
 const MAX_BYTES = 64 * 1024;
 
 /**
- * The one form of a page that `prepare.form` matches: where it is sent and its hidden inputs, CSRF tokens among them. Fields that a
- * person would fill in are the params' alone.
- * @param method how the endpoint sends; a form that is sent in another way is not the form that the package describes
- * @throws InvalidResponse where there is no such form, several, or too much in it
+ * Reads the one form that `prepare.form` matches: its action and its hidden inputs, which include CSRF tokens. Visible fields come from
+ * params only.
+ * @param method method of the endpoint; a form with another method does not match the package
+ * @throws InvalidResponse for no form, several forms, or a form that is too large
  */
 export function readForm(page: RawPage, { selector, method }: { selector: string; method: Method }): PreparedForm {
     const $ = loadHtml(decode(page));
@@ -28,7 +28,7 @@ export function readForm(page: RawPage, { selector, method }: { selector: string
     return { action: actionOf($, forms.attr('action'), page.url), hidden: hiddenInputs($, forms.attr('id'), forms) };
 }
 
-/** Without an action a form is sent to its own page. */
+/** The URL of a form. Without an action it is the page's URL. */
 function actionOf($: CheerioAPI, action: string | undefined, url: string): string {
     const written = action?.trim() ?? '';
     const target = written === '' ? URL.parse(url) : URL.parse(written, baseOf($, url));
@@ -37,7 +37,7 @@ function actionOf($: CheerioAPI, action: string | undefined, url: string): strin
     return target.href;
 }
 
-/** Inputs elsewhere in the page belong to a form when they name it. */
+/** The hidden inputs of a form, including inputs elsewhere that name it. */
 function hiddenInputs($: CheerioAPI, id: string | undefined, form: ReturnType<CheerioAPI>): PreparedForm['hidden'] {
     const hidden: [string, string][] = [];
     let bytes = 0;

@@ -1,8 +1,9 @@
-import { isFaithful } from '../../shared/domain/faithful-json.ts';
-import { compileJsonSchema } from '../../shared/domain/json-schema.ts';
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { cutResults, resultsAt, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
+import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
+import { walkedVerdict } from '../../shared/domain/json/schema/interpret.ts';
+import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
-import { cutResults, resultsAt, wrapResult } from '../../shared/domain/wrap-result.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { isBodyless } from '../upstream/bodyless.ts';
 import { decode, isUtf8 } from './decode.ts';
@@ -10,38 +11,38 @@ import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 import { fitsInto, MAX_OUTPUT, refuseTooMuch, TOO_LONG } from './measure.ts';
 
-/** What came from the site; plain enough to cross to a thread. */
+/** A page of the site, serializable for another process. */
 export interface RawPage {
     status: number;
     contentType: string | undefined;
     body: Uint8Array;
     url: string;
     method: Method;
-    /** What the body is read as. */
+    /** The type to read the body as. */
     type: ResponseType;
 }
 
 export type ResponseRules = Endpoint['response'];
 
-/** What `pagination.next` finds in a page: a value, or in HTML the address of a link. */
+/** The result of `pagination.next` in a page: a value, or in HTML the URL of a link. */
 export type NextFound = { value: Json } | { href: string };
 
-/** A body that is parsed. Whoever asks for `next` asks first: reading a page of HTML whole takes it apart. */
+/** A parsed body. Call `next` before `value`: reading a whole page of HTML changes it. */
 export interface Parsed {
     next(expression: string): NextFound | undefined;
-    /** What `select` takes from it, or all of it; not wrapped or judged yet. */
+    /** The selected data, or the whole body, neither wrapped nor validated. */
     value(rules: ResponseRules): Json;
 }
 
 export type ParseBody = (text: string, page: RawPage) => Parsed;
 
-/** How much of an answer is wanted: at most so many of the results at a dotted path. */
+/** The wanted part of an answer: at most `most` of the results at a dotted path. */
 export interface Wanted {
     results: string;
     most: number;
 }
 
-/** What an answer says, as its caller gets it. */
+/** The content of an answer, as its caller gets it. */
 export interface Content {
     /** A JSON object. */
     text: string;
@@ -52,27 +53,28 @@ export interface Content {
 }
 
 /**
- * Turns an answer into `data` (CONTRACT 4): decoded, parsed, selected, wrapped, judged by `response.schema`, and cut. JSON of which
- * all is wanted stays as the site wrote it, with numbers that JavaScript cannot hold, unless others could read something else in it.
- * @param options.isMeasured what is selected is counted before anything is made of it; for light rules the page's size bounds it
- * @throws InvalidResponse for what the endpoint does not describe, and for more than 10 MiB, counted before the cut
+ * Turns an answer into `data` (docs/api.md, "Hosted fetch"): decoded, parsed, selected, wrapped, validated by `response.schema`, and cut. JSON without a
+ * selection keeps the site's text, including numbers that JavaScript cannot represent, unless parsers could disagree about it.
+ * @param options.isOnLoop whether it runs on the worker's event loop
+ * @param options.isMeasured whether to count the selected data first; for inline rules the page's size bounds it
+ * @throws InvalidResponse for an answer that does not fit the endpoint, and for more than 10 MiB before the cut
  */
 export function readPage(
     page: RawPage,
     rules: ResponseRules,
     wanted: Wanted,
     parse: ParseBody = parsePlain,
-    { isMeasured = false }: { isMeasured?: boolean } = {},
+    { isMeasured = false, isOnLoop = false }: { isMeasured?: boolean; isOnLoop?: boolean } = {},
 ): Content {
     const text = isBodyless(page) ? undefined : textOf(page);
     let value = text === undefined ? undefined : parse(text, page).value(rules);
     const isAll = text !== undefined && page.type === 'json' && rules.select === undefined;
     const isExact = isAll && isFaithful(text, value);
-    // What its reader might take for something else is judged as it goes out.
+    // Text that parsers could read differently is validated in the form that the caller gets.
     if (isAll && !isExact) value = JSON.parse(JSON.stringify(value)) as Json;
     const whole = wrapResult(value);
     if (isMeasured && !isExact) refuseTooMuch(whole, { isSelected: rules.select !== undefined });
-    judge(whole, rules.schema);
+    judge(whole, rules.schema, { isOnLoop });
     const isListed = resultsAt(whole, wanted.results) !== undefined;
     const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
     if (truncated && isExact) refuseLength(wrapText(text, value));
@@ -81,23 +83,23 @@ export function readPage(
     return { text: content, results, isListed, truncated };
 }
 
-/** As `wrapResult` does, with the text of a value. */
+/** `wrapResult` for the text of a value. */
 function wrapText(text: string, value: Json | undefined): string {
     if (Array.isArray(value)) return `{"items":${text}}`;
     return typeof value === 'object' && value !== null ? text : `{"value":${text}}`;
 }
 
-/** One page of several: what it says, how many results are in it, and where it says the next one is. */
+/** One page of several: its data, the number of its results, and the next page. */
 export interface Part {
     /** A JSON object. */
     text: string;
-    /** `undefined` where there is no list of results. */
+    /** `undefined` without a list of results. */
     items: number | undefined;
     next: NextFound | undefined;
 }
 
 /**
- * One page of several: like `readPage`, but nothing is judged before all pages are joined, and `next` is looked for.
+ * Reads one page of several: like `readPage`, but validation follows when all pages are joined. Also finds the next page.
  * @param wanted.results dotted path of the list of results
  * @throws InvalidResponse
  */
@@ -119,7 +121,7 @@ export function readPart(
     return { text, items: resultsAt(data, results)?.length, next: found };
 }
 
-/** A cursor is repeated in a URL or a form: a whole page is none. */
+/** Allowed size of a cursor, which goes into a URL or a form. */
 const MAX_NEXT = 64 * 1024;
 
 /** @throws InvalidResponse */
@@ -131,27 +133,32 @@ function refuseLongNext(found: NextFound): void {
 }
 
 /**
- * The results of all pages in what the first one said, judged and then cut.
- * @param texts of parts that have a list of results
+ * Joins the results of all pages into the data of the first, validates it, and cuts it.
+ * @param texts texts of parts with a list of results
  * @throws InvalidResponse
  */
-export function joinParts(texts: readonly string[], schema: JsonSchema | undefined, wanted: Wanted): Content {
+export function joinParts(
+    texts: readonly string[],
+    schema: JsonSchema | undefined,
+    wanted: Wanted,
+    { isOnLoop = false }: { isOnLoop?: boolean } = {},
+): Content {
     const [first = {}, ...others] = texts.map((text) => JSON.parse(text) as JsonObject);
     const items = resultsAt(first, wanted.results) ?? [];
     for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
-    judge(first, schema);
+    judge(first, schema, { isOnLoop });
     const truncated = items.length > wanted.most;
     if (truncated) items.length = wanted.most;
     return { text: JSON.stringify(first), results: items.length, isListed: true, truncated };
 }
 
 /**
- * Holds `data` against `response.schema`.
+ * Validates `data` by `response.schema`. On the event loop the schema is interpreted: to compile a simple schema takes up to 70 ms.
  * @throws InvalidResponse
  */
-function judge(data: JsonObject, schema: JsonSchema | undefined): void {
+function judge(data: JsonObject, schema: JsonSchema | undefined, { isOnLoop }: { isOnLoop: boolean }): void {
     if (schema === undefined) return;
-    const verdict = compileJsonSchema(schema)(data);
+    const verdict = isOnLoop ? walkedVerdict(schema, data) : compileJsonSchema(schema)(data);
     if (verdict.ok) return;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
@@ -162,21 +169,21 @@ export function refuseLength(text: string): void {
     if (Buffer.byteLength(text) > MAX_OUTPUT) throw new InvalidResponse(TOO_LONG);
 }
 
-/** The steps of a pointer are keys of the site's. */
+/** Removes a pointer that contains a secret. Its steps are keys of the site's data. */
 function harmless(pointer: string): string {
     return findSecrets(pointer) === undefined ? pointer : '/[removed]';
 }
 
-/** What nests too deep is refused before a text is made of it. */
+/** Decodes a page. Rejects large JSON that nests too deep before the decoding. */
 function textOf(page: RawPage): string {
     if (page.type === 'json' && page.body.length > LARGE && isUtf8(page)) refuseDepth(page.body);
     return decode(page);
 }
 
-/** Bytes of a body; looking twice at smaller ones costs more than their text. */
+/** Body size from which the depth is checked first. For smaller bodies the additional pass costs more than it saves. */
 const LARGE = 256 * 1024;
 
-/** JSON and text. HTML is read by `html.ts`, whose libraries are heavy, in threads of its own. */
+/** Parses JSON and text. `html.ts` parses HTML in its own processes, because its libraries are large. */
 function parsePlain(text: string, { type }: RawPage): Parsed {
     if (type === 'text') {
         const value = ({ select }: ResponseRules) => {

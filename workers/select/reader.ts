@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
-import { LONGEST_WALL } from '../../shared/domain/blocked-page.ts';
-import type { PreparedForm } from '../../shared/domain/build-request.ts';
+import { LONGEST_WALL } from '../../shared/domain/fetch/blocked-page.ts';
+import type { PreparedForm } from '../../shared/domain/fetch/build-request.ts';
 import type { Endpoint, Method } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
 import type { Page } from '../upstream/answers.ts';
 import { type Refused, refusedBy, type Task, type TaskAnswer, TOO_MUCH } from './answer-tasks.ts';
 import { typeOfBody } from './decode.ts';
-import { isLight, isLightExpression, isLightToJudge, isLightWork } from './light.ts';
+import { canJudgeInline, canReadInline, hasInlineRules, isInlineExpression } from './inline.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
 import { openProcessPool } from './pool.ts';
 import {
@@ -20,48 +20,48 @@ import {
     readPart,
     type Wanted,
 } from './read-page.ts';
-import { unlessWall } from './unless-wall.ts';
+import { unlessBotChallenge } from './unless-bot-challenge.ts';
 
 export type { NextFound };
 
 export type Reading = ({ ok: true } & Content) | Refused;
 
-/** @param bytes of its text */
+/** `bytes` is the size of the text. */
 export type PartReading = ({ ok: true; bytes: number } & Part) | Refused;
 
 type ReadAs = Pick<Endpoint, 'response'>;
 
-/** The call that a page is read for. */
+/** The share of processing that one call gets. */
 export interface ReadingTurn {
-    /** Whose package it is: packages take turns, so that none holds up another. */
+    /** Owner of the package. Owners take turns, so that none delays another. */
     owner: string;
-    /** Milliseconds of CPU that all its pages together may still take. */
+    /** Remaining CPU time for all pages of the call, in milliseconds. */
     cpuMs: number;
-    /** Epoch milliseconds; a page that waits for its turn until then is not read. */
+    /** Epoch milliseconds. A page that still waits for its turn then is not read. */
     deadlineAt?: number;
 }
 
-/** The longest that the readings of one call may take together. */
+/** CPU limit for all pages of one call. */
 const CALL_MS = 5000;
 
-/** The turn of one call, with all of its time. */
-export function openReadingTurn(owner = '', deadlineAt?: number): ReadingTurn {
+/** Creates the turn of one call, with its full CPU time. */
+export function createReadingTurn(owner = '', deadlineAt?: number): ReadingTurn {
     return { owner, cpuMs: CALL_MS, ...(deadlineAt === undefined ? {} : { deadlineAt }) };
 }
 
-/** Never rejects for anything that a site or a package can bring. */
+/** Reads pages. Faults of a site or a package are values; it rejects only on a bug. */
 export interface Reader {
-    /** What an answer says, by the endpoint's rules, and no more of it than is wanted. */
+    /** Reads a single answer by the endpoint's rules, cut to the wanted results. */
     read(page: Page, endpoint: ReadAs, wanted: Wanted, turn?: ReadingTurn): Promise<Reading>;
     /**
-     * One page of several, not held against `response.schema` yet.
+     * Reads one page of several, without validation.
      * @param wanted.results dotted path of the list of results
-     * @param wanted.next `pagination.next`, where the page itself says it
+     * @param wanted.next `pagination.next`, if the page itself contains it
      */
     readPart(page: Page, endpoint: ReadAs, wanted: { results: string; next: string | undefined }, turn?: ReadingTurn): Promise<PartReading>;
-    /** What pages of so many bytes say together, by the endpoint's rules, and no more of it than is wanted. @param texts of parts with results */
+    /** Joins pages, validates them and cuts them to the wanted results. @param texts texts of parts @param bytes their size */
     join(texts: readonly string[], endpoint: ReadAs, wanted: Wanted, bytes: number, turn?: ReadingTurn): Promise<Reading>;
-    /** The form of a page that `prepare.form` matches and `method` sends. */
+    /** Reads the form that `prepare.form` matches and `method` sends. */
     readForm(
         page: Page,
         wanted: { selector: string; method: Method },
@@ -70,15 +70,15 @@ export interface Reader {
     close(): Promise<void>;
 }
 
-/** The longest that one reading may take (CONTRACT 3.1, `select`). */
+/** CPU limit of one task (docs/api.md, "Schema packages"). */
 const TASK_MS = 500;
 
 const MIB = 1024 * 1024;
 
-/** What a process may grow by, where nobody chose what is made of the page. */
+/** Memory growth limit for a page without a contributor's rules. */
 const PLAIN_GROWTH = 128 * MIB;
 
-/** What it may grow by for rules that a contributor chose: less than 64 MiB more than a plain reading of the same page takes. */
+/** Memory growth limit for a contributor's rules: less than 64 MiB above a plain reading of the same page. */
 function heavyGrowth({ kind, bytes }: { kind: string; bytes: number }): number {
     const growth = kind === 'html' ? 48 * MIB + 16 * bytes : 32 * MIB + 10 * bytes;
     return Math.min(PLAIN_GROWTH, growth);
@@ -89,13 +89,13 @@ const FILES = new Map([
     ['html', new URL('./process-html.ts', import.meta.url)],
 ]);
 
-/** A task whose page or texts go beside it. */
+/** A task and its payload. */
 type Sent = { task: Task; body: Uint8Array };
 
 /**
- * Reads pages in processes of their own, where what contributors write can be killed and holds up nobody else; what is light is read on
- * the spot. HTML has processes of its own: they start with the first page of HTML, and a slow page holds up no JSON.
- * @param threads processes of each of the two kinds at most
+ * Creates a reader. It reads simple pages inline and others in child processes, where a contributor's expensive rules can be killed and
+ * delay no other call. HTML has its own processes, which start with the first page of HTML, so a slow page delays no JSON.
+ * @param threads maximum number of processes of each of the two kinds
  */
 export function createReader({ threads = Math.min(2, availableParallelism()) }: { threads?: number } = {}): Reader {
     const pool = openProcessPool(FILES, { max: threads });
@@ -121,7 +121,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         return answer.ok ? { ...answer, text: ran.text } : answer;
     }
 
-    /** A large body is given back once it was read: only what a wall can be told by stays. */
+    /** Reads a page and frees its large body. Only the beginning stays, for bot-challenge detection. */
     async function askOf(answered: Page, task: Extract<Task, { page: RawPage }>, isHeavy: boolean, turn: ReadingTurn): Promise<TaskAnswer> {
         const { page } = task;
         const { body } = page;
@@ -129,45 +129,46 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, LONGEST_WALL + 1)) } : answered;
         const answer = await ask({ task: { ...task, page: { ...page, body: NO_BODY } }, body }, isHeavy, turn);
         if (isLarge) giveBack(body);
-        return unlessWall(kept, page, answer);
+        return unlessBotChallenge(kept, page, answer);
     }
 
     return {
-        async read(answered, { response: rules }, wanted, turn = openReadingTurn()) {
-            // Started beside the first answer, it is loaded when one of them needs it.
+        async read(answered, { response: rules }, wanted, turn = createReadingTurn()) {
+            // The process loads in the background, so that it is ready when an answer needs it.
             pool.warm('plain');
             const page = rawPage(answered, rules, rules.select !== undefined);
-            if (isLight(page, rules))
-                return unlessWall(
+            if (canReadInline(page, rules))
+                return unlessBotChallenge(
                     answered,
                     page,
-                    here(() => ({ ok: true as const, ...readPage(page, rules, wanted) })),
+                    here(() => ({ ok: true as const, ...readPage(page, rules, wanted, undefined, { isOnLoop: true }) })),
                 );
             return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
         },
-        async readPart(answered, { response }, wanted, turn = openReadingTurn()) {
+        async readPart(answered, { response }, wanted, turn = createReadingTurn()) {
             pool.warm('plain');
             const rules = { ...response, schema: undefined };
             const page = rawPage(answered, rules, (rules.select ?? wanted.next) !== undefined);
-            if (isLight(page, rules) && isLightExpression(wanted.next)) {
+            if (canReadInline(page, rules) && isInlineExpression(wanted.next)) {
                 const part = here(() => ({ ok: true as const, ...readPart(page, rules, wanted) }));
-                // What is selected may be many times what came: an expression can take the same value again and again.
+                // The selected data may be larger than the page: an expression can select a value many times.
                 const counted = part.ok ? { ...part, bytes: Buffer.byteLength(part.text) } : part;
-                return unlessWall(answered, page, counted);
+                return unlessBotChallenge(answered, page, counted);
             }
-            const heavy = isHeavy(page, rules) || !isLightExpression(wanted.next);
+            const heavy = isHeavy(page, rules) || !isInlineExpression(wanted.next);
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
             const { text, items, next } = answer;
             return { ok: true, text, items, next, bytes: Buffer.byteLength(text) };
         },
-        async join(texts, { response: { schema } }, wanted, bytes, turn = openReadingTurn()) {
+        async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
-            if (isLightToJudge(schema, bytes)) return here(() => ({ ok: true as const, ...joinParts(texts, schema, wanted) }));
+            if (canJudgeInline(schema, bytes))
+                return here(() => ({ ok: true as const, ...joinParts(texts, schema, wanted, { isOnLoop: true }) }));
             const task: Task = { what: 'join', texts: [], schema, wanted };
-            return contentOf(await ask({ task, body: Buffer.from(texts.join('\n')) }, !isLightWork({ ...NO_RULES, schema }), turn));
+            return contentOf(await ask({ task, body: Buffer.from(texts.join('\n')) }, !hasInlineRules({ ...NO_RULES, schema }), turn));
         },
-        async readForm(answered, { selector, method }, turn = openReadingTurn()) {
+        async readForm(answered, { selector, method }, turn = createReadingTurn()) {
             const page = rawPage(answered, { type: 'html' }, true);
             const answer = await askOf(answered, { what: 'form', page, selector, method }, true, turn);
             return answer.ok ? { ok: true, form: JSON.parse(answer.text) as PreparedForm } : answer;
@@ -180,9 +181,9 @@ const LATE = 'The answer waited for its turn to be read until the time of this c
 const NO_BODY = new Uint8Array(0);
 const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: undefined };
 
-/** Whether what is made of a page is the contributor's to choose, and not bounded by the page. */
+/** Whether the cost of a page depends on the contributor's rules and is not bounded by its size. */
 function isHeavy({ type }: RawPage, rules: ResponseRules): boolean {
-    return type === 'html' ? rules.select !== undefined || !isLightWork({ ...rules, select: undefined }) : !isLightWork(rules);
+    return type === 'html' ? rules.select !== undefined || !hasInlineRules({ ...rules, select: undefined }) : !hasInlineRules(rules);
 }
 
 function contentOf(answer: TaskAnswer): Reading {

@@ -1,29 +1,29 @@
-/** Who a piece of work is done for, and what it may cost the others. */
+/** The owner of a piece of work, and its possible cost. */
 export interface Work {
-    /** Kind of process that does it. */
+    /** Kind of process that runs it. */
     kind: string;
     owner: string;
-    /** Its cost is the contributor's to choose: of one owner one such piece is done at a time. */
+    /** Whether a contributor controls its cost. Each owner has one heavy piece at a time. */
     isHeavy: boolean;
 }
 
-/** Work that waits: the owners come in turn, each with its oldest piece. */
+/** Queue of work. Owners take turns, each with its oldest piece. */
 export interface Turns<T extends Work> {
     add(work: T): void;
     /** The next piece of this kind that may begin; it counts as begun until `ended`. */
     begin(kind: string): T | undefined;
     ended(work: T): void;
-    /** Whether it still waited; it does not any more. */
+    /** Removes a waiting piece. @returns whether it was waiting */
     remove(work: T): boolean;
-    /** Pieces of this kind that could begin if somebody were free. */
+    /** Number of pieces of this kind that could begin now. */
     ready(kind: string): number;
-    /** Removes all that wait. */
+    /** Removes and returns all waiting work. */
     clear(): T[];
 }
 
-/** Work that waits, and of whom heavy work is under way. */
+/** Creates an empty queue. */
 export function createTurns<T extends Work>(): Turns<T> {
-    /** The owner whose turn is next comes first. */
+    /** Waiting work by owner; the next owner comes first. */
     const waiting = new Map<string, T[]>();
     const heavy = new Set<string>();
     const mayBegin = ({ owner, isHeavy }: T) => !(isHeavy && heavy.has(owner));

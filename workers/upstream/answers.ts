@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { UpstreamFigures } from '../../shared/domain/fetch.ts';
+import type { UpstreamFigures } from '../../shared/domain/fetch/call.ts';
 import type { Method } from '../../shared/domain/types.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
 
-/** A final 2xx whose body came whole and is unpacked. */
+/** A final 2xx answer with a complete, unpacked body. */
 export interface Page {
     status: number;
     headers: IncomingHttpHeaders;
     body: Uint8Array;
-    /** Where it came from, after redirects. */
+    /** The final URL, after redirects. */
     url: string;
     method: Method;
 }
@@ -33,7 +33,7 @@ export interface UpstreamFailure {
     isUnsent?: true;
 }
 
-/** What one request towards a site cost, for the metrics. */
+/** The cost of one request to a site, for metrics. */
 export interface RequestFigures {
     site: string;
     /** `success`, `redirect` or the code. */

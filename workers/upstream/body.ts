@@ -4,10 +4,10 @@ import { pipeline } from 'node:stream/promises';
 import * as zlib from 'node:zlib';
 import { giveBack, passedThrough } from '../garbage.ts';
 import { UpstreamFault } from './failures.ts';
-import type { Tenant } from './room.ts';
+import type { Reservation } from './memory-budget.ts';
 
 export interface Body {
-    /** Empty where the body went past its cap and nobody wants its beginning. */
+    /** Empty if the body exceeded its cap and its beginning is not wanted. */
     bytes: Buffer;
     /** Bytes on the wire, before unpacking. */
     received: number;
@@ -16,18 +16,22 @@ export interface Body {
 }
 
 /**
- * Reads a body and unpacks its one layer of compression, counting unpacked bytes as they come, so that a bomb is stopped at the cap.
- * @param cap bytes after unpacking; past it the body is left unread and the connection is lost
- * @param keepsBeginning whether the beginning of a body that goes past the cap is wanted
- * @param isEmpty there is none by definition, and nothing to unpack, whatever the headers say
- * @param tenant is asked for room before more than a small part is read; a whole body that asked is held when this is done
- * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for a coding that is unknown, doubled or broken, OVERLOADED where the tenant gave
- *     up waiting; the stream's own error when the connection breaks off
+ * Reads a body and unpacks its one layer of compression. Counts unpacked bytes as they arrive, so a decompression bomb stops at the cap.
+ * @param cap bytes after unpacking; beyond it the rest stays unread and the connection is closed
+ * @param keepsBeginning whether to return the beginning of a body that exceeds the cap
+ * @param isEmpty the response has no body by definition, whatever the headers say
+ * @param reservation grants memory before more than a small part is read, and holds a whole large body afterwards
+ * @throws UpstreamFault UPSTREAM_INVALID_RESPONSE for an unknown, repeated or broken coding, OVERLOADED when no memory was granted;
+ *     the stream's error when the connection breaks
  */
 export async function readBody(
     response: IncomingMessage,
     cap: number,
-    { keepsBeginning = false, isEmpty = false, tenant }: { keepsBeginning?: boolean; isEmpty?: boolean; tenant?: Tenant | undefined } = {},
+    {
+        keepsBeginning = false,
+        isEmpty = false,
+        reservation,
+    }: { keepsBeginning?: boolean; isEmpty?: boolean; reservation?: Reservation | undefined } = {},
 ): Promise<Body> {
     const openUnpacker = isEmpty ? undefined : unpackerOf(response);
     const chunks: Buffer[] = [];
@@ -37,12 +41,12 @@ export async function readBody(
     let hasAsked = false;
     const take = async (source: AsyncIterable<Buffer>): Promise<boolean> => {
         for await (const chunk of source) {
-            if (!hasAsked && tenant?.hasToAsk(length + chunk.length) === true) {
+            if (!hasAsked && reservation?.mustReserve(length + chunk.length) === true) {
                 hasAsked = true;
-                await tenant.ask(longest(response, cap, openUnpacker), (fault) => response.destroy(fault));
+                await reservation.reserve(longest(response, cap, openUnpacker), (fault) => response.destroy(fault));
             }
             length += chunk.length;
-            tenant?.came(chunk.length);
+            reservation?.received(chunk.length);
             chunks.push(length > cap ? chunk.subarray(0, chunk.length - (length - cap)) : chunk);
             if (length > cap) return false;
         }
@@ -63,11 +67,11 @@ export async function readBody(
         return { bytes: isWhole || keepsBeginning ? Buffer.concat(chunks) : Buffer.alloc(0), received, isWhole };
     } finally {
         for (const chunk of chunks) giveBack(chunk);
-        tenant?.settle(kept);
+        reservation?.settle(kept);
     }
 }
 
-/** How long a body may become, by what its headers say and by its cap. */
+/** The largest possible size of a body, by its headers and its cap. */
 function longest({ headers }: IncomingMessage, cap: number, openUnpacker: OpenUnpacker | undefined): number {
     const said = Number(headers['content-length']);
     return openUnpacker === undefined && said > 0 ? Math.min(cap, said) : cap;
@@ -75,7 +79,7 @@ function longest({ headers }: IncomingMessage, cap: number, openUnpacker: OpenUn
 
 type Take = (source: AsyncIterable<Buffer>) => Promise<boolean>;
 
-/** Opens what unpacks a body that begins with this byte. */
+/** Creates the decompressor of a body that begins with this byte. */
 type OpenUnpacker = (first: number) => Transform;
 
 async function unpack(packed: AsyncGenerator<Buffer>, open: OpenUnpacker, take: Take): Promise<boolean> {
@@ -91,7 +95,7 @@ async function unpack(packed: AsyncGenerator<Buffer>, open: OpenUnpacker, take: 
             isWhole = await take(source);
         });
     } catch (error) {
-        // What was left unread at the cap ends the pipeline early, on purpose.
+        // A body that exceeds the cap ends the pipeline early on purpose.
         if (isWhole === false) return false;
         if (isUnpackingError(error)) throw new UpstreamFault('UPSTREAM_INVALID_RESPONSE', 'The answer cannot be unpacked.');
         throw error;
@@ -99,16 +103,16 @@ async function unpack(packed: AsyncGenerator<Buffer>, open: OpenUnpacker, take: 
     return isWhole === true;
 }
 
-/** What is unpacked in one go costs the loop a turn: a body of 5 MiB had 320 of them with Node's usual 16 KiB. */
+/** Each chunk costs a turn of the event loop. With Node's default of 16 KiB a body of 5 MiB takes 320 turns. */
 const SLICE = { chunkSize: 64 * 1024 };
 
-/** What RFC 9659 lets a server ask for, 8 MiB; Node would go along with 128. */
+/** The largest window of RFC 9659, 8 MiB. Node accepts 128 MiB by default. */
 const ZSTD_WINDOW = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
 
 const UNPACKERS: ReadonlyMap<string, OpenUnpacker> = new Map<string, OpenUnpacker>([
     ['gzip', () => zlib.createGunzip(SLICE)],
     ['x-gzip', () => zlib.createGunzip(SLICE)],
-    // Some sites that say deflate leave out the zlib wrapper, whose first byte ends in 8.
+    // Some sites send deflate without the zlib wrapper, whose first byte ends in 8.
     ['deflate', (first) => ((first & 0x0f) === 8 ? zlib.createInflate(SLICE) : zlib.createInflateRaw(SLICE))],
     ['br', () => zlib.createBrotliDecompress(SLICE)],
     ['zstd', () => zlib.createZstdDecompress({ ...SLICE, params: ZSTD_WINDOW })],

@@ -1,6 +1,6 @@
 import type { Method } from '../../shared/domain/types.ts';
 
-/** 204, 205 and the answer to HEAD have no body by definition; an empty 200 is another matter. */
+/** Whether an answer has no body by definition: 204, 205 and answers to HEAD. An empty 200 does not count. */
 export function isBodyless({ status, method }: { status: number; method: Method }): boolean {
     return method === 'HEAD' || status === 204 || status === 205;
 }

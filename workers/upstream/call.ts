@@ -1,20 +1,20 @@
-/** The time of one call: it ends at its deadline or when its caller is gone, whichever comes first. */
+/** The time of one call. It ends at the deadline, or earlier when the caller is gone. */
 export interface CallTime {
-    /** Whether the call is over; then nothing more is sent. */
+    /** Whether the call is over. Then no more requests are sent. */
     isOver(): boolean;
     /** Milliseconds to the deadline, never below 0. */
     left(): number;
-    /** Runs `act` when the call is over, at once if it is already; the answer forgets it again. */
+    /** Runs `act` when the call is over, or now if it already is. @returns a function that removes `act` */
     whenOver(act: () => void): () => void;
     /** Resolves after `ms`, or when the call is over. */
     wait(ms: number): Promise<void>;
-    /** The call is over from now on. */
+    /** Ends the call. */
     end(): void;
-    /** Lets go of timer and signal. */
+    /** Clears the timer and the signal's listener. */
     close(): void;
 }
 
-/** @param deadlineAt milliseconds since the epoch; it is held by the monotonic clock from here on. */
+/** Starts the time of a call. @param deadlineAt milliseconds since the epoch; the monotonic clock measures it from here on */
 export function openCallTime(deadlineAt: number, signal: AbortSignal | undefined): CallTime {
     const endsAt = performance.now() + (deadlineAt - Date.now());
     const waiting = new Set<() => void>();

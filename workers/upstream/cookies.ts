@@ -1,11 +1,11 @@
 /**
- * The cookies of one call (CONTRACT 3.1, `prepare`): each goes back to the very host that set it, whatever `Domain` says, and nothing
- * outlives the call.
+ * The cookies of one call (docs/api.md, "Schema packages"). A cookie is sent only to the host that set it, whatever `Domain` says, and ends
+ * with the call.
  */
 export interface CookieJar {
-    /** Takes the Set-Cookie headers of an answer from `url`. @param now milliseconds since the epoch */
+    /** Stores the Set-Cookie headers of an answer from `url`. @param now milliseconds since the epoch */
     store(url: URL, setCookies: readonly string[] | undefined, now: number): void;
-    /** The Cookie header for a request to `url`; undefined where there is nothing to say. */
+    /** The Cookie header for a request to `url`; undefined without cookies. */
     header(url: URL, now: number): string | undefined;
 }
 
@@ -19,11 +19,11 @@ interface Cookie {
     expiresAt: number;
 }
 
-/** Of one call, the oldest out first. */
+/** Cookies of one call. The oldest is dropped first. */
 const MAX_COOKIES = 50;
 const MAX_BYTES = 4096;
 
-/** A jar for one call. */
+/** Creates the cookie jar of one call. */
 export function createCookieJar(): CookieJar {
     const cookies = new Map<string, Cookie>();
     return {
@@ -43,14 +43,14 @@ export function createCookieJar(): CookieJar {
                 const isSafe = !isSecure || url.protocol === 'https:';
                 return host === url.hostname && isSafe && expiresAt > now && isUnder(url.pathname, path);
             });
-            // The longest path first; of equals the one that came first, which sorting keeps.
+            // The longest path first. The sort is stable, so equal paths keep their order.
             fitting.sort((one, other) => other.path.length - one.path.length);
             return fitting.length === 0 ? undefined : fitting.map(({ name, value }) => `${name}=${value}`).join('; ');
         },
     };
 }
 
-/** A line of Set-Cookie (RFC 6265, section 5.2); undefined where it is none, or is meant for another host. */
+/** Parses a Set-Cookie line (RFC 6265, section 5.2); undefined if it is invalid or for another host. */
 function readCookie(line: string, url: URL, now: number): Cookie | undefined {
     const [pair = '', ...rest] = line.split(';');
     const place = pair.indexOf('=');
@@ -77,7 +77,7 @@ function readAttribute(text: string): [name: string, value: string] {
     return [text.slice(0, place).trim().toLowerCase(), text.slice(place + 1).trim()];
 }
 
-/** `Max-Age` wins over `Expires`; what cannot be read is as if it were not there. */
+/** `Max-Age` wins over `Expires`. Invalid values are ignored. */
 function endOf(said: ReadonlyMap<string, string>, now: number): number {
     const maxAge = said.get('max-age') ?? '';
     if (/^-?\d+$/.test(maxAge)) return now + Number(maxAge) * 1000;
@@ -85,7 +85,7 @@ function endOf(said: ReadonlyMap<string, string>, now: number): number {
     return Number.isNaN(expires) ? Number.POSITIVE_INFINITY : expires;
 }
 
-/** The folder that the answer came from. */
+/** The default path of a cookie: the folder of the URL. */
 function defaultPath(pathname: string): string {
     const place = pathname.lastIndexOf('/');
     return place <= 0 ? '/' : pathname.slice(0, place);

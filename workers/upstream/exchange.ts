@@ -5,22 +5,22 @@ import type { GuardedAgent } from '../egress.ts';
 import type { CallTime } from './call.ts';
 import { UpstreamFault } from './failures.ts';
 
-/** One request on its way. */
+/** One request in progress. */
 export interface Exchange {
-    /** Status and headers; rejects with whatever went wrong before them. */
+    /** Status and headers; rejects with the error before them. */
     head: Promise<IncomingMessage>;
-    /** Whether a connection was there to write to: from then on the site may have seen the request. */
+    /** Whether the request had a connection. From then on the site may have received it. */
     isSent(): boolean;
-    /** What Node's parser or the connection said first, also where whoever reads the body only sees it end. */
+    /** The first error of Node's parser or the connection. A reader of the body may only see an early end. */
     brokenBy(): Error | undefined;
-    /** Gives up what is not read yet, and the connection with it. */
+    /** Discards the rest of the answer and closes the connection. */
     abandon(): void;
 }
 
-/** Interim answers (1xx) before the real one; a site that sends more only plays for time. */
+/** Allowed interim answers (1xx). A site that sends more only delays the call. */
 const MAX_INTERIM = 8;
 
-/** Sends one request by got, without retry, redirect or unpacking of its own, and ends it when the call is over. */
+/** Sends one request through got, without got's retries, redirects and unpacking, and ends it when the call is over. */
 export function startExchange(client: Got, request: UpstreamRequest, pool: GuardedAgent, time: CallTime): Exchange {
     let isSent = false;
     let broken: Error | undefined;
@@ -35,7 +35,7 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
             broken ??= error;
         });
     });
-    // got waits for somebody to write the body of a method that can have one.
+    // got waits for a body for every method that can have one.
     if (request.body === undefined && request.method !== 'GET' && request.method !== 'HEAD') stream.end();
 
     const head = new Promise<IncomingMessage>((done, fail) => {
@@ -59,7 +59,7 @@ export function startExchange(client: Got, request: UpstreamRequest, pool: Guard
             time.whenOver(() => stream.destroy());
             done(response);
         });
-        // Errors go on after the head came; whoever reads the body sees them there.
+        // Errors after the head reach the reader of the body.
         stream.on('error', (error) => {
             forget();
             fail(error);

@@ -1,12 +1,12 @@
 import type { RefusalCode } from '../../shared/refusals.ts';
 import { EgressDenied } from '../egress.ts';
 
-/** Why one request towards a site did not become a page. */
+/** The reason why a request to a site did not return a page. */
 export interface Fault {
     code: RefusalCode;
-    /** Public; without one the table's meaning is told. */
+    /** Public message; absent: the default message of the code. */
     message?: string;
-    /** A second try of a read may go better. */
+    /** Whether a retry of a read may succeed. */
     isTransient: boolean;
     status?: number;
     snippet?: string;
@@ -14,7 +14,7 @@ export interface Fault {
     retryAfter?: number;
 }
 
-/** Thrown inside `workers/upstream/` alone, and turned into a value before `send` answers. */
+/** Thrown only inside `workers/upstream/`. `send` returns it as a value. */
 export class UpstreamFault extends Error {
     readonly fault: Fault;
 
@@ -29,7 +29,7 @@ const BROKEN_CONNECTION = new Set(['ECONNRESET', 'EPIPE', 'ERR_STREAM_PREMATURE_
 const NO_CONNECTION = new Set(['ECONNREFUSED', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']);
 const NO_NAME = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME', 'ENODATA']);
 
-/** What an error of got, of Node's client or of the connector means in the contract's codes (CONTRACT 1.2). */
+/** Maps an error of got, Node's client or the connector to the contract's codes (docs/api.md, "Error codes"). */
 export function faultOf(error: unknown): Fault {
     const causes = causesOf(error);
     for (const cause of causes) {
@@ -53,7 +53,7 @@ function unreachable(message: string | undefined, isTransient: boolean): Fault {
     return { code: 'UPSTREAM_UNREACHABLE', isTransient, ...(message === undefined ? {} : { message }) };
 }
 
-/** got wraps what it caught; the innermost error knows best. */
+/** The error and its causes. got wraps errors, and the innermost one is the most specific. */
 function causesOf(error: unknown): unknown[] {
     const causes: unknown[] = [];
     for (let cause = error; cause instanceof Error && causes.length < 8; cause = cause.cause) causes.push(cause);

@@ -2,21 +2,21 @@ import type { Effect, UpstreamRequest } from '../../shared/domain/types.ts';
 import { type EgressRules, judgeUrl, type UrlVerdict } from '../egress.ts';
 import { type Fault, UpstreamFault } from './failures.ts';
 
-/** Redirects followed in one call (CONTRACT 4). */
+/** Redirects that one call follows (docs/api.md, "Hosted fetch"). */
 export const MAX_REDIRECTS = 5;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const KEEPS_METHOD = new Set([307, 308]);
 
-/** Whether this answer sends us on: one of the five statuses with a Location. Without one it is a status like any other. */
+/** Whether an answer is a redirect: one of the five statuses with a Location header. */
 export function isRedirect(status: number, location: string | undefined): location is string {
     return REDIRECTS.has(status) && location !== undefined && location.trim() !== '';
 }
 
 /**
- * The request that follows a redirect, checked like the first one. A write is never repeated: with 307 and 308 it ends here, with
- * the others its answer is fetched by GET. A read keeps GET and HEAD, and its body under 307 and 308 alone.
- * @param location the header's text as Node gives it: one character a byte
+ * The request that follows a redirect, with the same checks as the first one. A write is never repeated: 307 and 308 are a fault, the
+ * other statuses lead to a GET. A read keeps GET and HEAD, and its body only for 307 and 308.
+ * @param location the header as Node decodes it: one character for each byte
  * @throws UpstreamFault UPSTREAM_REDIRECT or EGRESS_DENIED
  */
 export function followRedirect(
@@ -44,8 +44,8 @@ function targetOf(location: string, base: string): URL | undefined {
 }
 
 /**
- * Why a URL that the site named may not be called, the name first, then scheme and port (CONTRACT 1.2); `undefined`: it may.
- * @param namedBy the beginning of the sentence that says so
+ * Why a URL from the site may not be called: first the name, then scheme and port (docs/api.md, "Error codes"). `undefined`: it may.
+ * @param namedBy the beginning of the message
  */
 export function refusalOf(url: URL, registrable: string, rules: EgressRules, namedBy: string): Fault | undefined {
     const verdict = judgeUrl(url, registrable, rules);

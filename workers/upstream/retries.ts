@@ -1,21 +1,21 @@
 import type { Fault } from './failures.ts';
 
-/** Tries of a read beyond the first (CONTRACT 4). */
+/** Retries of a read (docs/api.md, "Hosted fetch"). */
 export const MAX_RETRIES = 2;
 
 const RETRIED_STATUS = new Set([429, 502, 503, 504]);
 
-/** Pauses before the first and the second retry without a Retry-After, in milliseconds; each is shortened by up to half at random. */
+/** Pauses before the first and second retry without Retry-After, in milliseconds. Random jitter shortens each by up to half. */
 const BACKOFF = [100, 400];
 
-/** Whether this status of a read is worth another try. */
+/** Whether a read with this status is retried. */
 export function isRetriedStatus(status: number): boolean {
     return RETRIED_STATUS.has(status);
 }
 
 /**
- * Milliseconds to wait before the next try, or `undefined` where there is none: the tries are used up, the fault would only repeat
- * itself, or the pause that the site asks for ends after the call does.
+ * Milliseconds before the next try. `undefined` if there is none: no retries are left, the fault is not transient, or the pause ends
+ * after the deadline.
  * @param retry 1 for the first retry
  * @param left milliseconds to the deadline
  * @param random 0 to 1
@@ -28,7 +28,7 @@ export function pauseBefore(retry: number, fault: Fault, left: number, random: n
 }
 
 /**
- * Whole seconds that a Retry-After header asks for, as a number or an HTTP date, 0 to 86400; `undefined` where it says neither.
+ * Whole seconds of a Retry-After header (a number or an HTTP date), 0 to 86400; `undefined` if it is invalid.
  * @param now milliseconds since the epoch
  */
 export function readRetryAfter(header: string | undefined, now: number): number | undefined {

@@ -2,44 +2,44 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Got } from 'got';
 import type { Effect, Method, UpstreamRequest } from '../../shared/domain/types.ts';
-import { NO_SPAN, type Span } from '../../shared/tracing.ts';
+import { NO_SPAN, type Span } from '../../shared/platform/tracing.ts';
 import { type EgressConnector, type EgressRules, GuardedAgent, type HandOver, judgeUrl } from '../egress.ts';
 import type { Pace } from '../pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './answers.ts';
 import { type Body, readBody } from './body.ts';
 import { isBodyless } from './bodyless.ts';
+import { botChallengeOf } from './bot-challenges.ts';
 import type { CallTime } from './call.ts';
 import type { CookieJar } from './cookies.ts';
 import { type Exchange, startExchange } from './exchange.ts';
 import { type Fault, faultOf, UpstreamFault } from './failures.ts';
+import { KEEPS_TOO_LONG, noMemory, type Reservation } from './memory-budget.ts';
 import { followRedirect, isRedirect, MAX_REDIRECTS, refusalOf } from './redirects.ts';
 import { isRetriedStatus, pauseBefore, readRetryAfter } from './retries.ts';
-import { KEEPS_TOO_LONG, noRoom, type Tenant } from './room.ts';
 import { snippetOf } from './snippet.ts';
-import { wallOf } from './walls.ts';
 
 export interface SendOptions {
-    /** For metrics alone. */
+    /** Only for metrics. */
     site: string;
-    /** Every hop stays on this registrable domain. */
+    /** All redirects stay on this registrable domain. */
     registrable: string;
     effect: Effect;
     /** Milliseconds since the epoch. */
     deadlineAt: number;
     signal?: AbortSignal;
-    /** For writes: asked once, when the connection stands and nothing is written yet; `false` and nothing is sent. */
+    /** For writes: runs once, after the connection is open and before the first byte. `false`: nothing is sent. */
     beforeFirstByte?: () => Promise<boolean>;
-    /** What the site sets goes back to it, on every hop; without a jar no cookie is kept or sent. */
+    /** Stores and sends cookies, on redirects too; absent: no cookies. */
     cookies?: CookieJar;
-    /** Who named the URL, where it was the site and not the package: it is judged like a redirect. Begins a sentence. */
+    /** Set if the site named the URL, which is then checked like a redirect. The beginning of the error message. */
     namedBy?: string;
-    /** Whether the site's owner does not want a URL called; asked for every hop. */
+    /** Whether the site's owner blocked a URL. Runs for redirects too. */
     isBlocked?: (url: string) => boolean;
-    /** Each request waits for its turn; absent: it is sent at once. */
+    /** Makes each request wait for its turn; absent: no wait. */
     pace?: Pace;
-    /** Large answers ask it for room; it holds the page that is answered until whoever asked for it is done with it. */
-    tenant?: Tenant;
-    /** Of each request, where the call is traced. Nothing of it goes to the site. */
+    /** Memory for large answers. It holds the returned page until the caller is done with it. */
+    reservation?: Reservation;
+    /** Begins the span of each request. No trace header goes to the site. */
     beginSpan?: () => Span;
 }
 
@@ -50,13 +50,13 @@ export interface UpstreamCaps {
     headers: number;
 }
 
-/** Of a refusing answer no more is read than its snippet needs, and not for longer than this many milliseconds. */
+/** Bytes of an error answer to read for its snippet, and the time for it in milliseconds. */
 const REFUSAL_BODY = 16 * 1024;
 const REFUSAL_PATIENCE = 1000;
 
 const NO_TURN = 'So many calls of this site wait for their turn that this one has none before its deadline.';
 
-/** What all calls share. */
+/** Dependencies that all calls share. */
 export interface SendTools {
     client: Got;
     agents: Readonly<Record<'http' | 'https', GuardedAgent>>;
@@ -66,13 +66,13 @@ export interface SendTools {
     onRequest: (figures: RequestFigures) => void;
 }
 
-/** How long a call that is over waits to hear whether its write was marked: less than its caller waits for that news. */
+/** How long an ended call waits for the result of its sent mark. Shorter than the caller waits for the report. */
 const LATE_MARK_MS = 100;
 
-/** Whom we let wait for as long, and who then hangs up or has no time left, is not to blame. */
+/** A site that waited this long for our memory is not at fault when it closes the connection or time runs out. */
 const LONG_WAIT_MS = 1000;
 
-/** One call of `send`: how many requests it took, and whether one of them may have reached the site. */
+/** One call of `send`, with its retries and redirects. */
 export class Call {
     readonly #tools: SendTools;
     readonly #options: SendOptions;
@@ -81,11 +81,11 @@ export class Call {
     #attempts = 0;
     #retries = 0;
     #mayHaveArrived = false;
-    /** Others need what the call keeps. */
+    /** The call was ended because others need its memory. */
     #isGivenUp = false;
-    /** Whether it is this worker, and no other, that marks the write as sent. */
+    /** Resolves with whether this call marked the write as sent. */
     #marking: Promise<boolean> | undefined;
-    /** Of the redirects that were followed, and of the page. */
+    /** Headers of the followed redirects and of the page. */
     readonly #heads: IncomingHttpHeaders[] = [];
 
     constructor(tools: SendTools, options: SendOptions, time: CallTime) {
@@ -101,9 +101,9 @@ export class Call {
         let failed: Fault | undefined;
         for (let redirects = 0; ; ) {
             if (this.#options.isBlocked?.(request.url)) return this.#failed({ code: 'SITE_BLOCKED', isTransient: false });
-            this.#options.tenant?.requested(() => this.#giveUp());
+            this.#options.reservation?.requested(() => this.#giveUp());
             const noTurn = await this.#waitForTurn();
-            // What the site answered before says more than that there is no time to ask again.
+            // An earlier answer of the site says more than a missing turn.
             if (noTurn !== undefined) return this.#failed(failed ?? noTurn);
             const step = await this.#tryOnce(request);
             if ('page' in step) return this.#answered(step.page);
@@ -127,7 +127,7 @@ export class Call {
         return isAllowed ? undefined : { code: 'EGRESS_DENIED', isTransient: false };
     }
 
-    /** The fault where no turn comes before the deadline. */
+    /** Waits for a turn. @returns a fault if none comes before the deadline */
     async #waitForTurn(): Promise<Fault | undefined> {
         const { pace } = this.#options;
         if (pace === undefined || this.#time.isOver()) return undefined;
@@ -140,11 +140,11 @@ export class Call {
         return { code: 'SITE_UNAVAILABLE', message: NO_TURN, isTransient: false, retryAfter: Math.max(1, Math.ceil(waitMs / 1000)) };
     }
 
-    /** One request and what it led to. */
+    /** Sends one request and classifies its answer. */
     async #tryOnce(request: UpstreamRequest): Promise<{ page: Page } | { next: UpstreamRequest } | { fault: Fault }> {
         if (this.#time.isOver()) return { fault: this.#outOfTime(false) };
         const began = performance.now();
-        const waitedBefore = this.#options.tenant?.waitedMs() ?? 0;
+        const waitedBefore = this.#options.reservation?.waitedMs() ?? 0;
         const span = this.#options.beginSpan?.() ?? NO_SPAN;
         let status = 0;
         let body: Body | undefined;
@@ -167,7 +167,7 @@ export class Call {
             }
             if (status < 200 || status > 299) throw await this.#refused(response, status, exchange, began);
             const isEmpty = isBodyless({ status, method: request.method });
-            body = await readBody(response, this.#tools.caps.body, { isEmpty, tenant: this.#options.tenant });
+            body = await readBody(response, this.#tools.caps.body, { isEmpty, reservation: this.#options.reservation });
             if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
             this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
             this.#heads.push(response.headers);
@@ -175,7 +175,7 @@ export class Call {
         } catch (error) {
             const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
             exchange?.abandon();
-            const fault = this.#faultOf(cause, exchange, (this.#options.tenant?.waitedMs() ?? 0) - waitedBefore);
+            const fault = this.#faultOf(cause, exchange, (this.#options.reservation?.waitedMs() ?? 0) - waitedBefore);
             result = fault.code;
             span.fail(result);
             return { fault };
@@ -196,13 +196,13 @@ export class Call {
         }
     }
 
-    /** For this one request: what follows a redirect asks anew, since it may go to another host. */
+    /** Adds the cookies for this request. A redirect may lead to another host, so each request adds its own. */
     #withCookies(request: UpstreamRequest): UpstreamRequest {
         const cookie = this.#options.cookies?.header(new URL(request.url), Date.now());
         return cookie === undefined ? request : { ...request, headers: { ...request.headers, cookie } };
     }
 
-    /** A write that is to be marked goes over a connection of its own, so that the mark falls between "connected" and the first byte. */
+    /** A marked write uses its own connection, so that the mark falls between the connect and the first byte. */
     #agentFor(request: UpstreamRequest): GuardedAgent {
         const { beforeFirstByte, effect } = this.#options;
         const scheme = request.url.startsWith('https:') ? 'https' : 'http';
@@ -233,7 +233,7 @@ export class Call {
         if (parts / 2 > this.#tools.caps.headers) throw new UpstreamFault('UPSTREAM_TOO_LARGE', 'The answer has too many headers.');
     }
 
-    /** A status that is not 2xx, with the beginning of its body where that comes soon. */
+    /** The fault for a status other than 2xx, with the beginning of its body if that arrives soon. */
     async #refused(response: IncomingMessage, status: number, exchange: Exchange, began: number): Promise<UpstreamFault> {
         const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
         const body = await readBody(response, REFUSAL_BODY, { keepsBeginning: true }).catch(() => undefined);
@@ -242,7 +242,7 @@ export class Call {
         const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
         if (status === 429) this.#options.pace?.slowDown(retryAfter, performance.now() - began);
         const snippet = body === undefined ? '' : snippetOf(body.bytes);
-        const wall = wallOf({ headers: response.headers, body: body?.bytes }, 'refused');
+        const wall = botChallengeOf({ headers: response.headers, body: body?.bytes }, 'refused');
         if (wall !== undefined) return new UpstreamFault('UPSTREAM_BLOCKED', wall, { status, snippet });
         return new UpstreamFault(status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS', undefined, {
             isTransient: isRetriedStatus(status),
@@ -261,22 +261,22 @@ export class Call {
         return !this.#time.isOver();
     }
 
-    /** @param waitedMs for room, in which the site could not go on */
+    /** @param waitedMs time that the site had to wait for our memory */
     #faultOf(cause: unknown, exchange: Exchange | undefined, waitedMs: number): Fault {
         const isOver = this.#time.isOver();
         const fault = faultOf(cause);
         const isOurs = fault.code === 'OVERLOADED' || (waitedMs >= LONG_WAIT_MS && (isOver || fault.code === 'UPSTREAM_UNREACHABLE'));
-        if (this.#options.effect === 'read' && isOurs) return noRoom(!isOver).fault;
+        if (this.#options.effect === 'read' && isOurs) return noMemory(!isOver).fault;
         return isOver ? this.#outOfTime(exchange?.isSent() === true) : fault;
     }
 
-    /** Its site is not to blame: it may be as slow as it always is. */
+    /** Ends the call without blaming the site. */
     #giveUp(): void {
         this.#isGivenUp = true;
         this.#time.end();
     }
 
-    /** @param isSent whether the request in flight was handed to a connection */
+    /** @param isSent whether the current request had a connection */
     #outOfTime(isSent: boolean): Fault {
         if (this.#isGivenUp) return { code: 'OVERLOADED', message: KEEPS_TOO_LONG, isTransient: false, retryAfter: 1 };
         return { code: isSent || this.#mayHaveArrived ? 'UPSTREAM_TIMEOUT' : 'DEADLINE_EXCEEDED', isTransient: false };
@@ -295,14 +295,14 @@ export class Call {
             code,
             attempts: this.#attempts,
             ...(message === undefined ? {} : { message }),
-            // Of a site that says 0 as well: callers are told whole seconds, of which the least is one.
+            // Callers get whole seconds and at least 1, also when the site says 0.
             ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
             ...(status === undefined ? {} : { upstream: { status, snippet } }),
             ...(isUnsent ? { isUnsent: true } : {}),
         };
     }
 
-    /** Whether a write was marked by this call and never sent. The call may have ended while its mark was under way. */
+    /** Whether this call marked a write and never sent it. The call may end before the mark is stored. */
     async #isUnsent(): Promise<boolean> {
         if (this.#marking === undefined || this.#mayHaveArrived) return false;
         return Promise.race([this.#marking.catch(() => false), delay(LATE_MARK_MS, false, { ref: false })]);

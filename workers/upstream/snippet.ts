@@ -1,20 +1,20 @@
-import { findSecrets } from '../../shared/domain/secrets-scan.ts';
+import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 
-/** Characters of a refusing answer that a caller is shown (CONTRACT 1.1). */
+/** Characters of an error answer that callers see (docs/api.md, "Errors"). */
 const MAX_SNIPPET = 512;
 
-/** What is looked through: a secret that begins inside the snippet and ends behind it has to be seen whole. */
+/** Characters to scan. A secret that begins inside the snippet may end behind it. */
 const SCANNED = 4096;
 
-/** The beginning of a body as text for a person: on one line, without control characters and secrets, at most 512 characters. */
+/** The beginning of a body as readable text: one line without control characters and secrets, at most 512 characters. */
 export function snippetOf(body: Uint8Array): string {
-    // Four bytes hold every character of UTF-8: what is cut off here is behind the part that is looked through.
+    // A UTF-8 character has at most four bytes, so the cut is behind the scanned part.
     const text = new TextDecoder().decode(body.subarray(0, SCANNED * 4)).slice(0, SCANNED);
     const shown = withoutSecrets(text.replace(/[\s\u0000-\u001f\u007f-\u009f\ufffd]+/g, ' ').trim());
     return shown.slice(0, MAX_SNIPPET).toWellFormed();
 }
 
-/** Word by word, and nothing at all where a secret stretches over several words. */
+/** Removes secrets word by word, or the whole text if a secret spans several words. */
 function withoutSecrets(text: string): string {
     if (findSecrets(text) === undefined) return text;
     const rest = text

@@ -1,44 +1,43 @@
 import type { App } from '../../shared/app.ts';
-import { bindParams } from '../../shared/domain/bind-params.ts';
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch.ts';
-import { newId } from '../../shared/domain/ids.ts';
-import { openParamJudge } from '../../shared/domain/judge-params.ts';
-import { secondsUntilOpen } from '../../shared/domain/site-policy.ts';
+import type { SiteGuardState } from '../../shared/coordination/limits/limits.ts';
+import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
+import { type Finding, verdictOf } from '../../shared/domain/package/verification.ts';
+import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
-import { type Finding, verdictOf } from '../../shared/domain/verification.ts';
-import type { SiteStanding } from '../../shared/limits.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
-import { findLatest, type Standing } from '../../shared/store/schemas.ts';
-import type { VerificationRun } from '../../shared/store/verification.ts';
+import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
+import type { VerificationRun } from '../../shared/store/registry/verification.ts';
 import { pause } from './pause.ts';
 
-/** Behind every caller's job, whenever that comes. */
+/** Runs behind all jobs of callers. */
 const BULK_PRIORITY = 100;
-/** Leases outlive the deadline by so much, where nobody is left to end them. */
+/** How long a lease that is never ended outlives the deadline. */
 const LEASE_GRACE_MS = 5000;
-/** A share that is full of callers is asked for again after so long. */
+/** Pause before a retry when callers fill the site's share. */
 const BUSY_MS = 1000;
-/** A domain has one run at a time, and a run one call. */
+/** No limit: a domain has one run at a time, and a run one call. */
 const UNBOUNDED = 1_000_000;
 
 export interface ExampleCall {
     run: VerificationRun;
     endpoint: Endpoint;
     params: JsonObject;
-    /** For the whole call, milliseconds. */
+    /** Time for the whole call, in milliseconds. */
     patienceMs: number;
     signal: AbortSignal;
 }
 
 /**
- * One hosted fetch of an example, through the site guard, that nobody pays for: block, share, quarantine, circuit, pace and egress
- * guard hold for it as for a caller's, and it leaves no trace in credits, usage, trending, health or circuits. It never is the probe of
- * a circuit, which callers would have to wait for.
+ * Makes one free hosted fetch of an example. Blocks, shares, quarantines, circuits, pace and the egress guard apply as for callers. It
+ * does not count in credits, usage, trending, health or circuits. It is never a circuit's probe, because callers would wait for it.
  */
 export async function callExample(app: App, call: ExampleCall): Promise<Finding> {
     const began = performance.now();
     const { name } = call.endpoint;
-    const bound = bindParams(call.endpoint, call.params, openParamJudge());
+    const bound = bindParams(call.endpoint, call.params, createParamJudge());
     const outcome = bound.ok ? await callGuarded(app, call, bound.values) : refused('INVALID_PARAMS', bound.problems[0]?.message);
     const verdict = isQuarantined(outcome) ? 'failed' : verdictOf(outcome);
     const durationMs = Math.round(performance.now() - began);
@@ -47,7 +46,7 @@ export async function callExample(app: App, call: ExampleCall): Promise<Finding>
     return { name, verdict, code, message, status: upstream?.status ?? null, durationMs };
 }
 
-/** Asks for a place as long as callers fill the site's share; whatever else is in the way ends the call. */
+/** Retries while callers fill the site's share. Any other obstacle ends the call. */
 async function callGuarded(app: App, call: ExampleCall, values: Values): Promise<FetchOutcome> {
     const { run, endpoint, patienceMs, signal } = call;
     const { site, registrable, versionId } = run;
@@ -55,14 +54,13 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     const deadlineAt = admittedAt + patienceMs;
     const operation = newId('op');
     for (;;) {
-        const standing = await findLatest(app.db, { site, registrable });
-        if (standing.isBlocked) return refused('SITE_BLOCKED');
-        // That its author says it reads proves nothing, and calling it would be the proof.
+        const siteState = await findLatest(app.db, { site, registrable });
+        if (siteState.isBlocked) return refused('SITE_BLOCKED');
+        // The stated effect is unproven, and a call would be the test.
         const isPlainRead = endpoint.method === 'GET' || endpoint.method === 'HEAD';
-        if (standing.policy?.writes === false && !isPlainRead) return refused('SITE_BLOCKED');
-        const hours = standing.policy?.hours ?? null;
-        if (hours !== null && secondsUntilOpen(hours, app.clock.now()) > 0) return refused('SITE_UNAVAILABLE');
-        if (standing.version?.versionId !== versionId) return refused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
+        if (siteState.policy?.writes === false && !isPlainRead) return refused('SITE_BLOCKED');
+        if (secondsUntilAllOpen(siteState.policy?.hours ?? [], app.clock.now()) > 0) return refused('SITE_UNAVAILABLE');
+        if (siteState.version?.versionId !== versionId) return refused('VERSION_NOT_FOUND', 'Another version is the latest by now.');
         const lease = {
             operation,
             account: `verification:${registrable}`,
@@ -70,14 +68,14 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
             site: registrable,
             target: { versionId, endpoint: endpoint.name },
             expiresAt: deadlineAt + LEASE_GRACE_MS,
-            ...(standing.siteConcurrency === null ? {} : { share: standing.siteConcurrency }),
+            ...(siteState.siteConcurrency === null ? {} : { share: siteState.siteConcurrency }),
         };
         try {
             const verdict = await app.limits.take({ identity: lease.account, windows: [], lease });
             if (verdict.ok) {
-                const closed = whyClosed(verdict.standing);
+                const closed = whyClosed(verdict.guardState);
                 if (closed !== undefined) return closed;
-                return await runJob(app, jobOf(call, { values, operation, admittedAt, deadlineAt, standing }), signal);
+                return await runJob(app, jobOf(call, { values, operation, admittedAt, deadlineAt, siteState }), signal);
             }
         } catch (error) {
             if (error instanceof Refusal) return refused(error.code, error.message);
@@ -90,24 +88,24 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     }
 }
 
-function whyClosed({ quarantineMs, circuitMs }: SiteStanding): FetchOutcome | undefined {
+function whyClosed({ quarantineMs, circuitMs }: SiteGuardState): FetchOutcome | undefined {
     if (quarantineMs > 0) return QUARANTINED;
     return circuitMs === undefined ? undefined : refused('SITE_UNAVAILABLE');
 }
 
 const QUARANTINED = refused('SITE_UNAVAILABLE', 'Calls of this endpoint ended two workers; it is quarantined.');
 
-/** That is the endpoint's own doing, and not a site that is down for a while. */
+/** A quarantine counts as the endpoint's failure, unlike a site that is down. */
 function isQuarantined(outcome: FetchOutcome): boolean {
     return outcome === QUARANTINED;
 }
 
-/** One page is enough to hold an answer against its schema. */
+/** Builds the job. One page is enough to validate an answer. */
 function jobOf(
     { run, endpoint }: ExampleCall,
-    at: { values: Values; operation: string; admittedAt: number; deadlineAt: number; standing: Standing },
+    at: { values: Values; operation: string; admittedAt: number; deadlineAt: number; siteState: SiteState },
 ): FetchJob {
-    const { values, operation, admittedAt, deadlineAt, standing } = at;
+    const { values, operation, admittedAt, deadlineAt, siteState } = at;
     return {
         operation,
         requestId: newId('req'),
@@ -120,13 +118,13 @@ function jobOf(
         admittedAt,
         maxResults: endpoint.billing.maxResults,
         maxPages: 1,
-        pace: standing.siteRate === null ? {} : { rate: standing.siteRate },
-        ...(standing.policy === null ? {} : { blockedPaths: standing.policy.blocked_paths }),
+        pace: siteState.siteRate === null ? {} : { rate: siteState.siteRate },
+        ...(siteState.policy === null ? {} : { blockedPaths: siteState.policy.blocked_paths }),
         run: 1,
     };
 }
 
-/** Where the worker died that took it, it runs once more, as a caller's read does. */
+/** Runs the job, and repeats it once if its worker died, like a caller's read. */
 async function runJob({ queue }: App, job: FetchJob, signal: AbortSignal): Promise<FetchOutcome> {
     const outcome = await queue.run(job, { signal, priority: BULK_PRIORITY });
     const mayRunAgain = !outcome.ok && outcome.lost === 'worker' && Date.now() < job.deadlineAt;

@@ -1,4 +1,4 @@
-/** Resolves after so many milliseconds, or at once where the signal is aborted. */
+/** Resolves after `ms` milliseconds, or when the signal aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
         if (ms <= 0 || signal.aborted) return resolve();

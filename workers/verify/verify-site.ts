@@ -1,17 +1,17 @@
 import type { App } from '../../shared/app.ts';
-import { callsOf, type Finding, outcomeOf, type RunOutcome } from '../../shared/domain/verification.ts';
-import * as verification from '../../shared/store/verification.ts';
+import { callsOf, type Finding, outcomeOf, type RunOutcome } from '../../shared/domain/package/verification.ts';
+import * as verification from '../../shared/store/registry/verification.ts';
 import { callExample } from './call-example.ts';
 import { pause } from './pause.ts';
 
-/** A run is over a minute before another one of its domain may begin. */
+/** A run ends a minute before the next one of its domain may begin. */
 const RUN_MS = verification.RUN_EVERY_MS - 60_000;
-/** A call with less time than this is not begun. */
+/** Minimum time for a call. */
 const LEAST_PATIENCE_MS = 1000;
 
 /**
- * Makes a run that was claimed: one call after the other, `paceMs` between them, and writes down what was found. Where it is told
- * to stop, nothing is written, and the run is made again later.
+ * Makes a claimed run: one call after the other, `paceMs` between them, and stores the findings. When it is aborted it stores nothing,
+ * and the run is repeated later.
  */
 export async function verifySite(
     app: App,
@@ -28,7 +28,7 @@ export async function verifySite(
         const finding = await callExample(app, { run, endpoint, params, patienceMs, signal });
         if (signal.aborted) return;
         findings.push(finding);
-        // What is in the way of one call is in the way of the others.
+        // The obstacle applies to the other calls too.
         if (finding.verdict === 'unknown') break;
         if (findings.length < calls.length) await pause(paceMs, signal);
         if (signal.aborted) return;

@@ -1,8 +1,9 @@
-import { newWebToken } from '../../../shared/domain/web-token.ts';
-import { credentialsOf } from '../../../shared/store/credentials.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
-import { type How, recordSignIn } from '../../../shared/store/sign-ins.ts';
-import { beginSession, endSession } from '../../../shared/store/web-sessions.ts';
+import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
+import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { type How, recordSignIn } from '../../../shared/store/accounts/sign-ins.ts';
+import { beginSession, endSession } from '../../../shared/store/accounts/user-sessions.ts';
+import { holdRevision } from '../../../shared/store/accounts/while-signed-in.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
 import { browserName } from './browser-name.ts';
@@ -10,6 +11,8 @@ import { newBrowserLetter } from './letters.ts';
 
 export interface Entrance {
     userId: string;
+    /** What the proof was judged at. */
+    revision: number;
     /** A path of ours. */
     next: string;
     notice?: Notice;
@@ -21,11 +24,13 @@ const PROVES_ADDRESS: readonly How[] = ['sign-up', 'mailed link'];
 /**
  * Begins a session of somebody who proved who they are, and mails it where the browser is new; who was signed in in this browser
  * before is signed out.
+ * @throws SessionEnded where all sessions were ended since the proof was judged
  */
-export async function begin(visit: Visit, { userId, next, notice }: Entrance, how: How): Promise<Answer> {
+export async function begin(visit: Visit, { userId, revision, next, notice }: Entrance, how: How): Promise<Answer> {
     const { app, me, browser, address } = visit;
     const browserToken = visit.browserToken ?? newWebToken();
     const signIn = await app.db.transaction(async (trx) => {
+        await holdRevision(trx, userId, revision);
         if (me !== undefined) await endSession(trx, me.sessionId);
         const { isKnown } = await recordSignIn(trx, { userId, how, browser, address, browserToken });
         const credentials = isKnown || PROVES_ADDRESS.includes(how) ? undefined : await credentialsOf(trx, userId);

@@ -1,9 +1,9 @@
 import type { App } from '../../../shared/app.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
-import { type Credentials, credentialsOf } from '../../../shared/store/credentials.ts';
-import { isKnownBrowser } from '../../../shared/store/sign-ins.ts';
-import { createKeyedQueue, type KeyedQueue } from '../../keyed-queue.ts';
+import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { type Credentials, credentialsOf } from '../../../shared/store/accounts/credentials.ts';
+import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
+import { createKeyedQueue, type KeyedQueue } from '../../admission/keyed-queue.ts';
 import type { Problems } from '../fields.ts';
 import type { Visit } from '../page.ts';
 import { waitText } from './fields.ts';
@@ -63,8 +63,8 @@ export async function passwordFault(
     const credentials = await credentialsOf(visit.app.db, userId);
     const verdict = await checkPassword(visit, { emailNormalised, credentials }, password);
     if (verdict === 'right') return undefined;
-    if (verdict === 'wrong') return { password: 'This is not your password.' };
-    return { password: `Too many attempts; try again in ${waitText(verdict.wait)}.` };
+    if (verdict === 'wrong') return { password: 'Wrong password.' };
+    return { password: `Too many attempts. Try again in ${waitText(verdict.wait)}.` };
 }
 
 /**
@@ -104,5 +104,5 @@ function tooMany(wait: number): Refusal {
 }
 
 function overloaded(): Refusal {
-    return new Refusal('OVERLOADED', 'Too many people sign in at this moment.', { retryAfter: 2 });
+    return new Refusal('OVERLOADED', 'Too many people are signing in right now. Try again in a moment.', { retryAfter: 2 });
 }

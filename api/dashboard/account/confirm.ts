@@ -1,13 +1,13 @@
-import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
-import { credentialsOf } from '../../../shared/store/credentials.ts';
-import { factorsOf } from '../../../shared/store/factors.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
-import { makeSessionCode, useSessionCode } from '../../../shared/store/session-codes.ts';
-import { confirmSession } from '../../../shared/store/web-sessions.ts';
+import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
+import { factorsOf } from '../../../shared/store/accounts/factors.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { makeSessionCode, useSessionCode } from '../../../shared/store/accounts/session-codes.ts';
+import { confirmSession } from '../../../shared/store/accounts/user-sessions.ts';
+import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import { line, type Problems, readFields, secret } from '../fields.ts';
-import { ownPath } from '../let-in.ts';
 import type { Answer, PersonalVisit, Shown } from '../page.ts';
 import { passwordFault } from './check-password.ts';
 import { waitText } from './fields.ts';
@@ -50,8 +50,8 @@ async function passwordProblems(visit: PersonalVisit): Promise<Problems | undefi
 }
 
 async function passkeyProblems({ app, me, fields }: PersonalVisit): Promise<Problems | undefined> {
-    const userId = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '', me.userId) : undefined;
-    return userId === me.userId ? undefined : { '': 'This passkey was not accepted.' };
+    const proven = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '', me.userId) : undefined;
+    return proven?.userId === me.userId ? undefined : { '': 'This passkey was not accepted.' };
 }
 
 async function codeProblems({ app, me, fields }: PersonalVisit): Promise<Problems | undefined> {
@@ -59,7 +59,7 @@ async function codeProblems({ app, me, fields }: PersonalVisit): Promise<Problem
     if (!read.ok) return read.problems;
     const wait = await takeAttempts(app.db, [['code by session', me.sessionId]]);
     if (wait > 0) return tooOften(wait);
-    if (!(await useSessionCode(app.db, me.sessionId, read.values.code))) return { code: 'This code is wrong or too old.' };
+    if (!(await useSessionCode(app.db, me.sessionId, read.values.code))) return { code: 'This code is wrong or has expired.' };
     await forgetAttempts(app.db, [['code by session', me.sessionId]]);
     return undefined;
 }
@@ -81,7 +81,7 @@ async function form(visit: PersonalVisit, problems: Problems, status = 200): Pro
     const next = ownPath(fields.get('next') ?? query('next'), '/dashboard');
     return {
         view: 'account/confirm',
-        title: 'Confirm that it is you',
+        title: 'Confirm your identity',
         status,
         formsLeadTo: originsBehind(visit.app, next),
         model: {

@@ -3,9 +3,9 @@ import { billingOf } from '../../../shared/billing/billing.ts';
 import { closeCheckout } from '../../../shared/billing/checkout.ts';
 import { endSubscription } from '../../../shared/billing/settle.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import { setPlan } from '../../../shared/store/accounts.ts';
-import type { LeftWorkspace } from '../../../shared/store/delete-account.ts';
-import { findSubscription, isBilled } from '../../../shared/store/subscriptions.ts';
+import { setPlan } from '../../../shared/store/accounts/accounts.ts';
+import type { LeftWorkspace } from '../../../shared/store/accounts/delete-account.ts';
+import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
 
 /**
  * Ends what is paid for, before the last member of a workspace goes for good: nobody pays for what nobody can use. Workspaces

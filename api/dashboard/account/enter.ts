@@ -1,4 +1,4 @@
-import { factorsOf, hasFactor } from '../../../shared/store/factors.ts';
+import { factorsOf, hasFactor } from '../../../shared/store/accounts/factors.ts';
 import type { Answer, Visit } from '../page.ts';
 import { begin, type Entrance } from './begin.ts';
 import { askForFactor } from './second-step.ts';

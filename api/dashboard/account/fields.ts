@@ -1,4 +1,4 @@
-import { readEmail } from '../../../shared/domain/email.ts';
+import { readEmail } from '../../../shared/domain/accounts/email.ts';
 import type { Reader } from '../fields.ts';
 
 /** An address as it was written, and as it is compared. */

@@ -1,22 +1,38 @@
-import { LINK_TOKEN, type Mail } from '../../../shared/store/mails.ts';
+import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 import { formats } from '../formats.ts';
 
 /** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
 
-/** To somebody who signed up. @param linkId the link works for a week */
-export function verifyLetter(to: string, publicUrl: string, linkId: string): Mail {
+/** To somebody who signed up. @param link works for a week; `next` is where it leads afterwards, or empty */
+export function verifyLetter(to: string, publicUrl: string, { linkId, next }: { linkId: string; next: string }): Mail {
+    const query = next === '' ? '' : `&next=${encodeURIComponent(next)}`;
     return {
         to,
         linkId,
-        subject: 'Confirm your address',
+        subject: 'Confirm your email address',
         text: `Welcome to Routebook.
 
-Open this link to confirm that this address is yours. It works for a week.
+Open this link to confirm your email address. It expires in a week.
 
-${publicUrl}/verify?token=${LINK_TOKEN}
+${publicUrl}/verify?token=${LINK_TOKEN}${query}
 
-If you did not sign up, somebody else used your address. Do nothing, and it stays unconfirmed; or open the link and set a
-password of your own: then the account is yours, and every session and key made before ends.
+If you did not sign up, someone else used your address. You can ignore this email. Or open the link and set a password:
+the account becomes yours, and all existing sessions and API keys are revoked.
+`,
+    };
+}
+
+/** To somebody who has an account, whose address somebody signed up with. */
+export function knownLetter(to: string, publicUrl: string): Mail {
+    return {
+        to,
+        subject: 'You already have an account',
+        text: `Someone, probably you, signed up for Routebook with this address. You already have an account, so nothing changed.
+
+Sign in: ${publicUrl}/login
+Forgot your password? ${publicUrl}/forgot
+
+If this was not you, ignore this email. The other person does not learn that you have an account.
 `,
     };
 }
@@ -26,14 +42,14 @@ export function resetLetter(to: string, publicUrl: string, linkId: string): Mail
     return {
         to,
         linkId,
-        subject: 'Choose a new password',
-        text: `Somebody, most likely you, asked for a new password for this address at Routebook.
+        subject: 'Reset your password',
+        text: `Someone, probably you, asked to reset your Routebook password.
 
-Open this link to choose one. It works once, within an hour.
+Open this link to choose a new one. It works once and expires in an hour.
 
 ${publicUrl}/reset?token=${LINK_TOKEN}
 
-If it was not you, do nothing: your password stays as it is.
+If this was not you, ignore this email. Your password does not change.
 `,
     };
 }
@@ -43,11 +59,11 @@ export function changeLetter(to: string, publicUrl: string, linkId: string): Mai
     return {
         to,
         linkId,
-        subject: 'Confirm your new address',
-        text: `You asked to use this address for your account at Routebook.
+        subject: 'Confirm your new email address',
+        text: `You asked to use this address for your Routebook account.
 
-Open this link to make it so, where you are signed in or with the password of that account. It works for a day; until
-then the old address holds.
+Open this link to confirm it. If you are not signed in, you need your password. The link expires in a day; until
+then you keep your old address.
 
 ${publicUrl}/verify?token=${LINK_TOKEN}
 
@@ -60,10 +76,10 @@ If it was not you, do nothing.
 export function takenLetter(to: string): Mail {
     return {
         to,
-        subject: 'Somebody asked to use your address',
-        text: `Somebody asked to use this address for another account at Routebook. It is the address of your own account, so nothing was changed.
+        subject: 'Someone tried to use your email address',
+        text: `Someone asked to use this address for another Routebook account. It already belongs to your account, so nothing changed.
 
-If it was you, sign in with it, or delete that account first. If it was not you, do nothing.
+If this was you, sign in with this address, or delete this account first. If not, ignore this email.
 `,
     };
 }
@@ -72,10 +88,10 @@ If it was you, sign in with it, or delete that account first. If it was not you,
 export function changedLetter(to: string, newAddress: string): Mail {
     return {
         to,
-        subject: 'Your address was changed',
-        text: `Your account at Routebook now has the address ${newAddress}, and this one is no longer used.
+        subject: 'Your email address was changed',
+        text: `The email address of your Routebook account is now ${newAddress}. This one is no longer used.
 
-If it was not you, write to the operator of the service at once.
+If this was not you, contact the operator of the service immediately.
 `,
     };
 }
@@ -85,9 +101,9 @@ export function passwordLetter(to: string): Mail {
     return {
         to,
         subject: 'Your password was changed',
-        text: `The password of your account at Routebook was changed, and every other session ended.
+        text: `The password of your Routebook account was changed, and all other sessions were signed out.
 
-If it was not you, ask for a new password on the sign-in page at once.
+If this was not you, reset your password on the sign-in page immediately.
 `,
     };
 }
@@ -96,13 +112,13 @@ If it was not you, ask for a new password on the sign-in page at once.
 export function newBrowserLetter(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
     return {
         to,
-        subject: 'A new browser signed in',
-        text: `${browser} signed in to your account at Routebook, which it had not done before.
+        subject: 'New sign-in to your account',
+        text: `Your Routebook account was signed in to from a new browser: ${browser}.
 
 When: ${formats.moment(at)}
 From: ${address}
 
-If it was not you, change your password at once, and end that session in your settings.
+If this was not you, change your password immediately and sign that session out in your settings.
 `,
     };
 }
@@ -112,9 +128,9 @@ export function codeLetter(to: string, code: string): Mail {
     return {
         to,
         subject: 'Your confirmation code',
-        text: `Your code at Routebook is ${code}. It works once, within ten minutes, in the browser where you asked for it.
+        text: `Your Routebook code is ${code}. It works once, in the browser where you asked for it, and expires in 10 minutes.
 
-If you did not ask for it, somebody else is signed in to your account: end the other sessions in your settings.
+If you did not ask for it, someone else is signed in to your account. Sign out the other sessions in your settings.
 `,
     };
 }

@@ -1,18 +1,23 @@
-import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { credentialsOf } from '../../../shared/store/credentials.ts';
-import { findLink, type MailLink, makeLink } from '../../../shared/store/mail-links.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
+import { findLink, type MailLink, makeLink } from '../../../shared/store/accounts/mail-links.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
+import { ownPath } from '../authorize.ts';
+import { originsBehind } from '../billing/upgrade.ts';
 import type { Problems } from '../fields.ts';
 import type { Answer, PersonalVisit, Shown, Visit } from '../page.ts';
 import { waitText } from './fields.ts';
 import { verifyLetter } from './letters.ts';
-import { confirmAddress, confirmWithPassword, type OpenedLink, takeAddress } from './use-link.ts';
+import { confirmAddress, confirmWhereSignedUp, confirmWithPassword, type OpenedLink, takeAddress } from './use-link.ts';
 
 /** Opens a link that confirms an address: it counts at once for its own user, who is signed in; everybody else proves more. */
 export async function showVerify(visit: Visit): Promise<Answer> {
     const link = await confirming(visit, visit.query('token'));
     if (link === undefined) return gone(visit);
-    return isOwn(visit, link) ? ((await confirmAddress(visit, link)) ?? gone(visit)) : verifyForm(link, {});
+    if (isOwn(visit, link)) return (await confirmAddress(visit, link)) ?? gone(visit);
+    if (await isWhereSignedUp(visit, link)) return (await confirmWhereSignedUp(visit, link)) ?? gone(visit);
+    return verifyForm(visit, link, {});
 }
 
 /** The form behind the link takes the password of the account or, for an address that nobody confirmed, a new one. */
@@ -23,7 +28,7 @@ export async function verifyByForm(visit: Visit): Promise<Answer> {
     const takesNew = link.purpose === 'verify' && visit.fields.has('new_password');
     const done = await (takesNew ? takeAddress(visit, link) : confirmWithPassword(visit, link));
     if (done === undefined) return gone(visit);
-    return 'problems' in done ? verifyForm(link, done.problems, 422) : done;
+    return 'problems' in done ? verifyForm(visit, link, done.problems, 422) : done;
 }
 
 /** Mails the link once more. */
@@ -31,8 +36,8 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     if (me.isVerified) return { to: '/dashboard', notice: 'verified' };
     const wait = await takeAttempts(app.db, [['link by address', me.emailNormalised]]);
     if (wait > 0) {
-        const title = 'Too often';
-        const message = `We sent this link several times already; try again in ${waitText(wait)}.`;
+        const title = 'Too many requests';
+        const message = `We already sent this link several times. Try again in ${waitText(wait)}.`;
         return {
             view: 'account/words',
             title,
@@ -43,7 +48,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     }
     await app.db.transaction(async (trx) => {
         const linkId = await makeLink(trx, { purpose: 'verify', userId: me.userId, address: me.email });
-        await queueMail(trx, app.secrets, verifyLetter(me.email, app.publicUrl(), linkId));
+        await queueMail(trx, app.secrets, verifyLetter(me.email, app.publicUrl(), { linkId, next: '' }));
     });
     hurryMail();
     return { to: '/dashboard', notice: 'link-sent' };
@@ -53,7 +58,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
 export function gone({ me }: Visit): Answer {
     if (me?.isVerified === true) return { to: '/dashboard' };
     const title = 'This link no longer works';
-    const message = 'It was used already, or it is too old. Sign in to get another one.';
+    const message = 'It was already used, or it has expired. Sign in or sign up again to get a new one.';
     return { view: 'account/words', title, status: 410, model: { title, message, link: '/login', label: 'Sign in' } } satisfies Shown;
 }
 
@@ -70,13 +75,22 @@ function isOwn({ me }: Visit, link: MailLink): boolean {
     return me?.userId === link.userId;
 }
 
-function verifyForm(link: OpenedLink, problems: Problems, status = 200): Shown {
+/** Whether the browser that signed up opens the link, with nobody signed in. Whoever else signed up has no such browser. */
+async function isWhereSignedUp({ app, me, browserToken }: Visit, { purpose, userId }: OpenedLink): Promise<boolean> {
+    if (me !== undefined || purpose !== 'verify' || browserToken === undefined) return false;
+    return isKnownBrowser(app.db, userId, browserToken);
+}
+
+function verifyForm({ app, query, fields }: Visit, link: OpenedLink, problems: Problems, status = 200): Shown {
+    const next = ownPath(fields.get('next') ?? query('next'), '');
     return {
         view: 'account/verify',
         title: 'Confirm your address',
         status,
+        formsLeadTo: originsBehind(app, next),
         model: {
             token: link.token,
+            next,
             address: link.address,
             account: link.account,
             isChange: link.purpose === 'change',

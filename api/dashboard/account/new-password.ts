@@ -1,5 +1,5 @@
-import { isCommonPassword } from '../../../shared/common-passwords.ts';
-import { passwordProblem } from '../../../shared/domain/password-rules.ts';
+import { passwordProblem } from '../../../shared/domain/accounts/password-rules.ts';
+import { isCommonPassword } from '../../../shared/platform/passwords/common-passwords.ts';
 
 /** What is wrong with a password that somebody chose, as a sentence, or undefined. */
 export function newPasswordProblem(password: string, address: string): string | undefined {

@@ -1,8 +1,8 @@
-import { takeAttempts } from '../../../shared/store/attempts.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';
 import type { Problems } from '../fields.ts';
-import { ownPath } from '../let-in.ts';
 import type { Answer, Visit } from '../page.ts';
 import { begin } from './begin.ts';
 import { waitText } from './fields.ts';
@@ -16,9 +16,9 @@ export async function showPasskeySignIn(visit: Visit): Promise<Answer> {
 /** Signs in by a passkey that verified its user: it stands for password and code. */
 export async function signInByPasskey(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
-    const userId = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;
-    if (userId === undefined) return form(visit, { '': 'This passkey was not accepted. Try again, or sign in with your password.' }, 422);
-    return begin(visit, { userId, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
+    const proven = takesPasskeys(app) ? await userOfPasskey(app, fields.get('credential') ?? '') : undefined;
+    if (proven === undefined) return form(visit, { '': 'This passkey was not accepted. Try again, or sign in with your password.' }, 422);
+    return begin(visit, { ...proven, next: ownPath(fields.get('next'), '/dashboard') }, 'passkey');
 }
 
 async function form({ app, client, fields, query }: Visit, problems: Problems, status = 200): Promise<Answer> {

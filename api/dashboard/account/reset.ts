@@ -1,7 +1,8 @@
-import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
-import { findCredentials, resetPassword } from '../../../shared/store/credentials.ts';
-import { findLink, makeLink, useLink } from '../../../shared/store/mail-links.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
+import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/credentials.ts';
+import { findLink, makeLink, useLink } from '../../../shared/store/accounts/mail-links.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { lockUser } from '../../../shared/store/accounts/while-signed-in.ts';
 import { type Problems, readFields, secret, tick, typed } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { hashPassword } from './check-password.ts';
@@ -27,7 +28,7 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
     ]);
     if (wait > 0) {
         return {
-            ...forgotForm(visit, { '': `Too many requests from your address; try again in ${waitText(wait)}.` }, 429),
+            ...forgotForm(visit, { '': `Too many requests from your network. Try again in ${waitText(wait)}.` }, 429),
             retryAfter: wait,
         };
     }
@@ -36,14 +37,16 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         const known = await findCredentials(app.db, email.normalised);
         if (known === undefined) return;
         await app.db.transaction(async (trx) => {
-            // To the address that is known: the typed one may differ in what normalising takes away.
-            const linkId = await makeLink(trx, { purpose: 'reset', userId: known.userId, address: known.email });
-            await queueMail(trx, app.secrets, resetLetter(known.email, app.publicUrl(), linkId));
+            // To the address that was confirmed: the typed one may differ in what normalising takes away. Where none was, to the typed
+            // one: whoever signed up may have spelled it so that it reaches nobody.
+            const address = known.isVerified ? known.email : email.address;
+            const linkId = await makeLink(trx, { purpose: 'reset', userId: known.userId, address });
+            await queueMail(trx, app.secrets, resetLetter(address, app.publicUrl(), linkId));
         });
         visit.hurryMail();
     });
-    const title = 'Look into your mail';
-    const message = `If ${email.address} has an account here, a link to choose a new password is on its way. It works for an hour.`;
+    const title = 'Check your email';
+    const message = `If ${email.address} has an account, we sent it a link to choose a new password. The link expires in an hour.`;
     return { view: 'account/words', title, model: { title, message, link: '/login', label: 'Back to sign in' } };
 }
 
@@ -65,16 +68,20 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
     const weak = newPasswordProblem(read.values.password, link.address);
     if (weak !== undefined) return resetForm(token, { password: weak }, 422);
     const passwordHash = await hashPassword(visit, { emailNormalised: link.addressNormalised, isProven: true }, read.values.password);
-    const isDone = await app.db.transaction(async (trx) => {
-        if ((await useLink(trx, app.secrets, token)) === undefined) return false;
-        await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
+    const revision = await app.db.transaction(async (trx) => {
+        await lockUser(trx, link.userId);
+        const account = await credentialsOf(trx, link.userId);
+        // Mailed to another spelling, before this one was confirmed.
+        if (account?.isVerified === true && account.email !== link.address) return undefined;
+        if ((await useLink(trx, app.secrets, token)) === undefined) return undefined;
+        const reset = await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
         await queueMail(trx, app.secrets, passwordLetter(link.address));
-        return true;
+        return reset;
     });
-    if (!isDone) return tooLate();
+    if (revision === undefined) return tooLate();
     await forgetAttempts(app.db, [['sign-in by account', link.addressNormalised]]);
     visit.hurryMail();
-    return enter(visit, { userId: link.userId, next: '/dashboard', notice: 'password-set' }, 'mailed link');
+    return enter(visit, { userId: link.userId, revision, next: '/dashboard', notice: 'password-set' }, 'mailed link');
 }
 
 async function resetting({ app }: Visit, token: string | undefined) {
@@ -94,6 +101,6 @@ function resetForm(token: string, problems: Problems, status = 200): Shown {
 
 function tooLate(): Shown {
     const title = 'This link no longer works';
-    const message = 'It was used already, or it is older than an hour. Ask for another one.';
-    return { view: 'account/words', title, status: 410, model: { title, message, link: '/forgot', label: 'Send another link' } };
+    const message = 'It was already used, or it has expired. Request a new one.';
+    return { view: 'account/words', title, status: 410, model: { title, message, link: '/forgot', label: 'Send a new link' } };
 }

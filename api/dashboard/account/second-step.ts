@@ -1,33 +1,34 @@
-import { isWebToken } from '../../../shared/domain/web-token.ts';
-import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
-import { credentialsOf } from '../../../shared/store/credentials.ts';
-import { useRecoveryCode } from '../../../shared/store/factors/recovery-codes.ts';
-import { useTotp } from '../../../shared/store/factors/totp.ts';
-import { factorsOf } from '../../../shared/store/factors.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
-import { findTicket, makeTicket, useTicket } from '../../../shared/store/sign-in-tickets.ts';
+import { isWebToken } from '../../../shared/domain/accounts/web-token.ts';
+import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
+import { useRecoveryCode } from '../../../shared/store/accounts/factors/recovery-codes.ts';
+import { useTotp } from '../../../shared/store/accounts/factors/totp.ts';
+import { factorsOf } from '../../../shared/store/accounts/factors.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { findTicket, makeTicket, useTicket } from '../../../shared/store/accounts/sign-in-tickets.ts';
+import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { recoveryLetter } from '../factors/letters.ts';
 import { totpParts } from '../factors/totp.ts';
 import { requestOptions, takesPasskeys } from '../factors/webauthn.ts';
 import { line, type Problems, readFields } from '../fields.ts';
-import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { begin, type Entrance } from './begin.ts';
 import { waitText } from './fields.ts';
 
 /** Asks for the second factor of somebody whose password was right. */
-export async function askForFactor(visit: Visit, { userId, next }: Entrance): Promise<Answer> {
-    return form(visit, { userId, next, ticket: await makeTicket(visit.app.db, userId) }, {});
+export async function askForFactor(visit: Visit, { userId, revision, next }: Entrance): Promise<Answer> {
+    return form(visit, { userId, next, ticket: await makeTicket(visit.app.db, { userId, revision }) }, {});
 }
 
 /** Takes a code of the authenticator app, or a recovery code: five attempts, then a wait. */
 export async function giveFactor(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const ticket = fields.get('ticket');
-    const userId = isWebToken(ticket) ? await findTicket(app.db, ticket) : undefined;
-    if (ticket === undefined || userId === undefined) return { to: '/login', notice: 'sign-in-again' };
-    const step = { userId, ticket, next: ownPath(fields.get('next'), '/dashboard') };
+    const holder = isWebToken(ticket) ? await findTicket(app.db, ticket) : undefined;
+    if (ticket === undefined || holder === undefined) return { to: '/login', notice: 'sign-in-again' };
+    const { userId } = holder;
+    const step = { ...holder, ticket, next: ownPath(fields.get('next'), '/dashboard') };
     const read = readFields(fields, { code: line({ most: 40 }) });
     if (!read.ok) return form(visit, step, read.problems, 422);
     const wait = await takeAttempts(app.db, [['factor by account', userId]]);
@@ -46,13 +47,13 @@ async function appProblem(visit: Visit, userId: string, code: string): Promise<s
     const verdict = await useTotp(totpParts(visit), userId, code);
     if (verdict === 'right') return undefined;
     return verdict === 'unreadable'
-        ? 'This service cannot check your authenticator app any more. Enter a recovery code, and set the app up again.'
-        : 'This code is wrong, was used before, or its half minute is over.';
+        ? 'We can no longer check your authenticator app. Enter a recovery code, then set up the app again.'
+        : 'This code is wrong, already used, or expired.';
 }
 
 async function recoveryProblem(visit: Visit, userId: string, code: string): Promise<string | undefined> {
     const { db, secrets } = visit.app;
-    if (!(await useRecoveryCode(db, userId, code))) return 'This is neither a code of your app nor a recovery code that is left.';
+    if (!(await useRecoveryCode(db, userId, code))) return 'This is not a valid app code or recovery code.';
     const [{ recoveryCodes }, credentials] = [await factorsOf(db, userId), await credentialsOf(db, userId)];
     if (credentials?.isVerified === true) await queueMail(db, secrets, recoveryLetter(credentials.email, recoveryCodes));
     visit.hurryMail();

@@ -1,10 +1,13 @@
-import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { changePassword, findCredentials } from '../../../shared/store/credentials.ts';
-import { deleteAccount, ownerless, workspacesLeft } from '../../../shared/store/delete-account.ts';
-import { makeLink } from '../../../shared/store/mail-links.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
-import { listSignIns } from '../../../shared/store/sign-ins.ts';
-import { endOwnSession, endSessions, listSessions } from '../../../shared/store/web-sessions.ts';
+import type { Db } from '../../../shared/platform/db.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { changePassword, findCredentials } from '../../../shared/store/accounts/credentials.ts';
+import { deleteAccount, ownerless, workspacesLeft } from '../../../shared/store/accounts/delete-account.ts';
+import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { listSignIns } from '../../../shared/store/accounts/sign-ins.ts';
+import { endOwnSession, endSessions, listSessions } from '../../../shared/store/accounts/user-sessions.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
+import { isLocked } from '../authorize.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { type Answer, absent, type PersonalVisit, type Shown } from '../page.ts';
 import { browserName } from './browser-name.ts';
@@ -29,11 +32,12 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { password: wrong });
     const hash = await hashPassword(visit, { emailNormalised: me.emailNormalised, isProven: true }, read.values.new_password);
-    await app.db.transaction(async (trx) => {
+    const change = async (trx: Db) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
         // An address that nobody confirmed may be a stranger's.
         if (me.isVerified) await queueMail(trx, app.secrets, passwordLetter(me.email));
-    });
+    };
+    await whileSignedIn(app.db, me, change, { alone: true });
     visit.hurryMail();
     return { to: '/dashboard/settings', notice: 'password-changed' };
 }
@@ -44,7 +48,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
     const read = readFields(fields, { email: address, password: secret });
     if (!read.ok) return settings(visit, { address: read.problems });
     const { email, password } = read.values;
-    if (email.address === me.email) return settings(visit, { address: { email: 'This is your address already.' } });
+    if (email.address === me.email) return settings(visit, { address: { email: 'This is already your address.' } });
     const wrong = await passwordFault(visit, me, password);
     if (wrong !== undefined) return settings(visit, { address: wrong });
     const wait = await takeAttempts(app.db, [
@@ -52,7 +56,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
         ['foreign mail by client', client],
     ]);
     if (wait > 0) {
-        const problem = `You asked for several mails; try again in ${waitText(wait)}.`;
+        const problem = `Too many emails requested. Try again in ${waitText(wait)}.`;
         return { ...(await settings(visit, { address: { email: problem } })), status: 429, retryAfter: wait };
     }
     visit.later(() => mailChange(visit, email));
@@ -63,7 +67,7 @@ export async function changeAddressByForm(visit: PersonalVisit): Promise<Answer>
 async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): Promise<void> {
     if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
     const holder = await findCredentials(app.db, email.normalised);
-    await app.db.transaction(async (trx) => {
+    await whileSignedIn(app.db, me, async (trx) => {
         if (holder !== undefined && holder.userId !== me.userId) return queueMail(trx, app.secrets, takenLetter(holder.email));
         const linkId = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
         return queueMail(trx, app.secrets, changeLetter(email.address, app.publicUrl(), linkId));
@@ -73,7 +77,7 @@ async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): 
 
 /** Signs out everywhere else. */
 export async function endOtherSessions({ app, me }: PersonalVisit): Promise<Answer> {
-    await endSessions(app.db, me.userId, me.sessionId);
+    await whileSignedIn(app.db, me, (trx) => endSessions(trx, me.userId, me.sessionId), { alone: true });
     return { to: '/dashboard/settings', notice: 'sessions-ended' };
 }
 
@@ -90,12 +94,18 @@ export async function deleteByForm(visit: PersonalVisit): Promise<Answer> {
     if (!read.ok) return settings(visit, { deletion: read.problems });
     const wrong = await passwordFault(visit, visit.me, read.values.password);
     if (wrong !== undefined) return settings(visit, { deletion: wrong });
+    // Who leaves a workspace by this changes it, and ends its plan where nobody else is in it.
+    const locked = me.workspaces.filter((seat) => isLocked(me, seat)).map(({ name }) => name);
+    if (locked.length > 0) {
+        return settings(visit, { deletion: { '': `Set up a second factor first. These workspaces require one: ${locked.join(', ')}.` } });
+    }
     const workspaces = await workspacesLeft(app.db, me.userId);
     const orphans = ownerless(workspaces).map(({ name }) => name);
-    if (orphans.length > 0) return settings(visit, { deletion: { '': `Make somebody else an owner first: ${orphans.join(', ')}.` } });
+    if (orphans.length > 0)
+        return settings(visit, { deletion: { '': `Make someone else an owner of these workspaces first: ${orphans.join(', ')}.` } });
     await endSubscriptions(app, workspaces);
-    const isDone = await deleteAccount(app.db, me.userId);
-    if (!isDone) return settings(visit, { deletion: { '': 'Somebody changed a workspace of yours meanwhile; look again.' } });
+    const isDone = await whileSignedIn(app.db, me, (trx) => deleteAccount(trx, me.userId), { alone: true });
+    if (!isDone) return settings(visit, { deletion: { '': 'One of your workspaces has changed. Please try again.' } });
     return { to: '/', notice: 'account-deleted', signOut: true };
 }
 

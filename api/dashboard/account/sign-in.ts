@@ -1,13 +1,14 @@
-import { findCredentials } from '../../../shared/store/credentials.ts';
-import { endSession } from '../../../shared/store/web-sessions.ts';
+import { findCredentials } from '../../../shared/store/accounts/credentials.ts';
+import { endSession } from '../../../shared/store/accounts/user-sessions.ts';
+import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
-import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { checkPassword } from './check-password.ts';
 import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
+import { mailsConfirm } from './mails-confirm.ts';
 
 /** The form to sign in; `next` is where the visitor wanted to go. */
 export async function showSignIn(visit: Visit): Promise<Answer> {
@@ -21,14 +22,19 @@ export async function signInByForm(visit: Visit): Promise<Answer> {
     const read = readFields(fields, { email: address, password: secret });
     if (!read.ok) return form(visit, read.problems, 422);
     const { email, password } = read.values;
-    const known = await findCredentials(app.db, email.normalised);
+    const found = await findCredentials(app.db, email.normalised);
+    // An account of a moment ago would tell, by its own password, that nobody had the address: it begins with its mailed link.
+    const known = found?.isVerified === false && mailsConfirm(app) ? undefined : found;
     const verdict = await checkPassword(visit, { emailNormalised: email.normalised, credentials: known }, password);
     if (typeof verdict === 'object') {
-        const problem = `Too many attempts; try again in ${waitText(verdict.wait)}, or ask for a new password.`;
+        const problem = `Too many attempts; try again in ${waitText(verdict.wait)}, or reset your password.`;
         return { ...form(visit, { '': problem }, 429), retryAfter: verdict.wait };
     }
-    if (known === undefined || verdict === 'wrong') return form(visit, { '': 'Address and password do not fit together.' }, 422);
-    return enter(visit, { userId: known.userId, next: ownPath(fields.get('next'), '/dashboard') });
+    if (known === undefined || verdict === 'wrong') {
+        const more = mailsConfirm(app) ? ' If you just signed up, open the link in our email first.' : '';
+        return form(visit, { '': `Wrong email address or password.${more}` }, 422);
+    }
+    return enter(visit, { userId: known.userId, revision: known.revision, next: ownPath(fields.get('next'), '/dashboard') });
 }
 
 /** Ends the session, in the table and in the browser. */

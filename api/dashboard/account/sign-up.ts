@@ -1,17 +1,22 @@
-import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { findCredentials } from '../../../shared/store/credentials.ts';
-import { findInviter } from '../../../shared/store/invitations.ts';
-import { makeLink } from '../../../shared/store/mail-links.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
-import { signUp } from '../../../shared/store/sign-up.ts';
+import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
+import type { Db } from '../../../shared/platform/db.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { findCredentials } from '../../../shared/store/accounts/credentials.ts';
+import { findInviter } from '../../../shared/store/accounts/invitations.ts';
+import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { knowBrowser } from '../../../shared/store/accounts/sign-ins.ts';
+import { signUp } from '../../../shared/store/accounts/sign-up.ts';
+import { BONUSES } from '../../../shared/store/credits/credits.ts';
+import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
-import { ownPath } from '../let-in.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { begin } from './begin.ts';
 import { hashPassword } from './check-password.ts';
-import { address, waitText } from './fields.ts';
-import { verifyLetter } from './letters.ts';
+import { address, type Email, waitText } from './fields.ts';
+import { knownLetter, verifyLetter } from './letters.ts';
+import { mailsConfirm } from './mails-confirm.ts';
 import { newPasswordProblem } from './new-password.ts';
 
 /** The form for a new account; `invite` is the code of somebody's link. */
@@ -20,7 +25,10 @@ export async function showSignUp(visit: Visit): Promise<Answer> {
     return form(visit, {});
 }
 
-/** Makes an account that works at once: without a card, and with SMTP_URL after the address is confirmed. */
+/**
+ * Makes an account. With a mail server nobody learns whether the address had one: the answer is the same, and the mail tells its reader.
+ * Without one nobody could open a mailed link, so that the account works at once, and a taken address is said to be taken.
+ */
 export async function signUpByForm(visit: Visit): Promise<Answer> {
     const { app, fields, client } = visit;
     const read = readFields(fields, { email: address, password: secret });
@@ -34,23 +42,70 @@ export async function signUpByForm(visit: Visit): Promise<Answer> {
         ['foreign mail by client', client],
     ]);
     if (wait > 0)
-        return { ...form(visit, { '': `Too many sign-ups from your address; try again in ${waitText(wait)}.` }, 429), retryAfter: wait };
-    if ((await findCredentials(app.db, email.normalised)) !== undefined) return form(visit, KNOWN, 422);
-
+        return { ...form(visit, { '': `Too many sign-ups from your network. Try again in ${waitText(wait)}.` }, 429), retryAfter: wait };
+    // Of a taken address too: the time tells nothing.
     const passwordHash = await hashPassword(visit, { emailNormalised: email.normalised, isProven: false }, password);
-    const invitedBy = await findInviter(app.db, fields.get('invite') ?? '');
-    const userId = await app.db.transaction(async (trx) => {
-        const made = await signUp(trx, { email, passwordHash, invitedBy });
-        if (made === undefined) return undefined;
-        const linkId = await makeLink(trx, { purpose: 'verify', userId: made, address: email.address });
-        await queueMail(trx, app.secrets, verifyLetter(email.address, app.publicUrl(), linkId));
-        return made;
-    });
+    const browserToken = visit.browserToken ?? newWebToken();
+    const order = { email, passwordHash, browserToken };
+    if (mailsConfirm(app)) {
+        visit.later(() => signUpByMail(visit, order));
+        return lookIntoMail(email.address, browserToken);
+    }
+    const userId = await makeUser(visit, order);
     if (userId === undefined) return form(visit, KNOWN, 422);
-    return begin(visit, { userId, next: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome' }, 'sign-up');
+    visit.hurryMail();
+    return begin(visit, { userId, revision: 0, next: ownPath(fields.get('next'), '/dashboard'), notice: 'welcome' }, 'sign-up');
 }
 
-const KNOWN: Problems = { email: 'This address has an account here: sign in, or ask for a new password.' };
+interface Order {
+    email: Email;
+    passwordHash: string;
+    browserToken: string;
+}
+
+/** After the answer: a new account and its link, another link where nobody confirmed the address yet, or word to who has an account. */
+async function signUpByMail(visit: Visit, order: Order): Promise<void> {
+    const { app, hurryMail } = visit;
+    const { normalised } = order.email;
+    if ((await makeUser(visit, order)) === undefined) {
+        const known = await findCredentials(app.db, normalised);
+        if (known === undefined || (await takeAttempts(app.db, [['link by address', normalised]])) > 0) return;
+        await app.db.transaction((trx) =>
+            known.isVerified
+                ? queueMail(trx, app.secrets, knownLetter(known.email, app.publicUrl()))
+                : // As its reader writes it: the spelling of before may reach nobody.
+                  mailVerifyLink(trx, visit, { userId: known.userId, address: order.email.address }),
+        );
+    }
+    hurryMail();
+}
+
+/** The user, with the mail that confirms the address in the same transaction; undefined where the address has an account. */
+async function makeUser(visit: Visit, { email, passwordHash, browserToken }: Order): Promise<string | undefined> {
+    const { app, fields, address: from } = visit;
+    const invitedBy = await findInviter(app.db, fields.get('invite') ?? '');
+    return app.db.transaction(async (trx) => {
+        const made = await signUp(trx, { email, passwordHash, invitedBy, address: from });
+        if (made === undefined) return undefined;
+        await knowBrowser(trx, made, browserToken);
+        await mailVerifyLink(trx, visit, { userId: made, address: email.address });
+        return made;
+    });
+}
+
+async function mailVerifyLink(trx: Db, { app, fields }: Visit, to: { userId: string; address: string }): Promise<void> {
+    const linkId = await makeLink(trx, { purpose: 'verify', ...to });
+    await queueMail(trx, app.secrets, verifyLetter(to.address, app.publicUrl(), { linkId, next: ownPath(fields.get('next'), '') }));
+}
+
+/** The browser is named, so that the link signs in at once where it is opened there. */
+function lookIntoMail(to: string, browserToken: string): Shown {
+    const title = 'Check your email';
+    const message = `We sent an email to ${to}. Open its link to continue, ideally in this browser. No email? Check your spam folder, or sign up again in a few minutes.`;
+    return { view: 'account/words', title, browserToken, model: { title, message, link: '/login', label: 'Back to sign in' } };
+}
+
+const KNOWN: Problems = { email: 'This address already has an account. Sign in or reset your password.' };
 
 function form(visit: Visit, problems: Problems, status = 200): Shown {
     const { app, fields, query } = visit;
@@ -66,6 +121,7 @@ function form(visit: Visit, problems: Problems, status = 200): Shown {
             typed: typed(fields),
             invite: /^[0-9A-Za-z]{1,40}$/.test(invite) ? invite : '',
             next,
+            bonuses: BONUSES,
         },
     };
 }

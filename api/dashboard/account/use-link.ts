@@ -1,7 +1,9 @@
-import { readEmail } from '../../../shared/domain/email.ts';
-import { changeAddress, credentialsOf, resetPassword, verifyAddress } from '../../../shared/store/credentials.ts';
-import { type MailLink, useLink } from '../../../shared/store/mail-links.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
+import { readEmail } from '../../../shared/domain/accounts/email.ts';
+import { changeAddress, credentialsOf, resetPassword, verifyAddress } from '../../../shared/store/accounts/credentials.ts';
+import { type MailLink, useLink } from '../../../shared/store/accounts/mail-links.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { lockUser } from '../../../shared/store/accounts/while-signed-in.ts';
+import { ownPath } from '../authorize.ts';
 import { type Problems, readFields, secret } from '../fields.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
@@ -23,7 +25,14 @@ export type Done = Answer | { problems: Problems } | undefined;
 /** Confirms the address of a link that its own user opened. */
 export async function confirmAddress(visit: Visit, link: OpenedLink): Promise<Answer | undefined> {
     const done = await consume(visit, link);
-    return done && { to: '/dashboard', notice: done };
+    return done && { to: nextOf(visit), notice: done };
+}
+
+/** Confirms the address in the browser that signed up with it, and signs in there: its link proves what the password would. */
+export async function confirmWhereSignedUp(visit: Visit, link: OpenedLink): Promise<Answer | undefined> {
+    const before = await credentialsOf(visit.app.db, link.userId);
+    const done = before && (await consume(visit, link));
+    return done && enter(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: 'welcome' }, 'mailed link');
 }
 
 /** Confirms the address where the link was opened elsewhere by somebody who knows the password of the account, and signs in there. */
@@ -32,10 +41,12 @@ export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promi
     if (!read.ok) return { problems: read.problems };
     const email = readEmail(link.account);
     if (!email.ok) return undefined;
+    const before = await credentialsOf(visit.app.db, link.userId);
+    if (before === undefined) return undefined;
     const problems = await passwordFault(visit, { userId: link.userId, emailNormalised: email.normalised }, read.values.password);
     if (problems !== undefined) return { problems };
     const done = await consume(visit, link);
-    return done && enter(visit, { userId: link.userId, next: '/dashboard', notice: done }, 'mailed link');
+    return done && enter(visit, { userId: link.userId, revision: before.revision, next: nextOf(visit), notice: done }, 'mailed link');
 }
 
 /**
@@ -49,16 +60,24 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
     const weak = newPasswordProblem(read.values.new_password, link.address);
     if (weak !== undefined) return { problems: { new_password: weak } };
     const passwordHash = await hashPassword(visit, { emailNormalised: link.address, isProven: true }, read.values.new_password);
-    const isDone = await app.db.transaction(async (trx) => {
-        if ((await useLink(trx, app.secrets, link.token)) === undefined) return false;
-        await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: true });
-        return true;
+    const revision = await app.db.transaction(async (trx) => {
+        await lockUser(trx, link.userId);
+        if ((await useLink(trx, app.secrets, link.token)) === undefined) return undefined;
+        return resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: true });
     });
-    return isDone ? enter(visit, { userId: link.userId, next: '/dashboard', notice: 'verified' }, 'mailed link') : undefined;
+    if (revision === undefined) return undefined;
+    return enter(visit, { userId: link.userId, revision, next: nextOf(visit), notice: 'verified' }, 'mailed link');
 }
 
-async function consume(visit: Visit, { token }: OpenedLink): Promise<Notice | undefined> {
+/** Where whoever signed up wanted to go. */
+function nextOf({ fields, query }: Visit): string {
+    return ownPath(fields.get('next') ?? query('next'), '/dashboard');
+}
+
+async function consume(visit: Visit, { token, userId }: OpenedLink): Promise<Notice | undefined> {
     const done = await visit.app.db.transaction(async (trx): Promise<Notice | undefined> => {
+        // Before the link's row, as every other change of a user does.
+        await lockUser(trx, userId);
         const link = await useLink(trx, visit.app.secrets, token);
         if (link === undefined) return undefined;
         if (link.purpose === 'verify') return (await verifyAddress(trx, link.userId, link.address)) ? 'verified' : undefined;

@@ -16,7 +16,7 @@
             const text = await response.text();
             show(place, response, text, Math.round(performance.now() - began));
         } catch (error) {
-            place.textContent = `It could not be sent: ${error.message}`;
+            place.textContent = `Could not send the request: ${error.message}`;
         }
     };
     document.addEventListener('submit', send, { capture: true });

@@ -16,8 +16,8 @@
         } catch (error) {
             problem.textContent =
                 error.name === 'InvalidStateError'
-                    ? 'This device has a passkey for your account already.'
-                    : 'Your browser did not use a passkey. Try again.';
+                    ? 'This device already has a passkey for your account.'
+                    : 'No passkey was used. Try again.';
             problem.hidden = false;
         }
     }

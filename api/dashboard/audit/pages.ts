@@ -1,9 +1,10 @@
 import type { AuditEntry } from '../../../shared/contracts/audit.ts';
-import { ACT_NAMES, ACTS, type Act } from '../../../shared/domain/acts.ts';
-import { managedKeys } from '../../../shared/store/managed-keys.ts';
-import { listMembers } from '../../../shared/store/workspaces.ts';
-import { memberCaller } from '../ask.ts';
+import { ACT_NAMES, ACTS, type Act } from '../../../shared/domain/accounts/acts.ts';
+import { listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
+import { listMembers } from '../../../shared/store/accounts/workspaces.ts';
+import { memberCaller } from '../callers.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit, workspacePage } from '../page.ts';
+import { factsOf } from './facts.ts';
 
 const PATH = '/dashboard/audit';
 const ROWS = 50;
@@ -56,18 +57,11 @@ async function readPage(visit: WorkspaceVisit, filter: Record<string, string>): 
 
 /** Members by their addresses, keys by their names. */
 async function namesOfActors({ app, workspace: { workspaceId } }: WorkspaceVisit): Promise<ReadonlyMap<string, string>> {
-    const [members, keys] = await Promise.all([listMembers(app.db, workspaceId), managedKeys(app.db, workspaceId)]);
+    const [members, keys] = await Promise.all([listMembers(app.db, workspaceId), listedKeys(app.db, workspaceId)]);
     return new Map([
         ...members.map(({ userId, email }) => [userId, email] as const),
         ...keys.map(({ keyId, name }) => [keyId, `the key ${name}`] as const),
         ['operator', 'an operator of this service'],
         ['system', 'Routebook'],
     ]);
-}
-
-function factsOf({ details }: AuditEntry): string {
-    return Object.entries(details)
-        .filter(([, value]) => value !== null)
-        .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        .join(', ');
 }

@@ -1,4 +1,4 @@
-import { MOST_CAP, setAccountCap } from '../../../shared/store/spending.ts';
+import { MOST_CAP, setAccountCap } from '../../../shared/store/credits/spending.ts';
 import { type Reader, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';

@@ -2,12 +2,12 @@ import { type Billing, billingOf } from '../../../shared/billing/billing.ts';
 import { changeSubscription, previewUpgrade } from '../../../shared/billing/change-plan.ts';
 import { returnFromCheckout } from '../../../shared/billing/checkout.ts';
 import { openPortal, portalOrigin } from '../../../shared/billing/portal.ts';
-import { PLANS } from '../../../shared/domain/plans.ts';
-import { changeTo } from '../../../shared/domain/subscription.ts';
+import { PLANS } from '../../../shared/domain/accounts/plans.ts';
+import { changeTo } from '../../../shared/domain/accounts/subscription.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { findSubscription, isBilled, type Subscription } from '../../../shared/store/subscriptions.ts';
-import { lookAtWorkspace } from '../../../shared/store/web-sessions.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { lookAtWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
+import { findSubscription, isBilled, type Subscription } from '../../../shared/store/billing/subscriptions.ts';
 import { oneOf, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
 import { onward } from './onward.ts';
@@ -15,6 +15,7 @@ import { NAMES, showBilling } from './show.ts';
 
 const CHOOSABLE = ['free', 'starter', 'pro'] as const;
 const BACK = '/dashboard/billing';
+const BEGUN = { starter: 'plan-begun-starter', pro: 'plan-begun-pro' } as const;
 
 /** Says what another plan would mean, and what it costs today; nothing changes yet. */
 export async function askChange(visit: WorkspaceVisit): Promise<Answer> {
@@ -26,7 +27,7 @@ export async function askChange(visit: WorkspaceVisit): Promise<Answer> {
     const due = isUpgrade ? await previewUpgrade(billing, subscription, wanted) : undefined;
     return {
         view: 'billing/confirm',
-        title: `Change to ${NAMES[wanted]}`,
+        title: `Switch to ${NAMES[wanted]}`,
         model: {
             wanted,
             change,
@@ -46,11 +47,14 @@ export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
     const { billing, subscription, wanted } = ready;
     const { app, me, workspace } = visit;
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
-    if (wait > 0) throw new Refusal('RATE_LIMITED', 'That was often in a short time; try again in some minutes.', { retryAfter: wait });
+    if (wait > 0) throw new Refusal('RATE_LIMITED', 'Too many attempts. Try again in a few minutes.', { retryAfter: wait });
     // The page that follows is about this workspace.
     await lookAtWorkspace(app.db, me.sessionId, workspace.workspaceId);
     const changed = await changeSubscription(billing, subscription, workspace.plan, wanted);
-    if (changed.ok) return { to: BACK, notice: changeTo(workspace.plan, wanted) === 'upgrade now' ? 'plan-begun' : 'plan-changed' };
+    if (changed.ok) {
+        const isUpgrade = wanted !== 'free' && changeTo(workspace.plan, wanted) === 'upgrade now';
+        return { to: BACK, notice: isUpgrade ? BEGUN[wanted] : 'plan-changed' };
+    }
     return {
         view: 'billing/unpaid',
         title: 'One more step',
@@ -77,8 +81,8 @@ export async function comeBack(visit: WorkspaceVisit, sessionId: string): Promis
     const billing = billingOf(app);
     if (billing === undefined) return { to: BACK };
     try {
-        const isPaid = await returnFromCheckout(billing, workspace.workspaceId, sessionId);
-        return { to: BACK, notice: isPaid ? 'plan-begun' : 'payment-pending' };
+        const plan = await returnFromCheckout(billing, workspace.workspaceId, sessionId);
+        return { to: BACK, notice: plan === undefined ? 'payment-pending' : BEGUN[plan] };
     } catch (error) {
         // Stripe tells us by its events as well, until we have taken them.
         if (!(error instanceof Refusal)) throw error;

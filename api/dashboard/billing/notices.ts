@@ -1,4 +1,4 @@
-import { dismissNotice, listNotices, type Notice } from '../../../shared/store/notices.ts';
+import { dismissNotice, listNotices, type Notice } from '../../../shared/store/accounts/notices.ts';
 import { type Answer, absent, BOOKKEEPERS, MANAGERS, type WorkspaceVisit } from '../page.ts';
 
 /** What a member has to know of credits, failing calls and payment. */

@@ -1,11 +1,11 @@
 import { billingOf } from '../../../shared/billing/billing.ts';
 import { checkoutOrigin } from '../../../shared/billing/checkout.ts';
 import { portalOrigin } from '../../../shared/billing/portal.ts';
-import { figuresFor, PLANS, type Plan } from '../../../shared/domain/plans.ts';
-import { changeTo, isAbove, SOLD_PLANS } from '../../../shared/domain/subscription.ts';
-import { listInvoices } from '../../../shared/store/invoices.ts';
-import { accountCap } from '../../../shared/store/spending.ts';
-import { findSubscription, isBilled, type Subscription } from '../../../shared/store/subscriptions.ts';
+import { figuresFor, PLANS, type Plan } from '../../../shared/domain/accounts/plans.ts';
+import { changeTo, isAbove, SOLD_PLANS } from '../../../shared/domain/accounts/subscription.ts';
+import { listInvoices } from '../../../shared/store/billing/invoices.ts';
+import { findSubscription, isBilled, type Subscription } from '../../../shared/store/billing/subscriptions.ts';
+import { accountCap } from '../../../shared/store/credits/spending.ts';
 import { type Problems, typed } from '../fields.ts';
 import { PAYERS, type Shown, type WorkspaceVisit } from '../page.ts';
 import { noticesOf } from './notices.ts';
@@ -87,25 +87,28 @@ function choicesFor(current: Plan, subscription: Subscription | undefined): Choi
 
 function toBuy(current: Plan, plan: Plan): Pick<Choice, 'label' | 'words'> {
     if (plan === current) return { label: undefined, words: 'This is your plan.' };
-    if (!isAbove(plan, current)) return { label: undefined, words: 'Your plan was set by the operator; ask them for a smaller one.' };
-    return { label: `Get ${NAMES[plan]}`, words: 'Paid by card at Stripe. It holds at once, and a month begins.' };
+    if (!isAbove(plan, current)) return { label: undefined, words: 'The operator set your plan. Ask them to lower it.' };
+    return { label: `Get ${NAMES[plan]}`, words: 'Pay by card through Stripe. Starts immediately.' };
 }
 
 function toChange(subscription: Subscription, current: Plan, plan: Plan): Pick<Choice, 'label' | 'words'> {
     const next = nextOf(current, subscription)?.plan;
-    if (plan === next) return { label: undefined, words: 'Chosen for when this month ends.' };
+    if (plan === next) return { label: undefined, words: 'Starts when your billing period ends.' };
     switch (changeTo(current, plan)) {
         case 'stay':
             return next === undefined
                 ? { label: undefined, words: 'This is your plan.' }
-                : { label: `Keep ${NAMES[plan]}`, words: 'Takes the change back; nothing is charged now.' };
+                : { label: `Keep ${NAMES[plan]}`, words: 'Cancels the change. Nothing is charged now.' };
         case 'upgrade now':
-            if (subscription.status !== 'active') return { label: undefined, words: 'As soon as the open payment is through.' };
-            return { label: `Change to ${NAMES[plan]}`, words: 'At once: a new month begins, and what is left of this one is credited.' };
+            if (subscription.status !== 'active') return { label: undefined, words: 'Starts when the open payment succeeds.' };
+            return {
+                label: `Switch to ${NAMES[plan]}`,
+                words: 'Starts immediately with a new billing period. The unused part of this one is credited.',
+            };
         case 'downgrade at period end':
-            return { label: `Change to ${NAMES[plan]}`, words: 'When this month ends; until then everything stays.' };
+            return { label: `Switch to ${NAMES[plan]}`, words: 'When your billing period ends.' };
         case 'end at period end':
-            return { label: 'End the subscription', words: 'When this month ends; until then everything stays.' };
+            return { label: 'Cancel subscription', words: 'When your billing period ends.' };
     }
 }
 

@@ -1,12 +1,13 @@
 import type { App } from '../../../shared/app.ts';
 import { type Billing, billingOf } from '../../../shared/billing/billing.ts';
 import { beginCheckout, checkoutOrigin } from '../../../shared/billing/checkout.ts';
-import { PLANS } from '../../../shared/domain/plans.ts';
-import { isAbove, SOLD_PLANS, type SoldPlan } from '../../../shared/domain/subscription.ts';
+import { PLANS } from '../../../shared/domain/accounts/plans.ts';
+import { isAbove, SOLD_PLANS, type SoldPlan } from '../../../shared/domain/accounts/subscription.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { findSubscription, isBilled } from '../../../shared/store/subscriptions.ts';
-import { lookAtWorkspace, type Seat, type SignedIn } from '../../../shared/store/web-sessions.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { lookAtWorkspace, type Seat, type SignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { findSubscription, isBilled } from '../../../shared/store/billing/subscriptions.ts';
+import { isLocked, SET_UP_FACTOR } from '../authorize.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, absent, PAYERS, type Shown, type Visit, type WorkspaceVisit } from '../page.ts';
 import { onward } from './onward.ts';
@@ -22,13 +23,14 @@ export async function showUpgrade(visit: Visit): Promise<Answer> {
     const { me } = visit;
     if (plan === undefined || billing === undefined) return plans(visit);
     if (me === undefined) return { to: `/login?next=${encodeURIComponent(visit.path)}` };
-    if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
+    if (me.isSuspended) throw new Refusal('FORBIDDEN', 'This account is suspended. Contact the operator of this service.');
     const seat = seatOf(me, visit.query('workspace'));
     if (seat === undefined) return { to: '/dashboard/workspace' };
+    if (isLocked(me, seat)) return SET_UP_FACTOR;
     const obstacle = obstacleFor(visit, me, seat);
     if (obstacle !== undefined) return plans(visit, obstacle);
     const isSubscribed = isBilled(await findSubscription(visit.app.db, seat.workspaceId));
-    if (isSubscribed && plan === seat.plan) return plans(visit, `${seat.name} is on ${NAMES[plan]} already.`);
+    if (isSubscribed && plan === seat.plan) return plans(visit, `${seat.name} is already on ${NAMES[plan]}.`);
     if (!isSubscribed && !isAbove(plan, seat.plan)) return plans(visit, setByOperator(seat));
     if (isSubscribed || !visit.isOpenedByPerson) return offer(billing, { seat, plan, isSubscribed });
     return goToCheckout({ ...visit, me, workspace: seat }, billing, plan);
@@ -54,8 +56,7 @@ export function originsBehind(app: App, path: string): readonly string[] {
 async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: SoldPlan): Promise<Answer> {
     const { app, me, workspace } = visit;
     const wait = await takeAttempts(app.db, [['checkout by workspace', workspace.workspaceId]]);
-    if (wait > 0)
-        return { ...plans(visit, 'That was often in a short time. Please try again in some minutes.'), status: 429, retryAfter: wait };
+    if (wait > 0) return { ...plans(visit, 'Too many attempts. Try again in a few minutes.'), status: 429, retryAfter: wait };
     // The page that Stripe leads back to is about this workspace.
     await lookAtWorkspace(app.db, me.sessionId, workspace.workspaceId);
     const begun = await beginCheckout(billing, {
@@ -69,7 +70,7 @@ async function goToCheckout(visit: WorkspaceVisit, billing: Billing, wanted: Sol
     if (begun.why === 'subscribed') return { to: '/dashboard/billing#plans', notice: 'plan-choose-here' };
     return plans(
         visit,
-        begun.why === 'busy' ? 'A checkout was just begun in another window. Finish it there, or try again.' : setByOperator(workspace),
+        begun.why === 'busy' ? 'You just started a checkout in another window. Finish it there, or try again.' : setByOperator(workspace),
     );
 }
 
@@ -95,15 +96,15 @@ function seatOf(me: SignedIn, workspaceId: string | undefined): Seat | undefined
 /** Why this person cannot buy there now. */
 function obstacleFor({ app }: Visit, me: SignedIn, seat: Seat): string | undefined {
     if (!PAYERS.includes(seat.role)) {
-        return `Your role in ${seat.name} is ${seat.role}. Ask an owner, or whoever has the role billing, to open this page.`;
+        return `Your role in ${seat.name} is ${seat.role}. Ask an owner or a member with the billing role to open this page.`;
     }
     // Who pays has to be able to call.
     if (app.config.mail.smtpUrl === undefined || me.isVerified) return undefined;
-    return `Confirm your address first: open the link that we sent to ${me.email}, then open this page again.`;
+    return `Confirm your email address first: open the link we sent to ${me.email}, then come back to this page.`;
 }
 
 function setByOperator(seat: Seat): string {
-    return `${seat.name} is on ${NAMES[seat.plan]} already, set by the operator of this service.`;
+    return `${seat.name} is already on ${NAMES[seat.plan]}, set by the operator of this service.`;
 }
 
 function plans(visit: Visit, obstacle?: string): Shown {

@@ -9,8 +9,7 @@ export const docsPages = [
         respond: async ({ app }) => ({
             view: 'docs/reference',
             title: 'API',
-            description:
-                'Every route with what it takes and answers, and a call to try: look a site up, and call it yourself or have it called.',
+            description: 'Every API route with its parameters, responses and a call to try.',
             model: { chapters: reference(app.publicUrl()), values: JSON.stringify(VALUES) },
         }),
     }),

@@ -126,22 +126,22 @@ function wordsOf(text = ''): Words {
 function takesOf(schema: JsonObject): string {
     const { anyOf, default: fallback } = schema;
     const kinds = Array.isArray(anyOf) ? anyOf.map((one) => kindOf(one as JsonObject)) : [kindOf(schema)];
-    return `${kinds.join(', or ')}${fallback === undefined ? '' : `, otherwise ${String(fallback)}`}`;
+    return `${kinds.join(', or ')}${fallback === undefined ? '' : `, default ${String(fallback)}`}`;
 }
 
 function kindOf(schema: JsonObject): string {
     const { type, minimum, maximum, maxLength } = schema;
     const choices = choicesOf(schema);
     if (choices.length > 0) return choices.join(choices.length > 2 ? ', ' : ' or ');
-    if (type === 'integer') return ['whole number', ...range(minimum, maximum)].join(' ');
-    if (typeof maxLength === 'number') return `text of at most ${maxLength.toLocaleString('en-US')} characters`;
+    if (type === 'integer') return ['integer', ...range(minimum, maximum)].join(', ');
+    if (typeof maxLength === 'number') return `text, up to ${maxLength.toLocaleString('en-US')} characters`;
     return type === 'string' ? 'text' : String(type);
 }
 
 function range(minimum: unknown, maximum: unknown): string[] {
     if (typeof minimum !== 'number') return [];
     const least = minimum.toLocaleString('en-US');
-    return [typeof maximum === 'number' ? `from ${least} to ${maximum.toLocaleString('en-US')}` : `from ${least} on`];
+    return [typeof maximum === 'number' ? `${least}–${maximum.toLocaleString('en-US')}` : `${least} or more`];
 }
 
 function choicesOf({ type, enum: allowed }: JsonObject): string[] {

@@ -1,7 +1,9 @@
-import { makeRecoveryCodes } from '../../../shared/store/factors/recovery-codes.ts';
-import { factorsOf, hasFactor } from '../../../shared/store/factors.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
-import { endSessions } from '../../../shared/store/web-sessions.ts';
+import type { Db } from '../../../shared/platform/db.ts';
+import { makeRecoveryCodes } from '../../../shared/store/accounts/factors/recovery-codes.ts';
+import { factorsOf, hasFactor } from '../../../shared/store/accounts/factors.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { endSessions } from '../../../shared/store/accounts/user-sessions.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { factorLetter } from './letters.ts';
 
@@ -12,9 +14,13 @@ import { factorLetter } from './letters.ts';
 export async function addedFactor(visit: PersonalVisit, what: string): Promise<Answer> {
     const { app, me } = visit;
     await tell(visit, `${what} was added to`);
-    const { hasTotp, passkeys, recoveryCodes } = await factorsOf(app.db, me.userId);
-    if (passkeys + (hasTotp ? 1 : 0) === 1) await endSessions(app.db, me.userId, me.sessionId);
-    return recoveryCodes > 0 ? { to: '/dashboard/settings/factors', notice: 'factor-added' } : showNewCodes(visit);
+    const begin = async (trx: Db) => {
+        const { hasTotp, passkeys, recoveryCodes } = await factorsOf(trx, me.userId);
+        if (passkeys + (hasTotp ? 1 : 0) === 1) await endSessions(trx, me.userId, me.sessionId);
+        return recoveryCodes > 0 ? undefined : makeRecoveryCodes(trx, me.userId);
+    };
+    const codes = await whileSignedIn(app.db, me, begin, { alone: true });
+    return codes === undefined ? { to: '/dashboard/settings/factors', notice: 'factor-added' } : showCodes(codes);
 }
 
 /** After a factor was removed: without any, recovery codes are of no use. */
@@ -29,7 +35,10 @@ export async function removedFactor(visit: PersonalVisit, what: string): Promise
 
 /** Makes ten new recovery codes; they are in this one answer and nowhere else. */
 export async function showNewCodes({ app, me }: PersonalVisit): Promise<Answer> {
-    const codes = await makeRecoveryCodes(app.db, me.userId);
+    return showCodes(await whileSignedIn(app.db, me, (trx) => makeRecoveryCodes(trx, me.userId)));
+}
+
+function showCodes(codes: readonly string[]): Answer {
     return { view: 'factors/codes', title: 'Your recovery codes', model: { text: codes.join('\n') } };
 }
 

@@ -1,13 +1,13 @@
-import type { Mail } from '../../../shared/store/mails.ts';
+import type { Mail } from '../../../shared/store/accounts/mails.ts';
 
 /** To somebody whose second factors changed. @param what `the passkey laptop was added to` */
 export function factorLetter(to: string, what: string): Mail {
     return {
         to,
         subject: 'Your second factor was changed',
-        text: `${what.charAt(0).toUpperCase()}${what.slice(1)} your account at Routebook.
+        text: `${what.charAt(0).toUpperCase()}${what.slice(1)} your Routebook account.
 
-If it was not you, change your password at once, and look at your sessions and second factors in your settings.
+If this was not you, change your password immediately and review your sessions and second factors in your settings.
 `,
     };
 }
@@ -17,9 +17,9 @@ export function recoveryLetter(to: string, left: number): Mail {
     return {
         to,
         subject: 'A recovery code was used',
-        text: `Somebody, most likely you, signed in to your account at Routebook with a recovery code. ${left} of them are left.
+        text: `Someone, probably you, signed in to your Routebook account with a recovery code. You have ${left} left.
 
-If it was not you, change your password at once, and make new recovery codes in your settings.
+If this was not you, change your password immediately and generate new recovery codes in your settings.
 `,
     };
 }

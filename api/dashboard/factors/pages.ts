@@ -1,5 +1,5 @@
-import { demandFactor, factorsOf, hasFactor } from '../../../shared/store/factors.ts';
-import { actorOfUser, recordAct } from '../../../shared/store/workspace-audit.ts';
+import { demandFactor, factorsOf, hasFactor } from '../../../shared/store/accounts/factors.ts';
+import { actorOfUser, recordAct } from '../../../shared/store/accounts/workspace-audit.ts';
 import { readFields, tick } from '../fields.ts';
 import { personalPage, workspacePage } from '../page.ts';
 import { showWorkspace } from '../workspace/show.ts';

@@ -1,4 +1,5 @@
-import { addPasskey, removePasskey } from '../../../shared/store/factors/passkeys.ts';
+import { addPasskey, removePasskey } from '../../../shared/store/accounts/factors/passkeys.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
 import { line, type Problems, readFields, typed } from '../fields.ts';
 import { type Answer, absent, type PersonalVisit } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';
@@ -15,14 +16,16 @@ export async function addPasskeyByForm(visit: PersonalVisit): Promise<Answer> {
     const read = readFields(fields, { name: line({ most: 60 }) });
     if (!read.ok) return form(visit, read.problems, 422);
     const made = takesPasskeys(app) ? await readNewPasskey(app, me.userId, fields.get('credential') ?? '') : undefined;
-    const isKept = made !== undefined && (await addPasskey(app.db, { ...made, userId: me.userId, name: read.values.name }));
-    if (!isKept) return form(visit, { '': 'Your browser made no passkey that we can use. Try again.' }, 422);
-    return addedFactor(visit, `the passkey ${read.values.name}`);
+    const { name } = read.values;
+    const isKept = made !== undefined && (await whileSignedIn(app.db, me, (trx) => addPasskey(trx, { ...made, userId: me.userId, name })));
+    if (!isKept) return form(visit, { '': 'Your browser could not create a passkey. Try again.' }, 422);
+    return addedFactor(visit, `the passkey ${name}`);
 }
 
 /** Takes a passkey away. */
 export async function removePasskeyByForm(visit: PersonalVisit): Promise<Answer> {
-    const name = await removePasskey(visit.app.db, visit.me.userId, visit.params['passkey_id'] ?? '');
+    const { app, me, params } = visit;
+    const name = await whileSignedIn(app.db, me, (trx) => removePasskey(trx, me.userId, params['passkey_id'] ?? ''));
     if (name === undefined) throw absent();
     return removedFactor(visit, `the passkey ${name}`);
 }

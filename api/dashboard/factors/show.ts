@@ -1,6 +1,6 @@
-import { listPasskeys, MOST_PASSKEYS } from '../../../shared/store/factors/passkeys.ts';
-import { factorsOf } from '../../../shared/store/factors.ts';
-import { isFactorMissing } from '../let-in.ts';
+import { listPasskeys, MOST_PASSKEYS } from '../../../shared/store/accounts/factors/passkeys.ts';
+import { factorsOf } from '../../../shared/store/accounts/factors.ts';
+import { isFactorMissing, isLocked } from '../authorize.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { takesPasskeys } from './webauthn.ts';
 
@@ -17,11 +17,14 @@ export async function showFactors(visit: PersonalVisit): Promise<Answer> {
             mayAddPasskey: takesPasskeys(app) && passkeys.length < MOST_PASSKEYS,
             takesPasskeys: takesPasskeys(app),
             isMissing: isFactorMissing(visit),
-            demandedBy: visit.isOperator
-                ? 'Operators of this service'
-                : me.current?.demandsFactor
-                  ? `Members of ${me.current.name}`
-                  : undefined,
+            demandedBy: demandedBy(visit),
         },
     };
+}
+
+/** Who demands the factor that this person lacks, of all workspaces of theirs. */
+function demandedBy({ me, isOperator }: PersonalVisit): string | undefined {
+    if (isOperator) return me.hasFactor ? undefined : 'Operators of this service';
+    const names = me.workspaces.filter((seat) => isLocked(me, seat)).map(({ name }) => name);
+    return names.length === 0 ? undefined : `Members of ${names.join(', ')}`;
 }

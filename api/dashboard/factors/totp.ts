@@ -1,6 +1,7 @@
-import { forgetAttempts, takeAttempts } from '../../../shared/store/attempts.ts';
-import { confirmTotp, pendingTotp, removeTotp, type TotpParts } from '../../../shared/store/factors/totp.ts';
-import { factorsOf } from '../../../shared/store/factors.ts';
+import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { confirmTotp, pendingTotp, removeTotp, type TotpParts } from '../../../shared/store/accounts/factors/totp.ts';
+import { factorsOf } from '../../../shared/store/accounts/factors.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
 import { waitText } from '../account/fields.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { Answer, PersonalVisit, Visit } from '../page.ts';
@@ -18,15 +19,17 @@ export async function addTotp(visit: PersonalVisit): Promise<Answer> {
     if (!read.ok) return form(visit, read.problems, 422);
     const wait = await takeAttempts(app.db, [['factor by account', me.userId]]);
     if (wait > 0) return { ...(await form(visit, { '': `Too many attempts; try again in ${waitText(wait)}.` }, 429)), retryAfter: wait };
-    const verdict = await confirmTotp(totpParts(visit), me.userId, read.values.code);
-    if (verdict !== 'right') return form(visit, { code: 'This code is wrong, or its half minute is over. Enter the next one.' }, 422);
+    const { code } = read.values;
+    const verdict = await whileSignedIn(app.db, me, (db) => confirmTotp({ ...totpParts(visit), db }, me.userId, code));
+    if (verdict !== 'right') return form(visit, { code: 'This code is wrong or has expired. Enter the next one.' }, 422);
     await forgetAttempts(app.db, [['factor by account', me.userId]]);
     return addedFactor(visit, 'an authenticator app');
 }
 
 /** Turns the app off. */
 export async function removeTotpByForm(visit: PersonalVisit): Promise<Answer> {
-    await removeTotp(visit.app.db, visit.me.userId);
+    const { app, me } = visit;
+    await whileSignedIn(app.db, me, (trx) => removeTotp(trx, me.userId));
     return removedFactor(visit, 'your authenticator app');
 }
 
@@ -41,7 +44,7 @@ async function form(visit: PersonalVisit, problems: Problems, status = 200): Pro
     const shown = { view: 'factors/totp', title: 'Authenticator app', status };
     if (hasTotp) return { ...shown, model: { hasTotp, problems } };
     const { generateURI } = await import('otplib');
-    const secret = await pendingTotp(totpParts(visit), me.userId);
+    const secret = await whileSignedIn(app.db, me, (db) => pendingTotp({ ...totpParts(visit), db }, me.userId));
     const uri = generateURI({ issuer: `Routebook (${new URL(app.publicUrl()).hostname})`, label: me.email, secret });
     const { encode } = await import('uqr');
     const { data, size } = encode(uri, { border: 2 });

@@ -6,7 +6,13 @@ import type {
     RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { App } from '../../../shared/app.ts';
-import * as passkeys from '../../../shared/store/factors/passkeys.ts';
+import * as passkeys from '../../../shared/store/accounts/factors/passkeys.ts';
+
+/** Who proved to be a user, and the revision of the user that it was judged at. */
+export interface Proven {
+    userId: string;
+    revision: number;
+}
 
 /** Browsers use passkeys with https, or on localhost, and never for a bare address. */
 export function takesPasskeys(app: App): boolean {
@@ -77,8 +83,11 @@ async function saysNothingOfMaker({ response }: RegistrationResponseJSON): Promi
     }
 }
 
-/** The user whose passkey answered; undefined where anything about it is wrong. `signedIn` is who is signed in, if anybody. */
-export async function userOfPasskey(app: App, answer: string, signedIn?: string): Promise<string | undefined> {
+/**
+ * The user whose passkey answered, and the revision that it was judged at; undefined where anything about it is wrong. `signedIn` is who is
+ * signed in, if anybody.
+ */
+export async function userOfPasskey(app: App, answer: string, signedIn?: string): Promise<Proven | undefined> {
     const response = parse<AuthenticationResponseJSON>(answer);
     const passkey = response && (await passkeys.findPasskey(app.db, response.id));
     if (response === undefined || passkey === undefined) return undefined;
@@ -92,7 +101,8 @@ export async function userOfPasskey(app: App, answer: string, signedIn?: string)
         credential: { id: passkey.credentialId, publicKey: new Uint8Array(passkey.publicKey), counter: passkey.counter },
     }).catch(() => undefined);
     if (verified?.verified !== true) return undefined;
-    return (await passkeys.markUsed(app.db, passkey.passkeyId, verified.authenticationInfo.newCounter)) ? passkey.userId : undefined;
+    const isUsed = await passkeys.markUsed(app.db, passkey.passkeyId, verified.authenticationInfo.newCounter);
+    return isUsed ? { userId: passkey.userId, revision: passkey.revision } : undefined;
 }
 
 /** 25 MB and 0.2 s that only processes pay where passkeys are used. */

@@ -1,17 +1,17 @@
-import type { Mail } from '../../../shared/store/mails.ts';
+import type { Mail } from '../../../shared/store/accounts/mails.ts';
 
 /** A friend's invitation. */
 export function friendLetter(to: string, by: string, url: string): Mail {
     return {
         to,
         subject: 'An invitation to Routebook',
-        text: `${by} uses Routebook, a registry of the routes behind websites, and thinks that you might too.
+        text: `${by} invites you to Routebook, a registry of the routes behind websites.
 
-Sign up here, without a card:
+Sign up for free, no card needed:
 
 ${url}
 
-This is the only mail that we send you about it.
+This is the only email we send you about this.
 `,
     };
 }

@@ -1,11 +1,11 @@
-import { isWebToken } from '../../../shared/domain/web-token.ts';
+import { MOST_SIGN_UPS_A_DAY } from '../../../shared/domain/accounts/sign-up-origins.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { findCredentials } from '../../../shared/store/credentials.ts';
-import { BONUSES } from '../../../shared/store/credits.ts';
-import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/invitations.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
-import { lookAtWorkspace, type SignedIn } from '../../../shared/store/web-sessions.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { findCredentials } from '../../../shared/store/accounts/credentials.ts';
+import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/accounts/invitations.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
+import { lookAtWorkspace, type SignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { address, waitText } from '../account/fields.ts';
 import { type Problems, readFields, typed } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';
@@ -22,7 +22,7 @@ export const invitePages = [
         path: '/invite/{token}',
         respond: async (visit) => {
             const token = visit.params['token'] ?? '';
-            const offer = isWebToken(token) ? await findOffer(visit.app.db, token) : undefined;
+            const offer = await findOffer(visit.app.db, visit.app.secrets, token);
             if (offer !== undefined) return showOffer(visit, offer);
             const inviter = await findInviter(visit.app.db, token);
             if (inviter === undefined) return GONE;
@@ -38,27 +38,27 @@ const GONE: Answer = {
     status: 404,
     model: {
         title: 'This invitation no longer works',
-        message: 'It was used, taken back, or is older than a week. Ask for another one.',
+        message: 'It was used or revoked, or it has expired. Ask for a new one.',
         link: '/',
-        label: 'To the start page',
+        label: 'Go to the home page',
     },
 };
 
 async function accept(visit: PersonalVisit): Promise<Answer> {
     const { app, me } = visit;
     const token = visit.params['token'] ?? '';
-    const offer = isWebToken(token) ? await findOffer(app.db, token) : undefined;
+    const offer = await findOffer(app.db, app.secrets, token);
     if (offer === undefined) return GONE;
     if (obstacleFor(me, offer) !== undefined) return showOffer(visit, offer);
     const { workspaceId, role } = offer;
     const done = await app.db.transaction(async (trx) => {
-        const accepted = await acceptOffer(trx, token, me.userId);
+        const accepted = await acceptOffer(trx, app.secrets, { token, userId: me.userId });
         if (accepted === 'joined')
             await recordVisit(trx, visit, { workspaceId, action: 'member.joined', target: me.userId, details: { role } });
         return accepted;
     });
     if (done === 'gone') return GONE;
-    if (done === 'too-many') return showOffer(visit, offer, 'You are in too many workspaces; leave one first.');
+    if (done === 'too-many') return showOffer(visit, offer, 'You are in too many workspaces. Leave one first.');
     await lookAtWorkspace(app.db, me.sessionId, offer.workspaceId);
     return { to: '/dashboard', notice: 'workspace-joined' };
 }
@@ -74,11 +74,11 @@ function showOffer({ me }: Visit, offer: Offer, obstacle = me === undefined ? un
 
 /** Why this person cannot use the invitation now. */
 function obstacleFor(me: SignedIn, offer: Offer): string | undefined {
-    if (me.workspaces.some(({ workspaceId }) => workspaceId === offer.workspaceId)) return 'You are a member already.';
+    if (me.workspaces.some(({ workspaceId }) => workspaceId === offer.workspaceId)) return 'You are already a member.';
     if (offer.addressNormalised !== null && offer.addressNormalised !== me.emailNormalised) {
-        return `This invitation is for another address than ${me.email}.`;
+        return `This invitation is not for ${me.email}.`;
     }
-    return me.isVerified ? undefined : 'Confirm your address before you join: it is how the others know who you are.';
+    return me.isVerified ? undefined : 'Confirm your email address before you join.';
 }
 
 async function mailFriend(visit: PersonalVisit): Promise<Answer> {
@@ -93,7 +93,7 @@ async function mailFriend(visit: PersonalVisit): Promise<Answer> {
         ['invitation by user', me.userId],
         ['invitation by address', email.normalised],
     ]);
-    if (wait > 0) return mine(visit, { email: `That was many invitations; try again in ${waitText(wait)}.` });
+    if (wait > 0) return mine(visit, { email: `Too many invitations. Try again in ${waitText(wait)}.` });
     const url = `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`;
     // Who has an account is not told, by words or by time; whoever has one gets no mail about signing up.
     visit.later(async () => {
@@ -114,6 +114,7 @@ async function mine(visit: PersonalVisit, problems: Problems): Promise<Answer> {
             problems,
             typed: typed(fields),
             bonuses: BONUSES,
+            mostSignUps: MOST_SIGN_UPS_A_DAY,
             link: mayNotInvite(visit) ? '' : `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`,
             referrals: await countReferrals(app.db, me.userId),
         },

@@ -1,11 +1,20 @@
-import type { Db } from '../../../shared/db.ts';
-import type { Act } from '../../../shared/domain/acts.ts';
-import { FIRST_SCOPES, isWider, type Scopes } from '../../../shared/domain/scopes.ts';
-import { describeScopes } from '../../../shared/domain/scopes-text.ts';
+import type { Act } from '../../../shared/domain/accounts/acts.ts';
+import { FIRST_SCOPES, isWider, type Scopes } from '../../../shared/domain/accounts/scopes.ts';
+import { describeScopes } from '../../../shared/domain/accounts/scopes-text.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
-import { revokeKey } from '../../../shared/store/keys.ts';
-import { addKey, changeScopes, type ManagedKey, MOST_KEYS, managedKeys, renameKey, rotateKey } from '../../../shared/store/managed-keys.ts';
-import { keyCap, setKeyCap } from '../../../shared/store/spending.ts';
+import type { Db } from '../../../shared/platform/db.ts';
+import { revokeKey } from '../../../shared/store/accounts/api-keys.ts';
+import {
+    addKey,
+    changeScopes,
+    type ListedKey,
+    listedKeys,
+    MOST_KEYS,
+    renameKey,
+    rotateKey,
+} from '../../../shared/store/accounts/listed-keys.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
+import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
 import { dayCap } from '../billing/caps.ts';
 import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';
 import { curlLine } from '../first-call.ts';
@@ -30,7 +39,7 @@ const OVERLAP_CHOICES = [
     { value: 'week', label: 'in a week' },
 ];
 
-const TOO_MANY = `A workspace has at most ${MOST_KEYS} working keys; revoke one first`;
+const TOO_MANY = `A workspace can have at most ${MOST_KEYS} active keys. Revoke one first`;
 
 const keyName = line({ most: 60 });
 
@@ -51,7 +60,7 @@ export const keyPages = [
             const { name, expires } = read.values;
             const { workspaceId } = workspace;
             const order = { workspaceId, userId: me.userId, name, expiresIn: EXPIRIES[expires], scopes: scopes.values };
-            const made = await app.db.transaction(async (trx) => {
+            const made = await whileSignedIn(app.db, me, async (trx) => {
                 const key = await addKey(trx, order);
                 if (key === undefined) return undefined;
                 const details = { name, expires, scopes: scopeDetails(scopes.values) };
@@ -113,12 +122,13 @@ export const keyPages = [
             const read = readFields(visit.fields, { overlap: oneOf(['now', 'hour', 'day', 'week']) });
             if (!read.ok) return one(visit, key, read.problems);
             const { overlap } = read.values;
-            const rotated = await visit.app.db.transaction(async (trx) => {
+            const rotated = await whileSignedIn(visit.app.db, visit.me, async (trx) => {
                 const done = await rotateKey(trx, key.keyId, OVERLAPS[overlap]);
                 if (done.ok) await record(trx, visit, 'key.rotated', key, { new_key: done.made.keyId, overlap });
                 return done;
             });
-            if (!rotated.ok && rotated.why === 'too many') return one(visit, key, { overlap: `${TOO_MANY}, or end this one at once.` });
+            if (!rotated.ok && rotated.why === 'too many')
+                return one(visit, key, { overlap: `${TOO_MANY}, or expire this one immediately.` });
             if (!rotated.ok) return { to: `/dashboard/keys/${key.keyId}` };
             const words = { now: 'no longer', hour: 'for another hour', day: 'for another day', week: 'for another week' }[overlap];
             return showMade(visit, { apiKey: rotated.made.apiKey, name: key.name, overlap: words });
@@ -154,7 +164,7 @@ async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
     if (!read.ok) return one(visit, key, read.problems);
     const path = `/dashboard/keys/${key.keyId}`;
     const order = { scopes: read.values, mayWiden: visit.me.isRecent };
-    const done = await visit.app.db.transaction(async (trx) => {
+    const done = await whileSignedIn(visit.app.db, visit.me, async (trx) => {
         const changed = await changeScopes(trx, key.keyId, order);
         const details = { from: scopeDetails(key.scopes), to: scopeDetails(read.values) };
         if (changed === 'changed') await record(trx, visit, 'key.scopes_changed', key, details);
@@ -164,7 +174,7 @@ async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
     return done === 'ended' ? { to: path } : { to: path, notice: 'scopes-changed' };
 }
 
-function record(db: Db, visit: WorkspaceVisit, action: Act, { keyId }: ManagedKey, details: JsonObject): Promise<void> {
+function record(db: Db, visit: WorkspaceVisit, action: Act, { keyId }: ListedKey, details: JsonObject): Promise<void> {
     return recordVisit(db, visit, { workspaceId: visit.workspace.workspaceId, action, target: keyId, details });
 }
 
@@ -172,12 +182,12 @@ function seesAll({ workspace }: WorkspaceVisit): boolean {
     return MANAGERS.includes(workspace.role);
 }
 
-function visibleKeys(visit: WorkspaceVisit): Promise<ManagedKey[]> {
-    return managedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
+function visibleKeys(visit: WorkspaceVisit): Promise<ListedKey[]> {
+    return listedKeys(visit.app.db, visit.workspace.workspaceId, seesAll(visit) ? undefined : visit.me.userId);
 }
 
 /** The key that the path names, as far as this member may see it. @throws Refusal NOT_FOUND */
-async function ownKey(visit: WorkspaceVisit): Promise<ManagedKey> {
+async function ownKey(visit: WorkspaceVisit): Promise<ListedKey> {
     const key = (await visibleKeys(visit)).find(({ keyId }) => keyId === visit.params['key_id']);
     if (key === undefined) throw absent();
     return key;
@@ -201,7 +211,7 @@ async function list(visit: WorkspaceVisit, problems: Problems): Promise<Shown> {
     };
 }
 
-async function one(visit: WorkspaceVisit, key: ManagedKey, problems: Problems): Promise<Shown> {
+async function one(visit: WorkspaceVisit, key: ListedKey, problems: Problems): Promise<Shown> {
     return {
         view: 'keys/one',
         title: key.name,

@@ -1,4 +1,11 @@
-import { EFFECTS, type ListedPart, ROUTE_SCOPES, type RouteScope, readScopeList, type Scopes } from '../../../shared/domain/scopes.ts';
+import {
+    EFFECTS,
+    type ListedPart,
+    ROUTE_SCOPES,
+    type RouteScope,
+    readScopeList,
+    type Scopes,
+} from '../../../shared/domain/accounts/scopes.ts';
 import type { Effect, JsonObject } from '../../../shared/domain/types.ts';
 import type { Fields, FormResult } from '../fields.ts';
 
@@ -7,11 +14,11 @@ const LISTS: readonly ListedPart[] = ['sites', 'endpoints', 'ip_allow'];
 /** What each scope lets a key do, in the words of the pages. */
 const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
     fetch: 'call endpoints',
-    catalog: 'look sites up',
+    catalog: 'look up sites',
     jobs: 'run batches, monitors and webhooks',
     publish: 'publish schemas',
     maintain: 'yank versions, change maintainers, claim domains',
-    account: 'read the audit of the workspace',
+    account: 'read the audit log of the workspace',
 };
 
 /** Reads the scopes of a form; one that shows none leaves them as they are. What forms do not show stays, too. */
@@ -47,7 +54,7 @@ export function shownScopes(fields: Fields, scopes: Scopes) {
         effects: EFFECTS.map((effect: Effect) => ({
             name: `effect_${effect}`,
             label: effect,
-            words: effect === 'read' ? 'endpoints that change nothing' : 'endpoints that may change something at a site',
+            words: effect === 'read' ? 'endpoints that change nothing' : 'endpoints that may change something on a site',
             isTicked: isTicked(`effect_${effect}`, scopes.effects.includes(effect)),
         })),
         sites: listOf('sites'),

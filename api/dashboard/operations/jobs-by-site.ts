@@ -1,4 +1,4 @@
-import type { QueuedJob } from '../../../shared/queue.ts';
+import type { QueuedJob } from '../../../shared/coordination/queue/queue.ts';
 
 export interface SiteJobs {
     site: string;

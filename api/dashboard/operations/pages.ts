@@ -1,5 +1,5 @@
 import type { App } from '../../../shared/app.ts';
-import { driftedSchemas, versionNames } from '../../../shared/store/operations-report.ts';
+import { driftedSchemas, versionNames } from '../../../shared/store/usage/operations-report.ts';
 import { operatorPage } from '../page.ts';
 import { jobsBySite } from './jobs-by-site.ts';
 

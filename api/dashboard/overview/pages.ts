@@ -1,7 +1,7 @@
-import { figuresFor, windowsOf } from '../../../shared/domain/plans.ts';
-import { BONUSES } from '../../../shared/store/credits.ts';
-import { managedKeys } from '../../../shared/store/managed-keys.ts';
-import { recentCalls } from '../../../shared/store/recent-calls.ts';
+import { figuresFor, windowsOf } from '../../../shared/domain/accounts/plans.ts';
+import { listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
+import { BONUSES } from '../../../shared/store/credits/credits.ts';
+import { recentCalls } from '../../../shared/store/usage/recent-calls.ts';
 import { noticesOf } from '../billing/notices.ts';
 import { curlLine } from '../first-call.ts';
 import { MANAGERS, type PersonalVisit, personalPage, USERS, type Visit, type WorkspaceVisit, workspacePage } from '../page.ts';
@@ -67,20 +67,20 @@ interface Step {
 }
 
 /** Where the registry has no example to show. */
-const PUT_THE_KEY = 'Put your key where it says KEY.';
-const KEY_FIRST = 'The line for it stands here as soon as you have a key.';
-const FIND_A_SITE = 'Choose a site in the registry: its page has the line for it.';
+const PUT_THE_KEY = 'Replace KEY with your API key.';
+const KEY_FIRST = 'The command appears here once you have a key.';
+const FIND_A_SITE = 'Choose a site in the registry. Its page shows the command.';
 
 async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[]> {
-    const keys = await managedKeys(app.db, workspace.workspaceId, me.userId);
+    const keys = await listedKeys(app.db, workspace.workspaceId, me.userId);
     const hasKey = keys.some(({ state }) => state === 'active');
     const call = await curlLine(app, 'KEY');
     const isShown = call.isFetch && hasKey && !me.hasFetched;
     return [
         ...confirmStep({ app, me }),
         {
-            title: 'Make a key',
-            words: 'It is what your programs sign in with.',
+            title: 'Create an API key',
+            words: 'Your programs use it to sign in.',
             isDone: hasKey || me.hasFetched,
             link: '/dashboard/keys#new',
             label: 'New key',
@@ -89,7 +89,7 @@ async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[
             title: 'Make your first call',
             words: `Your first fetch earns you ${BONUSES.firstFetch} credits. ${isShown ? PUT_THE_KEY : call.isFetch ? KEY_FIRST : FIND_A_SITE}`,
             isDone: me.hasFetched,
-            ...(call.isFetch ? {} : { link: '/registry', label: 'To the registry' }),
+            ...(call.isFetch ? {} : { link: '/registry', label: 'Open the registry' }),
             ...(isShown ? { code: call.line } : {}),
         },
     ];
@@ -98,7 +98,7 @@ async function firstSteps({ app, me, workspace }: WorkspaceVisit): Promise<Step[
 /** Only where mails go out is there anything to wait for. */
 function confirmStep({ app, me }: Pick<PersonalVisit, 'app' | 'me'> & Pick<Visit, 'app'>): Step[] {
     if (app.config.mail.smtpUrl === undefined) return [];
-    return [{ title: 'Confirm your address', words: `Open the link that we sent to ${me.email}.`, isDone: me.isVerified }];
+    return [{ title: 'Confirm your email address', words: `Open the link we sent to ${me.email}.`, isDone: me.isVerified }];
 }
 
 function markNext(steps: readonly Step[]): (Step & { isNext: boolean })[] {

@@ -1,11 +1,11 @@
-import { readSearch } from '../../../shared/domain/search-text.ts';
-import { CATEGORIES, isCategory } from '../../../shared/domain/taxonomy.ts';
+import { CATEGORIES, isCategory } from '../../../shared/domain/package/taxonomy.ts';
+import { readSearch } from '../../../shared/domain/search/search-text.ts';
 import type { Json } from '../../../shared/domain/types.ts';
-import { mostRequested } from '../../../shared/store/schema-requests.ts';
-import * as schemas from '../../../shared/store/schemas.ts';
-import { LIST_SORTS, type ListPage, type ListQuery, type ListSort, PlaceGone } from '../../../shared/store/search.ts';
-import { trendingSites } from '../../../shared/store/trending.ts';
-import { siteTraffic } from '../../../shared/store/usage.ts';
+import { mostRequested } from '../../../shared/store/registry/schema-requests.ts';
+import * as schemas from '../../../shared/store/registry/schemas.ts';
+import { LIST_SORTS, type ListPage, type ListQuery, type ListSort, PlaceGone } from '../../../shared/store/registry/search.ts';
+import { trendingSites } from '../../../shared/store/registry/trending.ts';
+import { siteTraffic } from '../../../shared/store/usage/usage.ts';
 import type { Shown, Visit } from '../page.ts';
 
 const MOST = 24;
@@ -38,8 +38,7 @@ export async function browse(visit: Visit): Promise<Shown> {
     return {
         view: 'registry/list',
         title,
-        description:
-            'Sites whose routes are written down: their endpoints, what they take and answer, what a call costs and how well it works.',
+        description: 'Sites with their endpoints, parameters, responses, prices and success rates.',
         model: {
             ...asked,
             // A page further on has no address that lasts.

@@ -1,4 +1,4 @@
-import { comparePackages } from '../../../shared/domain/package-diff.ts';
+import { comparePackages } from '../../../shared/domain/package/diff.ts';
 import type { PackageDocument } from '../../../shared/domain/types.ts';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 

@@ -1,6 +1,7 @@
-import * as pricing from '../../../shared/domain/pricing.ts';
+import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
+import * as pricing from '../../../shared/domain/package/pricing.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
-import type { TrafficHealth } from '../../../shared/store/usage.ts';
+import type { TrafficHealth } from '../../../shared/store/usage/usage.ts';
 
 /** An endpoint as its page shows it; packages may be long, pages may not. */
 export interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'effect' | 'hosted'> {
@@ -22,6 +23,9 @@ const PARAMS = 40;
 const WORDS = 1000;
 const SCHEMA = 1500;
 const TYPE = 160;
+/** Of an example: values that each have so many characters. */
+const EXAMPLE = 100;
+const VALUE = 500;
 
 /** @param siteCredits credits of one unit */
 export function describeEndpoint(
@@ -42,12 +46,12 @@ export function describeEndpoint(
             source: param.source,
             isRequired: param.required,
             type: typeOf(param.schema),
-            fallback: param.default === undefined ? undefined : clip(JSON.stringify(param.default), TYPE),
+            fallback: param.default === undefined ? undefined : written(param.default),
             description: clip(param.description, 300),
         })),
         moreParams: Math.max(0, params.length - PARAMS),
         answer: answerOf(endpoint),
-        schema: response.schema === undefined ? undefined : clip(JSON.stringify(response.schema, undefined, 2), SCHEMA),
+        schema: response.schema === undefined ? undefined : written(response.schema, SCHEMA, 2),
         price: priceOf(endpoint, siteCredits),
         health,
         example: exampleOf(endpoint),
@@ -59,23 +63,35 @@ export function typeOf(schema: JsonSchema | undefined): string {
     if (schema === undefined || schema === true) return 'any value';
     if (schema === false) return 'no value';
     const { type, enum: values, items } = schema;
-    if (Array.isArray(values)) return clip(`one of ${values.map((value) => JSON.stringify(value)).join(', ')}`, TYPE);
+    if (Array.isArray(values)) return oneOf(values);
     if (type === 'array' && typeof items === 'object' && items !== null && !Array.isArray(items))
         return clip(`list of ${typeOf(items)}`, TYPE);
     if (typeof type === 'string') return clip([type, ...boundsOf(schema)].join(', '), TYPE);
     if (Array.isArray(type)) return clip(type.map(String).join(' or '), TYPE);
-    return clip(JSON.stringify(schema), TYPE);
+    return written(schema);
 }
 
-/** Params of the first example, or what is required with an example, a default or a placeholder of its type. */
+/**
+ * Params of the first example, or what is required with an example, a default or a placeholder of its type. An example may be as long as
+ * a package: values that no page has room for are placeholders too.
+ */
 export function exampleOf({ examples, params }: Endpoint): JsonObject {
     const [example] = examples;
-    if (example !== undefined) return example.params;
-    return Object.fromEntries(
-        params
-            .filter(({ required, default: fallback }) => required && fallback === undefined)
-            .map((param) => [param.name, anyValue(param)]),
-    );
+    const entries = example === undefined ? params.filter(isNeeded).map(needed) : Object.entries(example.params);
+    return Object.fromEntries(entries.slice(0, EXAMPLE).map(([name, value]) => [name, isShort(value) ? value : '…']));
+}
+
+/** Whether a page has room for a value as it is. */
+export function isShort(value: Json): boolean {
+    return writeJson(value, VALUE).isWhole;
+}
+
+function isNeeded({ required, default: fallback }: Param): boolean {
+    return required && fallback === undefined;
+}
+
+function needed(param: Param): [name: string, value: Json] {
+    return [param.name, anyValue(param)];
 }
 
 function anyValue({ example, schema }: Param): Json {
@@ -88,25 +104,38 @@ function anyValue({ example, schema }: Param): Json {
     return type === 'array' ? [] : type === 'object' ? {} : '…';
 }
 
-const BOUNDS = { minimum: 'from', maximum: 'to', minLength: 'at least', maxLength: 'at most', pattern: 'like', format: 'as' } as const;
-
 function boundsOf(schema: JsonObject): string[] {
-    return Object.entries(BOUNDS).flatMap(([key, words]) => {
-        const value = schema[key];
-        if (typeof value !== 'number' && typeof value !== 'string') return [];
-        return [`${words} ${value}${key.endsWith('Length') ? ' characters' : ''}`];
-    });
+    const { minimum, maximum, minLength, maxLength, pattern, format } = schema;
+    return [
+        ...rangeOf(minimum, maximum),
+        ...(typeof minLength === 'number' ? [`at least ${characters(minLength)}`] : []),
+        ...(typeof maxLength === 'number' ? [`at most ${characters(maxLength)}`] : []),
+        ...(typeof pattern === 'string' ? [`matches ${pattern}`] : []),
+        ...(typeof format === 'string' ? [`format ${format}`] : []),
+    ];
+}
+
+function rangeOf(least: Json | undefined, most: Json | undefined): string[] {
+    if (typeof least === 'number' && typeof most === 'number') return [`${least}–${most}`];
+    if (typeof least === 'number') return [`${least} or more`];
+    return typeof most === 'number' ? [`up to ${most}`] : [];
+}
+
+function characters(count: number): string {
+    return `${count} character${count === 1 ? '' : 's'}`;
 }
 
 function answerOf({ response, billing, pagination, method }: Endpoint): string[] {
-    if (method === 'HEAD') return ['Says only whether it is there.'];
+    if (method === 'HEAD') return ['Only whether it exists.'];
     const kind =
-        response.type === undefined ? 'What the site sends' : { json: 'JSON', html: 'Read from HTML', text: 'Text' }[response.type];
+        response.type === undefined
+            ? 'The site’s own response'
+            : { json: 'JSON', html: 'Extracted from HTML', text: 'Text' }[response.type];
     const { select } = response;
     const fields = typeof select === 'object' ? Object.keys(select) : [];
     return [
         fields.length === 0 ? `${kind}.` : clip(`${kind}, as ${fields.join(', ')}.`, WORDS),
-        ...(billing.unit === 'result' || pagination !== undefined ? [`Results stand in ${clip(billing.results, 100)}.`] : []),
+        ...(billing.unit === 'result' || pagination !== undefined ? [`Results are in ${clip(billing.results, 100)}.`] : []),
         ...(pagination === undefined ? [] : [`Follows up to ${pagination.maxPages} pages.`]),
     ];
 }
@@ -114,8 +143,26 @@ function answerOf({ response, billing, pagination, method }: Endpoint): string[]
 function priceOf(endpoint: Endpoint, siteCredits: number): string {
     const credits = (amount: number) => `${amount.toLocaleString('en-US')} ${amount === 1 ? 'credit' : 'credits'}`;
     const most = siteCredits * pricing.greatestUnits(endpoint);
-    if (endpoint.billing.unit === 'result') return `${credits(siteCredits)} a result, at most ${credits(most)}`;
-    return endpoint.pagination === undefined ? credits(siteCredits) : `${credits(siteCredits)} a page, at most ${credits(most)}`;
+    if (endpoint.billing.unit === 'result') return `${credits(siteCredits)} per result, up to ${most.toLocaleString('en-US')}`;
+    return endpoint.pagination === undefined
+        ? credits(siteCredits)
+        : `${credits(siteCredits)} per page, up to ${most.toLocaleString('en-US')}`;
+}
+
+/** No more choices than are shown are written: a schema has a thousand, each as long as the package. */
+function oneOf(values: readonly Json[]): string {
+    let text = 'one of ';
+    for (const [place, value] of values.entries()) {
+        if (text.length > TYPE) break;
+        text += `${place === 0 ? '' : ', '}${written(value)}`;
+    }
+    return clip(text, TYPE);
+}
+
+/** JSON of a value as far as it is shown, and written no further. */
+export function written(value: Json, most = TYPE, indent = 0): string {
+    const { text, isWhole } = writeJson(value, most, { indent });
+    return isWhole ? text : clip(`${text}…`, most);
 }
 
 function clip(text: string, most: number): string {

@@ -1,11 +1,11 @@
-import { normaliseSite } from '../../../shared/domain/site-name.ts';
-import type { Standing } from '../../../shared/store/schemas.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import type { SiteState } from '../../../shared/store/registry/schemas.ts';
 import { absent, type Sent, type Shown, type Visit } from '../page.ts';
 
 export interface FoundSite {
     site: string;
     registrable: string;
-    standing: Standing;
+    siteState: SiteState;
 }
 
 /**
@@ -19,8 +19,8 @@ export async function findSite({ app, params, path }: Visit): Promise<FoundSite 
     if (!name.ok) throw absent();
     const { site, registrable } = name;
     if (site !== written) return { instead: { to: path.replace(encodeURIComponent(written), site).replace(written, site) } };
-    const standing = await app.latest.find({ site, registrable });
-    if (standing.isKnown) return { site, registrable, standing };
+    const siteState = await app.latest.find({ site, registrable });
+    if (siteState.isKnown) return { site, registrable, siteState };
     return { instead: siteAbsent(site, false) };
 }
 

@@ -1,7 +1,8 @@
+import { refusesEndpoint } from '../../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
-import * as schemas from '../../../shared/store/schemas.ts';
-import { siteWarnings } from '../../../shared/store/site-page.ts';
-import { endpointHealth, siteTraffic } from '../../../shared/store/usage.ts';
+import * as schemas from '../../../shared/store/registry/schemas.ts';
+import { siteWarnings } from '../../../shared/store/registry/site-page.ts';
+import { endpointHealth, siteTraffic } from '../../../shared/store/usage/usage.ts';
 import { type Answer, USERS, type Visit } from '../page.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';
@@ -9,15 +10,19 @@ import { findSite, siteAbsent } from './find-site.ts';
 const ENDPOINTS = 20;
 const VERSIONS = 5;
 const MOST_WORDS = 160;
+/** Endpoints that are looked through for one to show a call of: reading all of a large package would take too long. */
+const LOOKED_THROUGH = 100;
 
 /** GET /registry/{site}: what a site's latest version offers, what it costs, how well it works, and how to call it. */
 export async function showSite(visit: Visit): Promise<Answer> {
     const found = await findSite(visit);
     if ('instead' in found) return found.instead;
     const { app, me } = visit;
-    const { site, registrable, standing } = found;
-    if (standing.version === undefined) return siteAbsent(site, true);
-    const { versionId } = standing.version;
+    const { site, registrable, siteState } = found;
+    if (siteState.version === undefined) return siteAbsent(site, true);
+    const { versionId, verifiedAt } = siteState.version;
+    const { policy, siteCredits } = siteState;
+    const isRefused = (endpoint: Endpoint) => policy !== null && refusesEndpoint(policy, endpoint, verifiedAt !== null);
     const [card, loaded, health, [traffic], history, warnings] = await Promise.all([
         schemas.card(app.browse, site),
         app.versions.load(versionId),
@@ -32,19 +37,21 @@ export async function showSite(visit: Visit): Promise<Answer> {
     const pages = Math.ceil(names.length / ENDPOINTS);
     const number = Math.min(pages, Math.max(1, Number(/^\d{1,3}$/.exec(visit.query('page') ?? '')?.[0] ?? 1)));
     const shown = names.slice((number - 1) * ENDPOINTS, number * ENDPOINTS).flatMap((name) => loaded.endpoints.get(name) ?? []);
-    const example = shown.find(({ hosted }) => hosted) ?? firstHosted(loaded.endpoints) ?? shown[0];
+    const isExample = (endpoint: Endpoint) => endpoint.hosted && !isRefused(endpoint);
+    const example = shown.find(isExample) ?? firstOf(loaded.endpoints, isExample) ?? shown[0];
     return {
         view: 'registry/site',
         title: `${card.title} (${site}): endpoints`,
-        description: firstWords(card.description === '' ? `The routes of ${site}, written down to be called.` : card.description),
+        description: firstWords(card.description === '' ? `The endpoints of ${site}, ready to call.` : card.description),
         model: {
             canonical: `/registry/${site}${number > 1 ? `?page=${number}` : ''}`,
             card,
             warnings,
             traffic,
-            endpoints: shown.map((endpoint) =>
-                describeEndpoint(endpoint, { siteCredits: standing.siteCredits, health: health.get(endpoint.name) }),
-            ),
+            endpoints: shown.map((endpoint) => ({
+                ...describeEndpoint(endpoint, { siteCredits, health: health.get(endpoint.name) }),
+                isRefused: isRefused(endpoint),
+            })),
             total: names.length,
             number,
             pages,
@@ -54,13 +61,17 @@ export async function showSite(visit: Visit): Promise<Answer> {
             calls:
                 example === undefined
                     ? undefined
-                    : callsOf(app.publicUrl(), site, describeEndpoint(example, { siteCredits: standing.siteCredits, health: undefined })),
+                    : callsOf(app.publicUrl(), site, describeEndpoint(example, { siteCredits, health: undefined })),
         },
     };
 }
 
-function firstHosted(endpoints: ReadonlyMap<string, Endpoint>): Endpoint | undefined {
-    for (const endpoint of endpoints.values()) if (endpoint.hosted) return endpoint;
+function firstOf(endpoints: ReadonlyMap<string, Endpoint>, isWanted: (endpoint: Endpoint) => boolean): Endpoint | undefined {
+    let left = LOOKED_THROUGH;
+    for (const endpoint of endpoints.values()) {
+        if (isWanted(endpoint)) return endpoint;
+        if (--left === 0) break;
+    }
     return undefined;
 }
 

@@ -1,8 +1,8 @@
-import { roundedNumbers } from '../../../shared/domain/rounded-numbers.ts';
+import { roundedNumbers } from '../../../shared/domain/json/rounded-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
 import type { Detail } from '../../../shared/refusals.ts';
 import type { Fields, Problems } from '../fields.ts';
-import { exampleOf, typeOf } from './describe-endpoint.ts';
+import { exampleOf, isShort, typeOf, written } from './describe-endpoint.ts';
 
 /** One param as a field of the form. */
 export interface ParamField {
@@ -85,9 +85,9 @@ function optionsOf({ schema, required, default: fallback }: Param): ParamField['
               : schema['type'] === 'boolean'
                 ? [true, false]
                 : undefined;
-    if (values === undefined || values.length > 200) return undefined;
+    if (values === undefined || values.length > 200 || !values.every(isShort)) return undefined;
     const none =
-        required && fallback === undefined ? [] : [{ value: '', label: fallback === undefined ? '–' : `– (${JSON.stringify(fallback)})` }];
+        required && fallback === undefined ? [] : [{ value: '', label: fallback === undefined ? '–' : `– (${written(fallback)})` }];
     return [
         ...none,
         ...values.map((value) => ({ value: JSON.stringify(value), label: typeof value === 'string' ? value : JSON.stringify(value) })),
@@ -114,10 +114,10 @@ function readValue(param: Param, text: string): { ok: true; value: Json } | { ok
         const [rounded] = roundedNumbers(text);
         return rounded === undefined ? { ok: true, value } : { ok: false, problem: rounded.message };
     } catch {
-        if (types.includes('integer') || types.includes('number')) return { ok: false, problem: 'This takes a number.' };
+        if (types.includes('integer') || types.includes('number')) return { ok: false, problem: 'Enter a number.' };
         return {
             ok: false,
-            problem: isChosen ? 'Choose one of these.' : 'This takes JSON: a list in [ ], an object in { }, a text in " ".',
+            problem: isChosen ? 'Choose one of these.' : 'Enter JSON: a list in [ ], an object in { }, a text in " ".',
         };
     }
 }

@@ -1,11 +1,10 @@
-import { writeJson } from '../../../shared/domain/bounded-json.ts';
+import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
+import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
-import { isWebToken, newWebToken } from '../../../shared/domain/web-token.ts';
-import type { Caller } from '../../../shared/store/keys.ts';
-import { managedKeys } from '../../../shared/store/managed-keys.ts';
-import { hashOfOwnKey } from '../../../shared/store/own-key.ts';
-import type { ApiAnswer, Told } from '../ask.ts';
+import type { Caller } from '../../../shared/store/accounts/api-keys.ts';
+import { findKeyHash, listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
 import { type Problems, typed } from '../fields.ts';
+import type { ApiAnswer, Told } from '../internal-api.ts';
 import { type Answer, absent, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
 import { findSite } from './find-site.ts';
@@ -36,11 +35,11 @@ export async function tryIt(visit: WorkspaceVisit): Promise<Answer> {
     if ('instead' in tried) return tried.instead;
     const { fields } = visit;
     const as = await findCaller(visit);
-    if (as === undefined) return show(visit, tried, { problems: { key: 'Choose one of your keys that work.' } });
+    if (as === undefined) return show(visit, tried, { problems: { key: 'Choose one of your active keys.' } });
     const { params, problems } = readParams(tried.endpoint, fields);
     const wanted = fields.get('max_results') ?? '';
     if (wanted !== '' && !/^[1-9]\d{0,3}$/.test(wanted))
-        return show(visit, tried, { problems: { ...problems, max_results: 'This takes a number from 1 to 1000.' } });
+        return show(visit, tried, { problems: { ...problems, max_results: 'Enter a number from 1 to 1000.' } });
     if (Object.keys(problems).length > 0) return show(visit, tried, { problems });
     const body = {
         site: tried.site,
@@ -52,7 +51,7 @@ export async function tryIt(visit: WorkspaceVisit): Promise<Answer> {
     const once = fields.get('once') ?? '';
     const isPriced = fields.get('step') === 'run' && isWebToken(once) && fields.get('version') === String(tried.version);
     if (isPriced && (tried.endpoint.effect === 'read' || fields.get('sure') === 'yes')) return run(visit, tried, { body, as, once });
-    const problem: Problems = isPriced ? { sure: 'Say that you mean it.' } : {};
+    const problem: Problems = isPriced ? { sure: 'Please confirm that you want to send this.' } : {};
     return price(visit, tried, { body, as }, problem);
 }
 
@@ -120,17 +119,17 @@ function refuse(visit: WorkspaceVisit, tried: Tried, { code, message, details = 
 async function findTried(visit: WorkspaceVisit): Promise<Tried | { instead: Shown | Sent }> {
     const found = await findSite(visit);
     if ('instead' in found) return found;
-    const { site, standing } = found;
-    const loaded = standing.version === undefined ? undefined : await visit.app.versions.load(standing.version.versionId);
+    const { site, siteState } = found;
+    const loaded = siteState.version === undefined ? undefined : await visit.app.versions.load(siteState.version.versionId);
     const endpoint = loaded?.endpoints.get(visit.params['endpoint'] ?? '');
     if (loaded === undefined || endpoint === undefined || !endpoint.hosted) throw absent();
-    return { site, version: loaded.version, endpoint, siteCredits: standing.siteCredits };
+    return { site, version: loaded.version, endpoint, siteCredits: siteState.siteCredits };
 }
 
 /** The caller behind the key that was chosen: one of the visitor's own in this workspace, since it acts and pays as its maker. */
 async function findCaller({ app, fields, me, workspace }: WorkspaceVisit): Promise<Caller | undefined> {
     const keyId = fields.get('key') ?? '';
-    const hash = await hashOfOwnKey(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
+    const hash = await findKeyHash(app.db, { keyId, workspaceId: workspace.workspaceId, userId: me.userId });
     return hash === undefined ? undefined : app.keys.find(hash);
 }
 
@@ -140,7 +139,7 @@ async function show(
     { problems = {}, ...more }: { problems?: Problems; priced?: object; result?: object },
 ): Promise<Shown> {
     const { app, fields, me, workspace } = visit;
-    const keys = (await managedKeys(app.db, workspace.workspaceId, me.userId)).filter(({ state }) => state === 'active');
+    const keys = (await listedKeys(app.db, workspace.workspaceId, me.userId)).filter(({ state }) => state === 'active');
     const params = paramFields(endpoint);
     const kept = typed(fields);
     return {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
-import * as schemas from '../../../shared/store/schemas.ts';
+import * as schemas from '../../../shared/store/registry/schemas.ts';
 import { workOnPackage } from '../../package-work.ts';
 import type { Answer, Visit } from '../page.ts';
 import type { Comparison } from './compare-packages.ts';
@@ -15,7 +15,7 @@ export async function showVersions(visit: Visit): Promise<Answer> {
     const found = await findSite(visit);
     if ('instead' in found) return found.instead;
     const { app, query } = visit;
-    const { site, standing } = found;
+    const { site, siteState } = found;
     const [before, from, to] = ['before', 'from', 'to'].map((name) => readNumber(query(name)));
     const [{ versions, total }, card, compared] = await Promise.all([
         schemas.history(app.browse, site, { limit: VERSIONS, before }),
@@ -31,7 +31,7 @@ export async function showVersions(visit: Visit): Promise<Answer> {
             canonical: `/registry/${site}/versions${queryOf({ before, ...(compared === undefined ? {} : { from, to }) })}`,
             site,
             name: card?.title ?? site,
-            latest: standing.version?.version,
+            latest: siteState.version?.version,
             versions,
             total,
             next: lowest > 1 ? lowest : undefined,
@@ -49,7 +49,7 @@ async function compare(
     if (from === undefined || to === undefined) return undefined;
     const [before, after] = await Promise.all([from, to].map((version) => schemas.findVersion(app.browse, site, version)));
     if (before === undefined || after === undefined || [before, after].some(isUnreadable)) {
-        return { from, to, problem: 'One of these versions is not there to be read.' };
+        return { from, to, problem: 'One of these versions is not available.' };
     }
     return { from, to, comparison: await compareOnce(app, client, before, after) };
 }

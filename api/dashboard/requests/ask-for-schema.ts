@@ -1,8 +1,9 @@
-import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/schema-request.ts';
-import { CATEGORIES } from '../../../shared/domain/taxonomy.ts';
-import { isWebToken, newWebToken } from '../../../shared/domain/web-token.ts';
-import { type Told, visitorCaller } from '../ask.ts';
+import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
+import { CATEGORIES } from '../../../shared/domain/package/taxonomy.ts';
+import { AUTH_SHAPES, FREQUENCIES, READ_OR_WRITE } from '../../../shared/domain/site/schema-request.ts';
+import { visitorCaller } from '../callers.ts';
 import { type Problems, typed } from '../fields.ts';
+import type { Told } from '../internal-api.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 
 /** Fields of the form, by the names that they have in the API. */
@@ -68,8 +69,8 @@ function form(
     const isWrong = Object.keys(problems).length > 0;
     return {
         view: 'requests/new',
-        title: 'Ask for a schema',
-        description: 'Say which site you need and what for. The most wanted ones are written down first.',
+        title: 'Request a schema',
+        description: 'Tell us which site you need and why. The most requested sites come first.',
         status: retryAfter !== undefined ? 429 : isWrong ? 422 : 200,
         ...(retryAfter === undefined ? {} : { retryAfter }),
         model: {

@@ -1,4 +1,4 @@
-import * as schemaRequests from '../../../shared/store/schema-requests.ts';
+import * as schemaRequests from '../../../shared/store/registry/schema-requests.ts';
 import { absent, type Shown, type Visit } from '../page.ts';
 
 const WANTED = 50;
@@ -14,7 +14,7 @@ export async function listWanted({ app, me }: Visit): Promise<Shown> {
     return {
         view: 'requests/list',
         title: 'Wanted schemas',
-        description: 'Sites that people ask a schema for, the most wanted first. Whoever writes the first one down earns credits.',
+        description: 'Sites that people need a schema for, most requested first. Publish the first one and earn credits.',
         model: { wanted, own, most: wanted[0]?.requests ?? 1 },
     };
 }

@@ -1,4 +1,5 @@
-import { memberCaller } from '../ask.ts';
+import { removalOf } from '../../../shared/store/registry/removals.ts';
+import { memberCaller } from '../callers.ts';
 import { line, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
@@ -15,22 +16,31 @@ export async function addMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     return { to: `/dashboard/schemas/${asked.site}`, notice: 'maintainer-added' };
 }
 
-/** POST …/maintainers/remove: takes that right away, from one's own workspace too; the last one stays. */
+/** POST …/maintainers/remove: removes one's own workspace at once, another one mostly in 24 hours; the last one stays. */
 export async function removeMaintainer(visit: WorkspaceVisit): Promise<Answer> {
     const asked = await read(visit);
     if ('problem' in asked) return showOwn(visit, { '': asked.problem }, FORM);
     const answer = await visit.ask({ method: 'DELETE', path: asked.path, as: memberCaller(visit) });
     if (!answer.ok) return showOwn(visit, { '': answer.refused.message }, FORM);
     const isOwn = asked.workspaceId === visit.workspace.workspaceId;
-    return { to: isOwn ? '/dashboard/schemas' : `/dashboard/schemas/${asked.site}`, notice: 'maintainer-removed' };
+    if (isOwn) return { to: '/dashboard/schemas', notice: 'maintainer-removed' };
+    const isPending = (await removalOf(visit.app.db, asked.registrable, asked.workspaceId)) !== undefined;
+    return { to: `/dashboard/schemas/${asked.site}`, notice: isPending ? 'removal-requested' : 'maintainer-removed' };
 }
 
-async function read(visit: WorkspaceVisit): Promise<{ site: string; workspaceId: string; path: string } | { problem: string }> {
-    const { site } = await findOwn(visit);
+interface Asked {
+    site: string;
+    registrable: string;
+    workspaceId: string;
+    path: string;
+}
+
+async function read(visit: WorkspaceVisit): Promise<Asked | { problem: string }> {
+    const { site, registrable } = await findOwn(visit);
     const fields = readFields(visit.fields, { maintainer: line({ most: 100 }) });
     if (!fields.ok) return { problem: fields.problems['maintainer'] ?? 'Fill this in.' };
     const { maintainer: workspaceId } = fields.values;
     if (!/^wsp_[0-9A-Za-z]{1,64}$/.test(workspaceId))
-        return { problem: 'The id of a workspace begins with wsp_; its page of schemas shows it.' };
-    return { site, workspaceId, path: `/v1/schemas/${site}/maintainers/${workspaceId}` };
+        return { problem: 'A workspace ID starts with wsp_. Find it on that workspace’s Schemas page.' };
+    return { site, registrable, workspaceId, path: `/v1/schemas/${site}/maintainers/${workspaceId}` };
 }

@@ -1,12 +1,12 @@
-import { normaliseSite } from '../../../shared/domain/site-name.ts';
-import { isMaintainer } from '../../../shared/store/maintainers.ts';
-import type { Standing } from '../../../shared/store/schemas.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
+import { isMaintainer } from '../../../shared/store/registry/maintainers.ts';
+import type { SiteState } from '../../../shared/store/registry/schemas.ts';
 import { absent, type WorkspaceVisit } from '../page.ts';
 
 export interface OwnSiteFound {
     site: string;
     registrable: string;
-    standing: Standing;
+    siteState: SiteState;
 }
 
 /** The site that the path names, where the workspace maintains it. @throws Refusal NOT_FOUND */
@@ -14,10 +14,10 @@ export async function findOwn({ app, params, workspace }: WorkspaceVisit): Promi
     const name = normaliseSite(params['site'] ?? '');
     if (!name.ok || name.site !== params['site']) throw absent();
     const { site, registrable } = name;
-    const [standing, isOwn] = await Promise.all([
+    const [siteState, isOwn] = await Promise.all([
         app.latest.find({ site, registrable }),
         isMaintainer(app.db, registrable, workspace.workspaceId),
     ]);
-    if (!standing.isKnown || !isOwn) throw absent();
-    return { site, registrable, standing };
+    if (!siteState.isKnown || !isOwn) throw absent();
+    return { site, registrable, siteState };
 }

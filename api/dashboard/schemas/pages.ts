@@ -1,8 +1,9 @@
 import { PACKAGE_BYTES } from '../../../shared/contracts/contract.ts';
-import { MANAGERS, USERS, workspacePage } from '../page.ts';
+import { MANAGERS, openPage, USERS, workspacePage } from '../page.ts';
 import { addMaintainer, removeMaintainer } from './maintainers.ts';
 import { publishForm, sendPackage } from './publish.ts';
 import { listOwn, showOwn } from './show.ts';
+import { showStop, stopByLink, stopOwnRemoval } from './stop-removal.ts';
 import { restoreVersion, yankVersion } from './yank.ts';
 
 /** In a form almost every second letter of a package takes three. */
@@ -42,4 +43,13 @@ export const schemaPages = [
         needsRecentSignIn: true,
         respond: removeMaintainer,
     }),
+    workspacePage({
+        method: 'POST',
+        path: '/dashboard/schemas/{site}/maintainers/stop',
+        audience: MANAGERS,
+        needsRecentSignIn: true,
+        respond: stopOwnRemoval,
+    }),
+    openPage({ method: 'GET', path: '/maintainers/stop', worksWithoutFactor: true, respond: showStop }),
+    openPage({ method: 'POST', path: '/maintainers/stop', worksWithoutFactor: true, respond: stopByLink }),
 ];

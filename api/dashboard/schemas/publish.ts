@@ -1,10 +1,11 @@
 import { PACKAGE_BYTES } from '../../../shared/contracts/contract.ts';
 import type { PublishAnswer } from '../../../shared/contracts/schemas.ts';
-import { normaliseSite } from '../../../shared/domain/site-name.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../../shared/refusals.ts';
-import { readPackageText } from '../../../shared/store/versions.ts';
+import { readPackageText } from '../../../shared/store/registry/versions.ts';
 import { workOnPackage } from '../../package-work.ts';
-import { memberCaller, type Told } from '../ask.ts';
+import { memberCaller } from '../callers.ts';
+import type { Told } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
 
 const HASH = /^[0-9a-f]{64}$/;
@@ -64,7 +65,7 @@ async function refusalOf(
 ): Promise<{ problem: string; details?: Told['details'] }> {
     if (code === 'INVALID_JSON') {
         const { answer: place } = await workOnPackage('mistake', me.userId, { text });
-        return { problem: `This is no JSON${place}.` };
+        return { problem: `This is not valid JSON${place}.` };
     }
     return details === undefined ? { problem: message } : { problem: message, details };
 }

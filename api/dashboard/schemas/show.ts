@@ -1,8 +1,10 @@
-import { history } from '../../../shared/store/history.ts';
-import { pageOfMaintainers } from '../../../shared/store/maintainers.ts';
-import { ownSites } from '../../../shared/store/own-sites.ts';
-import { YANK_REASONS } from '../../../shared/store/schemas.ts';
-import { readState } from '../../../shared/store/verification.ts';
+import { isOwner } from '../../../shared/store/registry/claims.ts';
+import { history } from '../../../shared/store/registry/history.ts';
+import { pageOfMaintainers } from '../../../shared/store/registry/maintainers.ts';
+import { ownSites } from '../../../shared/store/registry/own-sites.ts';
+import { removalOf } from '../../../shared/store/registry/removals.ts';
+import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
+import { readState } from '../../../shared/store/registry/verification.ts';
 import { type Problems, typed } from '../fields.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';
@@ -12,9 +14,9 @@ const VERSIONS = 30;
 const MAINTAINERS = 100;
 
 const REASON_LABELS: Readonly<Record<(typeof YANK_REASONS)[number], string>> = {
-    broken: 'It is broken (calls that name it still run)',
-    security: 'Security (it never runs again)',
-    legal: 'Legal (it can neither run nor be read)',
+    broken: 'Broken (still callable if pinned)',
+    security: 'Security (never callable again)',
+    legal: 'Legal (neither callable nor readable)',
 };
 
 /** GET /dashboard/schemas: the sites that this workspace maintains, by name. */
@@ -31,11 +33,13 @@ export async function listOwn({ app, query, workspace }: WorkspaceVisit): Promis
 /** GET /dashboard/schemas/{site}: its versions and how it stands with its verification, who maintains it, and what can be done with it. */
 export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, about?: string): Promise<Shown> {
     const { app, fields, query, workspace } = visit;
-    const { site, registrable, standing } = await findOwn(visit);
+    const { site, registrable, siteState } = await findOwn(visit);
     const before = /^[1-9]\d{0,8}$/.exec(query('before') ?? '')?.[0];
-    const [{ versions, total }, maintained, state] = await Promise.all([
+    const [{ versions, total }, maintained, own, isProvenOwner, state] = await Promise.all([
         history(app.db, site, { limit: VERSIONS, before: before === undefined ? undefined : Number(before) }),
         pageOfMaintainers(app.db, registrable, { limit: MAINTAINERS, after: undefined }),
+        removalOf(app.db, registrable, workspace.workspaceId),
+        isOwner(app.db, registrable, workspace.workspaceId),
         readState(app.db, site),
     ]);
     const lowest = versions.at(-1)?.version ?? 1;
@@ -46,8 +50,8 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
         model: {
             site,
             registrable,
-            latest: standing.version?.version,
-            isBlocked: standing.isBlocked,
+            latest: siteState.version?.version,
+            isBlocked: siteState.isBlocked,
             versions: versions.map((version) => ({
                 ...version,
                 isFinal: version.isYankedByOperator && version.yankReason !== 'broken',
@@ -57,6 +61,10 @@ export async function showOwn(visit: WorkspaceVisit, problems: Problems = {}, ab
             maintainers: maintained.maintainers,
             maintainerCount: maintained.total,
             ownId: workspace.workspaceId,
+            /** When this workspace is removed, where that is pending: until then it changes no maintainers. */
+            ownRemovalAt: own?.takesEffectAt,
+            /** What a proved owner removes goes at once. */
+            isProvenOwner,
             /** Whether this person yanks versions and decides who maintains. */
             isManager: MANAGERS.includes(workspace.role),
             state,

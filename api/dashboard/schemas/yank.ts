@@ -1,5 +1,5 @@
-import { YANK_REASONS } from '../../../shared/store/schemas.ts';
-import { memberCaller } from '../ask.ts';
+import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
+import { memberCaller } from '../callers.ts';
 import { oneOf, readFields } from '../fields.ts';
 import { type Answer, absent, type WorkspaceVisit } from '../page.ts';
 import { findOwn } from './own-site.ts';

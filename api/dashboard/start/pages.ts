@@ -1,6 +1,6 @@
-import { PLANS } from '../../../shared/domain/plans.ts';
+import { PLANS } from '../../../shared/domain/accounts/plans.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
-import { BONUSES } from '../../../shared/store/credits.ts';
+import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { openPage } from '../page.ts';
 
 /** What anybody may read: what this is, what errors mean, who calls, and what it costs. */
@@ -10,9 +10,9 @@ export const startPages = [
         path: '/',
         respond: async () => ({
             view: 'start/home',
-            title: 'Routebook: the routes behind websites, written down',
+            title: 'Routebook: the routes behind websites, documented',
             description:
-                'A registry of the endpoints behind websites, and workers that call them for you. Free to begin with; only successes cost.',
+                'A registry of the endpoints behind websites, and workers that call them for you. Start free; pay only for successes.',
             model: { plans: PLANS, bonuses: BONUSES },
         }),
     }),
@@ -22,7 +22,7 @@ export const startPages = [
         respond: async () => ({
             view: 'start/errors',
             title: 'Error codes',
-            description: 'Every error code of the API, whose fault it is, and whether the same call may succeed later.',
+            description: 'Every error code of the API, who can fix it, and whether a retry can help.',
             model: { refusals: [...REFUSALS].map(([code, entry]) => ({ code, ...entry })) },
         }),
     }),
@@ -32,8 +32,18 @@ export const startPages = [
         respond: async ({ app }) => ({
             view: 'start/abuse',
             title: 'Who is calling your site',
-            description: 'Who we are, how we call sites, and how the owner of a site slows us down or keeps us out.',
+            description: 'Who we are, how we call sites, and how site owners limit or block us.',
             model: { contact: app.config.operatorEmails[0] },
+        }),
+    }),
+    openPage({
+        method: 'GET',
+        path: '/docs/owners',
+        respond: async () => ({
+            view: 'start/owners',
+            title: 'For site owners',
+            description: 'How site owners verify a domain and decide what is called there, how often and when.',
+            model: {},
         }),
     }),
     openPage({
@@ -42,7 +52,7 @@ export const startPages = [
         respond: async ({ app }) => ({
             view: 'start/security',
             title: 'Report a vulnerability',
-            description: 'Whom to write to about a vulnerability in this service, and what counts as one.',
+            description: 'How to report a vulnerability in this service, and what counts as one.',
             model: { contact: app.config.operatorEmails[0] },
         }),
     }),

@@ -1,5 +1,5 @@
 import { REFUSALS, type RefusalCode, refusalEntry } from '../../../shared/refusals.ts';
-import { type CallFilter, type CallPlace, heldAt, type LoggedCall, listCalls } from '../../../shared/store/call-log.ts';
+import { type CallFilter, type CallPlace, heldAt, type LoggedCall, listCalls } from '../../../shared/store/usage/call-log.ts';
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
@@ -31,7 +31,7 @@ export async function showCalls(visit: WorkspaceVisit): Promise<Shown> {
         title: 'Request log',
         model: {
             seesAll: seesAll(visit),
-            calls: calls.map((call) => ({ ...call, status: statusOf(call), key: keys.get(call.keyId ?? '') ?? 'a key that is gone' })),
+            calls: calls.map((call) => ({ ...call, status: statusOf(call), key: keys.get(call.keyId ?? '') ?? 'deleted key' })),
             typed,
             isFirst: before === undefined,
             isNarrowed: Object.values(typed).some((value) => value !== undefined),

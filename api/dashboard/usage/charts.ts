@@ -1,4 +1,4 @@
-import type { Slot } from '../../../shared/store/usage-report.ts';
+import type { Slot } from '../../../shared/store/usage/usage-report.ts';
 
 /** A chart as a view draws it: in a box of these units, which the page stretches to whatever room there is. */
 export interface Chart {
@@ -76,7 +76,7 @@ export function chartsOf(slots: readonly Slot[], say: { number(value: number): s
             legend: [],
         },
         {
-            title: 'Latency of successes',
+            title: 'Latency of successful calls',
             words: 'Time that successful calls took: the median, and what 95 of 100 calls stay under.',
             top: `${say.number(latency)} ms`,
             bars: [],

@@ -1,29 +1,31 @@
-import type { Movement } from '../../../shared/store/statement-report.ts';
+import type { Movement } from '../../../shared/store/usage/statement-report.ts';
 
 /** Why credits moved, in words; ids of accounts in notes are nobody's business. */
 export function reasonOf({ kind, note, availableDelta, heldDelta }: Movement): string {
     switch (kind) {
         case 'grant':
-            return note?.startsWith('limit') ? 'Allowance raised within the month' : 'Allowance of the month';
+            return note?.startsWith('limit') ? 'Allowance raised' : 'Monthly allowance';
         case 'expire':
-            if (note?.startsWith('limit')) return 'Allowance lowered within the month';
-            return note?.includes('not renewed') ? 'Rest of an allowance that was not renewed' : 'Rest of the month’s allowance ended';
+            if (note?.startsWith('limit')) return 'Allowance lowered';
+            return note?.includes('not renewed') ? 'Unused allowance expired: plan not renewed' : 'Unused allowance expired';
         case 'hold':
-            return 'Put aside for a call';
+            return 'Held for a call';
         case 'charge':
             return `Charged ${-(availableDelta + heldDelta)}`;
         case 'release':
             return 'Given back: not billed';
         case 'lapse':
-            return 'Came back after its month had ended';
+            return 'Released after its billing period ended';
         case 'first_fetch':
             return 'Bonus for the first call';
         case 'referral':
             return 'Bonus for an invitation';
         case 'contribution':
             return `Bonus for the schema of ${note ?? 'a site'}`;
+        case 'reclaim':
+            return `Bonus for the schema of ${note ?? 'a site'} reversed: site blocked`;
         case 'move':
-            return availableDelta < 0 ? 'Bonus moved on with a change of plan' : 'Bonus came along with a change of plan';
+            return availableDelta < 0 ? 'Bonus moved out with a plan change' : 'Bonus moved in with a plan change';
         default:
             return 'Bonus';
     }

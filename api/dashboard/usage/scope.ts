@@ -1,5 +1,5 @@
-import { managedKeys } from '../../../shared/store/managed-keys.ts';
-import type { UsageScope } from '../../../shared/store/usage-report.ts';
+import { listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
+import type { UsageScope } from '../../../shared/store/usage/usage-report.ts';
 import { MANAGERS, type WorkspaceVisit } from '../page.ts';
 
 /** A choice in a list. */
@@ -38,7 +38,7 @@ export function filterOf({ query }: WorkspaceVisit, name: string): string | unde
 /** Names of the keys that this visitor may see, by id. */
 export async function keyNames(visit: WorkspaceVisit): Promise<Map<string, string>> {
     const { app, me, workspace } = visit;
-    const keys = await managedKeys(app.db, workspace.workspaceId, seesAll(visit) ? undefined : me.userId);
+    const keys = await listedKeys(app.db, workspace.workspaceId, seesAll(visit) ? undefined : me.userId);
     return new Map(keys.map(({ keyId, name }) => [keyId, name]));
 }
 

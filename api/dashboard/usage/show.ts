@@ -1,4 +1,11 @@
-import { DIMENSIONS, type Dimension, type Share, sitesCalled, usageOverTime, usageShares } from '../../../shared/store/usage-report.ts';
+import {
+    DIMENSIONS,
+    type Dimension,
+    type Share,
+    sitesCalled,
+    usageOverTime,
+    usageShares,
+} from '../../../shared/store/usage/usage-report.ts';
 import { formats } from '../formats.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';
 import { BOX, chartsOf } from './charts.ts';
@@ -55,7 +62,7 @@ const NAMES: Readonly<Record<Dimension, string>> = { site: 'Site', endpoint: 'En
 function nameOf({ site, endpoint, keyId }: Share, by: Dimension, keys: ReadonlyMap<string, string>): { name: string; detail?: string } {
     if (by === 'site') return { name: site };
     if (by === 'endpoint') return { name: site, detail: endpoint === '' ? 'no endpoint' : endpoint };
-    return { name: keys.get(keyId) ?? 'a key that is no longer here' };
+    return { name: keys.get(keyId) ?? 'deleted key' };
 }
 
 function narrowing({ site, endpoint, keyId }: Share, by: Dimension): Record<string, string | undefined> {

@@ -1,5 +1,5 @@
 import type { Json } from '../../../shared/domain/types.ts';
-import { listMovements, type Movement, type StatementPlace } from '../../../shared/store/statement-report.ts';
+import { listMovements, type Movement, type StatementPlace } from '../../../shared/store/usage/statement-report.ts';
 import { csvLine } from '../csv.ts';
 import type { Download } from '../download.ts';
 import { absent, BOOKKEEPERS, type Shown, USERS, type WorkspaceVisit } from '../page.ts';

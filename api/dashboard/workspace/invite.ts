@@ -1,6 +1,7 @@
-import { takeAttempts } from '../../../shared/store/attempts.ts';
-import { inviteToWorkspace, MOST_INVITATIONS } from '../../../shared/store/invitations.ts';
-import { queueMail } from '../../../shared/store/mails.ts';
+import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
+import { inviteToWorkspace, MOST_INVITATIONS } from '../../../shared/store/accounts/invitations.ts';
+import { tokenOfLink } from '../../../shared/store/accounts/link-tokens.ts';
+import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { address, waitText } from '../account/fields.ts';
 import { oneOf, type Reader, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
@@ -11,7 +12,7 @@ import { rolesToGive, showWorkspace } from './show.ts';
 /** Makes an invitation: mailed, and for that address alone, or a link for whoever gets it. It needs a confirmed address. */
 export async function invite(visit: WorkspaceVisit): Promise<Answer> {
     const { app, me, workspace, fields, client } = visit;
-    if (!me.isVerified) return showWorkspace(visit, { invite: { '': 'Confirm your own address first.' } });
+    if (!me.isVerified) return showWorkspace(visit, { invite: { '': 'Confirm your email address first.' } });
     const read = readFields(fields, { email: optional(address), role: oneOf(rolesToGive(workspace.role)) });
     if (!read.ok) return showWorkspace(visit, { invite: read.problems });
     const { email, role } = read.values;
@@ -25,21 +26,25 @@ export async function invite(visit: WorkspaceVisit): Promise<Answer> {
                   ['foreign mail by client', client],
               ] as const)),
     ]);
-    if (wait > 0) return showWorkspace(visit, { invite: { '': `That was many invitations; try again in ${waitText(wait)}.` } });
-    const token = await app.db.transaction(async (trx) => {
+    if (wait > 0) return showWorkspace(visit, { invite: { '': `Too many invitations. Try again in ${waitText(wait)}.` } });
+    const invited = await app.db.transaction(async (trx) => {
         const { workspaceId } = workspace;
         const made = await inviteToWorkspace(trx, { workspaceId, role, email, by: me.userId });
-        if (made === undefined) return made;
+        if (!made.ok) return made;
         const details = { role, address: email?.address ?? null };
-        await recordVisit(trx, visit, { workspaceId, action: 'member.invited', target: email?.address ?? 'whoever has the link', details });
+        await recordVisit(trx, visit, { workspaceId, action: 'member.invited', target: email?.address ?? 'anyone with the link', details });
         if (email === undefined) return made;
-        const url = `${app.publicUrl()}/invite/${made}`;
-        await queueMail(trx, app.secrets, workspaceLetter(email.address, { workspace: workspace.name, role, by: me.email, url }));
+        const about = { workspace: workspace.name, role, by: me.email };
+        await queueMail(trx, app.secrets, workspaceLetter(email.address, app.publicUrl(), { ...about, linkId: made.linkId }));
         return made;
     });
-    if (token === undefined) return showWorkspace(visit, { invite: { '': `At most ${MOST_INVITATIONS} invitations are open at a time.` } });
+    if (!invited.ok) {
+        const full = `You can have at most ${MOST_INVITATIONS} pending invitations.`;
+        return showWorkspace(visit, { invite: { '': invited.why === 'full' ? full : 'Your role no longer allows this.' } });
+    }
     visit.hurryMail();
-    return showWorkspace(visit, {}, { url: `${app.publicUrl()}/invite/${token}`, address: email?.address });
+    const url = `${app.publicUrl()}/invite/${await tokenOfLink(app.secrets, invited.linkId)}`;
+    return showWorkspace(visit, {}, { url, address: email?.address });
 }
 
 function optional<T>(reader: Reader<T>): Reader<T | undefined> {

@@ -1,20 +1,22 @@
-import type { Mail } from '../../../shared/store/mails.ts';
+import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 
-/** The invitation to a workspace. Names stand in quotes, since their owners choose them. */
+/** The invitation to a workspace. Names stand in quotes, since their owners choose them. @param linkId the link works once, for a week */
 export function workspaceLetter(
     to: string,
-    { workspace, role, by, url }: { workspace: string; role: string; by: string; url: string },
+    publicUrl: string,
+    { workspace, role, by, linkId }: { workspace: string; role: string; by: string; linkId: string },
 ): Mail {
     return {
         to,
-        subject: 'An invitation to a workspace',
-        text: `${by} invites you to work in "${workspace}" at Routebook, as ${role}.
+        linkId,
+        subject: 'You are invited to a workspace',
+        text: `${by} invites you to join the workspace "${workspace}" on Routebook as ${role}.
 
-Open this link to join. It works once, within a week, for this address.
+Open this link to join. It works once, for this address only, and expires in a week.
 
-${url}
+${publicUrl}/invite/${LINK_TOKEN}
 
-If you do not know who this is, do nothing.
+If you do not know this person, ignore this email.
 `,
     };
 }

@@ -1,7 +1,14 @@
-import { resembles } from '../../../shared/domain/look-alike.ts';
-import { withdrawInvitation } from '../../../shared/store/invitations.ts';
-import { lookAtWorkspace } from '../../../shared/store/web-sessions.ts';
-import { addWorkspace, changeRole, MOST_WORKSPACES, ROLES, removeMember, renameWorkspace } from '../../../shared/store/workspaces.ts';
+import { resembles } from '../../../shared/domain/site/look-alike.ts';
+import { withdrawInvitation } from '../../../shared/store/accounts/invitations.ts';
+import { lookAtWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
+import {
+    addWorkspace,
+    changeRole,
+    MOST_WORKSPACES,
+    ROLES,
+    removeMember,
+    renameWorkspace,
+} from '../../../shared/store/accounts/workspaces.ts';
 import { line, oneOf, type Reader, readFields } from '../fields.ts';
 import { absent, MANAGERS, MEMBERS, personalPage, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
@@ -12,7 +19,7 @@ import { faultText, showWorkspace } from './show.ts';
 const workspaceName: Reader<string> = (text) => {
     const read = line({ least: 2, most: 60 })(text);
     return read.ok && resembles(read.value, 'Routebook')
-        ? { ok: false, problem: 'Choose another name: this one may be taken for Routebook itself.' }
+        ? { ok: false, problem: 'Choose another name. This one could be mistaken for Routebook.' }
         : read;
 };
 
@@ -35,7 +42,7 @@ export const workspacePages = [
                 return made;
             });
             if (workspaceId === undefined) {
-                return showWorkspace(visit, { create: { '': `You are in ${MOST_WORKSPACES} workspaces already, which is the most.` } });
+                return showWorkspace(visit, { create: { '': `You can be in at most ${MOST_WORKSPACES} workspaces.` } });
             }
             await lookAtWorkspace(app.db, me.sessionId, workspaceId);
             return { to: '/dashboard/workspace', notice: 'workspace-made' };

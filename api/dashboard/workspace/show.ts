@@ -1,14 +1,14 @@
-import { listInvitations } from '../../../shared/store/invitations.ts';
-import { listMembers, type Member, type MemberFault, ROLES, type Role } from '../../../shared/store/workspaces.ts';
+import { listInvitations } from '../../../shared/store/accounts/invitations.ts';
+import { listMembers, type Member, type MemberFault, ROLES, type Role } from '../../../shared/store/accounts/workspaces.ts';
 import { type Problems, typed } from '../fields.ts';
 import { absent, MANAGERS, type PersonalVisit, type Shown } from '../page.ts';
 
 /** What each role may do, in the words of the pages. */
 export const ROLE_WORDS: Readonly<Record<Role, string>> = {
-    owner: 'may do everything, plans and owners included.',
+    owner: 'can do everything, including plans and owners.',
     admin: 'manages members and keys.',
-    billing: 'sees to plans and payment, and calls nothing.',
-    member: 'makes keys of their own and uses them.',
+    billing: 'manages plans and payments; cannot make calls.',
+    member: 'creates and uses their own keys.',
 };
 
 export interface WorkspaceProblems {
@@ -61,6 +61,6 @@ export function rolesToGive(role: Role | undefined): readonly Role[] {
 export function faultText(fault: MemberFault): string {
     if (fault === 'absent') throw absent();
     return fault === 'last-owner'
-        ? 'A workspace keeps at least one owner: make somebody else an owner first.'
-        : 'Your role does not allow this: only owners change owners.';
+        ? 'A workspace needs at least one owner. Make someone else an owner first.'
+        : 'Only owners can change owners.';
 }

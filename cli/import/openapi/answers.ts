@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
 import { shown } from '../texts.ts';
 import type { Resolver } from './refs.ts';
@@ -24,7 +24,7 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
     return { ok: false, why: `It answers with ${types.slice(0, 3).map(shown).join(', ')}, and only JSON, pages and texts can be read.` };
 }
 
-/** A list becomes `{items}` and a plain value `{value}` in `data` (CONTRACT 4). */
+/** A list becomes `{items}` and a plain value `{value}` in `data` (docs/api.md, "Hosted fetch"). */
 function schemaOf(media: Json | undefined, resolver: Resolver, schemas: SchemaReader): { schema?: JsonSchema } {
     const written = isObject(media) ? media['schema'] : undefined;
     const schema = schemas.ofAnswer(written);

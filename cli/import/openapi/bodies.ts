@@ -1,5 +1,5 @@
-import { isSimple } from '../../../shared/domain/json-schema/simple.ts';
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, Kind, Method, PackageEndpoint, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier, nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';

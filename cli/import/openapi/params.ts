@@ -1,6 +1,6 @@
-import { judgeBySchema } from '../../../shared/domain/json-schema/interpret.ts';
-import { isSimple } from '../../../shared/domain/json-schema/simple.ts';
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { judgeBySchema } from '../../../shared/domain/json/schema/interpret.ts';
+import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
@@ -18,7 +18,7 @@ export type ReadParams =
       }
     | { ok: false; why: string };
 
-/** Names that a package takes (CONTRACT 3.1). */
+/** Names that a package takes (docs/api.md, "Schema packages"). */
 export const PARAM_NAME = /^[!-z|~]{1,64}$/;
 
 interface Collected {

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 
 /** Follows references inside one document. */

@@ -1,10 +1,10 @@
-import { TYPES } from '../../../shared/domain/json-schema/keywords.ts';
-import { compilePattern } from '../../../shared/domain/json-schema/patterns.ts';
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { TYPES } from '../../../shared/domain/json/schema/keywords.ts';
+import { compilePattern } from '../../../shared/domain/json/schema/patterns.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
 import type { Resolver } from './refs.ts';
 
-/** Turns schemas of OpenAPI 3.0 and 3.1 into what a package takes (CONTRACT 3.1): no references, bounded in depth and size. */
+/** Turns schemas of OpenAPI 3.0 and 3.1 into what a package takes (docs/api.md, "Schema packages"): no references, bounded in depth and size. */
 export interface SchemaReader {
     /** For what is sent: with its bounds, without what only an answer has. */
     ofRequest(schema: Json | undefined, nodes?: number): JsonSchema;

@@ -1,5 +1,5 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
-import { normaliseSite, registrableDomain } from '../../../shared/domain/site-name.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { normaliseSite, registrableDomain } from '../../../shared/domain/site/site-name.ts';
 import type { Json } from '../../../shared/domain/types.ts';
 
 /** An address that operations are called at, without a slash at its end; or why none can be made of what is written. */

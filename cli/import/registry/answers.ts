@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageEndpoint } from '../../../shared/domain/types.ts';
 
 export interface ReadAnswer {
@@ -59,7 +59,7 @@ function selectOf(mapping: JsonObject, left: ReadAnswer['left']): JsonObject {
     return select;
 }
 
-/** A list becomes `{items}` in `data`, a plain value `{value}` (CONTRACT 4). */
+/** A list becomes `{items}` in `data`, a plain value `{value}` (docs/api.md, "Hosted fetch"). */
 function ofData(schema: JsonObject): JsonSchema {
     const made = convert(schema, 0);
     const type = isObject(made) ? made['type'] : undefined;

@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 

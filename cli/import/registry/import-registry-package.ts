@@ -1,9 +1,10 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
-import { normaliseSite } from '../../../shared/domain/site-name.ts';
-import { isCategory } from '../../../shared/domain/taxonomy.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { isCategory } from '../../../shared/domain/package/taxonomy.ts';
+import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { guessCategory } from '../../inspect/category.ts';
-import { CannotImport, finish, type Imported, type ImportOptions, type NotCarried, type ReadOperation } from '../imported.ts';
+import { CannotImport, finish, type Imported, type ImportOptions } from '../imported.ts';
+import type { NotCarried, ReadOperation } from '../operation.ts';
 import { cleanLine, cleanText, shown } from '../texts.ts';
 import { readOperation } from './operations.ts';
 

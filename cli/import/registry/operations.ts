@@ -1,4 +1,4 @@
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { type Json, type JsonObject, KINDS, type Kind, METHODS, type Method, type PackageEndpoint } from '../../../shared/domain/types.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';

@@ -1,5 +1,5 @@
-import { compilePattern } from '../../../shared/domain/json-schema/patterns.ts';
-import { isObject } from '../../../shared/domain/json-schema/structure.ts';
+import { compilePattern } from '../../../shared/domain/json/schema/patterns.ts';
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam, ParamSource } from '../../../shared/domain/types.ts';
 import { cleanText, shown } from '../texts.ts';
 import { typeOf } from './answers.ts';

@@ -1,6 +1,6 @@
-import type { Db } from '../../db.ts';
-import type { LimitOverrides, Plan } from '../../domain/plans.ts';
-import { perTick } from '../../per-tick.ts';
+import type { LimitOverrides, Plan } from '../../domain/accounts/plans.ts';
+import type { Db } from '../../platform/db.ts';
+import { perTick } from '../../platform/per-tick.ts';
 
 /** Figures that an operator set for one account; what is absent or null follows the plan. */
 export type Overrides = LimitOverrides;
@@ -33,7 +33,7 @@ export function payerOf(plan: Plan, workspaceId: string, userId: string): string
     return plan === 'free' ? userId : workspaceId;
 }
 
-/** Opens the account `usr_…` (Free) or `wsp_…` (a paid plan) and begins its first period. One that is open already stays as it is. */
+/** Opens the account `usr_…` (Free) or `wsp_…` (a paid plan) and begins its first period. An open account stays as it is. */
 export async function openAccount(db: Db, account: AccountPlan & { id: string }): Promise<void> {
     const { rows } = await db.raw<{ rows: unknown[] }>('update credit_accounts set moved_to = null where id = ? returning id', [
         account.id,
@@ -56,6 +56,7 @@ export async function changePlan(db: Db, workspaceId: string, account: AccountPl
         const before = await lockWorkspace(trx, workspaceId);
         if (before === undefined) return undefined;
         if (before.owner === null) throw new Error(`workspace ${workspaceId} has no owner`);
+        await lockBoth(trx, before.owner, workspaceId);
         await trx.raw('update workspaces set plan = ? where id = ?', [account.plan, workspaceId]);
         const payer = payerOf(account.plan, workspaceId, before.owner);
         const isUser = payer === before.owner;
@@ -76,13 +77,14 @@ export interface PaidPeriod {
 }
 
 /**
- * Begins a paid period of a workspace: the allowance anew, and the plan where it is another one. What is left stays usable for three
- * days past `until`, while the next invoice is waited for. Call it in the transaction that marks the invoice as granted; false
- * where nobody is in the workspace any more.
+ * Begins a paid period of a workspace: renews the allowance, and changes the plan where it differs. Unused credits stay usable for three
+ * days past `until`, until the next invoice is paid. Call it in the transaction that marks the invoice as granted. False where the
+ * workspace has no members.
  */
 export async function renewWorkspace(db: Db, workspaceId: string, period: PaidPeriod): Promise<boolean> {
     const before = await lockWorkspace(db, workspaceId);
     if (before === undefined || before.owner === null) return false;
+    await lockBoth(db, before.owner, workspaceId);
     await db.raw('update workspaces set plan = ? where id = ?', [period.plan, workspaceId]);
     const { plan, planAllowance, from, until } = period;
     await db.raw('select credits_renew(?, ?, ?, ?, ?)', [workspaceId, plan, planAllowance, from, until]);
@@ -90,7 +92,7 @@ export async function renewWorkspace(db: Db, workspaceId: string, period: PaidPe
     return true;
 }
 
-/** Sends bonus that came back to an account nobody spends from any more to where it belongs; returns the credits moved. */
+/** Moves bonus credits from accounts that are no longer used to their owner's account; returns the credits moved. */
 export async function forwardBonus(db: Db): Promise<number> {
     const { rows } = await db.raw<{ rows: { id: string; moved_to: string }[] }>(
         'select id, moved_to from credit_accounts where moved_to is not null and bonus_available > 0',
@@ -100,14 +102,14 @@ export async function forwardBonus(db: Db): Promise<number> {
     return moved;
 }
 
-/** How an account stands now, its period brought up to date; undefined where there is none. */
+/** The balance of an account, with its period up to date; undefined for an unknown account. */
 export async function readBalance(db: Db, accountId: string): Promise<Balance | undefined> {
     const [row] = await readRows(db, [accountId]);
     return bringUpToDate(db, row);
 }
 
-/** The same for many callers: those who ask at the same moment, as a thousand that are refused at once do, are answered by one read. */
-export function openBalances(db: Db): (accountId: string) => Promise<Balance | undefined> {
+/** Reads balances in batches: calls of the same tick share one query. */
+export function createBalances(db: Db): (accountId: string) => Promise<Balance | undefined> {
     const read = perTick(async (accountIds: readonly string[]) => {
         const rows = new Map((await readRows(db, accountIds)).map((row) => [row.id, row]));
         return accountIds.map((id) => rows.get(id));
@@ -115,7 +117,7 @@ export function openBalances(db: Db): (accountId: string) => Promise<Balance | u
     return async (accountId) => bringUpToDate(db, await read(accountId));
 }
 
-/** Reads without waiting for anybody, so that no account keeps others waiting. */
+/** Reads without locks, so that one account does not block others. */
 async function readRows(db: Db, accountIds: readonly string[]): Promise<AccountRow[]> {
     const { rows } = await db.raw<{ rows: AccountRow[] }>(
         'select c.*, c.resets_at <= app_now() as is_over from credit_accounts c where c.id = any(?)',
@@ -146,6 +148,11 @@ async function lockWorkspace(db: Db, id: string): Promise<{ plan: Plan; owner: s
         [id],
     );
     return rows[0];
+}
+
+/** In the order of ids, as charges lock accounts that they pay bonuses to. */
+async function lockBoth(db: Db, owner: string, workspaceId: string): Promise<void> {
+    await db.raw('select from credit_accounts where id in (?, ?) order by id for update', [owner, workspaceId]);
 }
 
 /** The workspace's allowance ends now, also for what is held of it. */

@@ -1,8 +1,8 @@
-import type { Db } from '../../db.ts';
-import type { KeyedCall } from '../idempotency.ts';
-import { run, type Statement } from '../statement.ts';
+import type { Db } from '../../platform/db.ts';
+import { persist } from '../../platform/pg-errors.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import type { KeyedCall } from '../fetch/idempotency.ts';
 import type { Bonuses } from './bonuses.ts';
-import { persist } from './outages.ts';
 import type { Settled } from './settlements.ts';
 
 /** The answer of a keyed call in two parts: between them stands what the account can spend after the charge. */
@@ -35,7 +35,7 @@ interface AnsweredRow extends Omit<AnsweredSettled, 'firstFetchBonus'> {
  * `stored` works on rows that were there before, and is looked at by every row of the result, so that it runs once and always.
  * A hold that we had charged before, in a try whose answer was lost, has its answer kept already.
  */
-const SETTLE: Statement = {
+const SETTLE: PreparedQuery = {
     name: 'credits_settle_answered',
     text: `
         with given as materialized (
@@ -79,7 +79,7 @@ export async function settleAnswered(
         bonuses.referralsAMonth,
     ];
     return persist(limits.patienceMs, async (mayBeDone) => {
-        const rows = await run<AnsweredRow>(db, SETTLE, bindings, limits.timeoutMs);
+        const rows = await runPrepared<AnsweredRow>(db, SETTLE, bindings, limits.timeoutMs);
         const byOperation = new Map(rows.map((row) => [row.operation, row]));
         return charges.map(({ operation }) => verdict(byOperation.get(operation), mayBeDone));
     });

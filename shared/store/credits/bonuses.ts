@@ -1,16 +1,16 @@
-import type { Db } from '../../db.ts';
+import type { Db } from '../../platform/db.ts';
 
-/** Credits earned by activity (CONTRACT section 2, "Earned"). */
+/** Credits earned by activity (docs/billing.md). */
 export interface Bonuses {
     /** With a user's first charged fetch. */
     firstFetch: number;
-    /** To the inviter, with the invited user's first charged fetch. */
+    /** To the inviter, with the invited user's charged fetch on a second day (UTC). */
     referral: number;
     /** Referrals that earn something, per inviter and calendar month (UTC). */
     referralsAMonth: number;
     /** For the first contribution to a registrable domain. */
     contribution: number;
-    /** Domains of an account whose contribution is paid at publishing; those of further ones wait for a verification run that passed. */
+    /** Domains of an account whose contribution is paid at publishing; those of further ones are owed (migrations/0144). */
     contributionsAtOnce: number;
     /** Contributions that earn something, per account and calendar month (UTC). */
     contributionsAMonth: number;
@@ -60,25 +60,61 @@ export async function earnContribution(db: Db, accountId: string, domain: string
 }
 
 /**
- * The same for what is published now: paid for an account's first domains, owed for further ones until a verification run passed
- * (`payOwedContribution`). Credits earned, or `owed`. Publishes of one account follow one another, so that the count is exact.
+ * The same for what is published now: paid for an account's first domains, owed for further ones (`payOwedContribution`, `awaitCalls`).
+ * Credits earned, or `owed`. Publishes of one account follow one another, so that the count is exact; domains that were published
+ * before the plan changed count too.
  */
-export async function earnOrOweContribution(db: Db, accountId: string, domain: string): Promise<number | 'owed'> {
+export async function earnOrOweContribution(
+    db: Db,
+    { accountId, userId }: { accountId: string; userId: string },
+    domain: string,
+): Promise<number | 'owed'> {
     const { rows } = await db.raw<{ rows: [{ before: number }] }>(
-        `select (select count(*) from earned_bonuses where kind = 'contribution' and beneficiary = :accountId)
-              + (select count(*) from owed_contributions where account_id = :accountId) as before`,
+        `with own as materialized (select id from credit_accounts where id = :accountId or moved_to = :accountId)
+         select (select count(*) from earned_bonuses where kind = 'contribution' and beneficiary in (select id from own))
+              + (select count(*) from owed_contributions where account_id in (select id from own)) as before`,
         { accountId },
     );
     if (rows[0].before < BONUSES.contributionsAtOnce) return earnContribution(db, accountId, domain);
-    await db.raw('insert into owed_contributions (registrable, account_id) values (?, ?) on conflict do nothing', [domain, accountId]);
+    await db.raw(
+        `insert into owed_contributions (registrable, account_id, published_by, credits, a_month) values (?, ?, ?, ?, ?)
+         on conflict do nothing`,
+        [domain, accountId, userId, BONUSES.contribution, BONUSES.contributionsAMonth],
+    );
     return 'owed';
+}
+
+/**
+ * Says of a site's latest version whether the next charged call by another account pays what is owed for the domain: it does where
+ * nothing of the package can be verified. Nothing happens where nothing is owed.
+ */
+export async function awaitCalls(db: Db, domain: string, { site, isVerifiable }: { site: string; isVerifiable: boolean }): Promise<void> {
+    if (isVerifiable) {
+        await db.raw('delete from contributions_by_call where site = ?', [site]);
+        return;
+    }
+    await db.raw(
+        `insert into contributions_by_call (site, registrable, account_id)
+         select ?, registrable, account_id from owed_contributions where registrable = ? for update
+         on conflict do nothing`,
+        [site, domain],
+    );
 }
 
 /** Pays what is owed for a domain, once. Call it last in a transaction: it locks the account until the commit. */
 export async function payOwedContribution(db: Db, domain: string): Promise<void> {
-    const { rows } = await db.raw<{ rows: { account_id: string }[] }>(
-        'delete from owed_contributions where registrable = ? returning account_id',
+    await db.raw(
+        `with owed as materialized (delete from owed_contributions where registrable = ? returning registrable, account_id, credits, a_month)
+         select credits_earn_contribution(account_id, registrable, credits, a_month) from owed`,
         [domain],
     );
-    if (rows[0] !== undefined) await earnContribution(db, rows[0].account_id, domain);
+}
+
+/**
+ * Takes back what the schema of a domain earned, once, at most what is left of the bonus; what is owed for it is never paid. Credits
+ * taken, 0 the second time. Call it last in a transaction that has locked the domain.
+ */
+export async function reclaimContribution(db: Db, domain: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ credits: number }] }>('select credits_reclaim(?) as credits', [domain]);
+    return rows[0].credits;
 }

@@ -1,18 +1,7 @@
-import type { Db } from '../../db.ts';
-import { run, type Statement } from '../statement.ts';
-import { findHolds, type HoldOrder, type HoldRow, type HoldVerdict, holdVerdict } from './holds.ts';
-import { persist } from './outages.ts';
-
-/** A cap that an account set itself, and that leaves no unit for a call today. */
-export interface ReachedCap {
-    of: 'account' | 'key';
-    /** Credits a day. */
-    cap: number;
-    /** Spent today, or held by calls in flight. */
-    spent: number;
-    /** Midnight, UTC. */
-    resetsAt: Date;
-}
+import type { Db } from '../../platform/db.ts';
+import { persist } from '../../platform/pg-errors.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import { findHolds, type HoldOrder, type HoldRow, type HoldVerdict, holdVerdict, type ReachedCap } from './holds.ts';
 
 interface CappedRow extends HoldRow {
     limited_by: ReachedCap['of'] | null;
@@ -21,7 +10,7 @@ interface CappedRow extends HoldRow {
     resets_at: Date;
 }
 
-const HOLD: Statement = {
+const HOLD: PreparedQuery = {
     name: 'credits_hold_capped',
     text: `select operation, amount, units, available, is_stale, limited_by, cap, spent, resets_at
         from credits_hold_capped($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
@@ -32,7 +21,7 @@ export async function holdCapped(db: Db, order: HoldOrder, limits: { patienceMs:
     return persist(limits.patienceMs, async (mayBeDone) => {
         const [found] = mayBeDone ? await findHolds(db, [order], limits.timeoutMs) : [];
         if (found !== undefined) return holdVerdict(found);
-        const [row] = await run<CappedRow>(db, HOLD, columns(order), limits.timeoutMs);
+        const [row] = await runPrepared<CappedRow>(db, HOLD, columns(order), limits.timeoutMs);
         if (row === undefined || row.limited_by === null) return holdVerdict(row);
         const { limited_by: of, cap, spent, resets_at: resetsAt } = row;
         return { ok: false, available: row.available, reached: { of, cap, spent, resetsAt } };
@@ -53,7 +42,7 @@ function columns(order: HoldOrder): unknown[] {
         order.unit,
         order.maxUnits,
         Math.ceil(order.expiresInMs),
-        order.standing?.registrable ?? null,
-        order.standing?.stamp ?? null,
+        order.siteState?.registrable ?? null,
+        order.siteState?.revision ?? null,
     ];
 }

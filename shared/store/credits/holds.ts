@@ -1,9 +1,19 @@
-import type { Db } from '../../db.ts';
 import type { Effect } from '../../domain/types.ts';
-import { run, type Statement } from '../statement.ts';
-import type { ReachedCap } from './capped-holds.ts';
+import type { Db } from '../../platform/db.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 
-/** What a call may cost at the most, and who pays. */
+/** A cap that an account set itself, and that leaves no unit for a call today. */
+export interface ReachedCap {
+    of: 'account' | 'key';
+    /** Credits a day. */
+    cap: number;
+    /** Spent today, or held by calls in flight. */
+    spent: number;
+    /** Midnight, UTC. */
+    resetsAt: Date;
+}
+
+/** The highest cost of a call, and the account that pays. */
 export interface HoldOrder {
     /** `op_…`, new for every call. */
     operation: string;
@@ -20,10 +30,10 @@ export interface HoldOrder {
     unit: number;
     /** Units wanted, at least 1; fewer are held where the balance does not reach. */
     maxUnits: number;
-    /** After so long the hold is released by itself: the time to the deadline and the grace after it. */
+    /** The hold is released after this time: the time to the deadline plus a grace period. */
     expiresInMs: number;
     /** What the caller believes of the site, from memory: where that has changed, nothing is held. */
-    standing?: { registrable: string; stamp: string } | undefined;
+    siteState?: { registrable: string; revision: string } | undefined;
     /** The account or the key has a cap on what it spends a day, which is looked at in the same statement. */
     isCapped?: boolean;
 }
@@ -53,7 +63,7 @@ export interface HoldRow {
     is_stale?: boolean;
 }
 
-const FIND: Statement = {
+const FIND: PreparedQuery = {
     name: 'credits_find_holds',
     text: `select h.operation, h.amount, h.units, c.allowance_available + c.bonus_available as available
         from holds h join credit_accounts c on c.id = h.account_id where h.operation = any ($1::text[])`,
@@ -61,7 +71,7 @@ const FIND: Statement = {
 
 /** Those of these orders that are held already. */
 export function findHolds(db: Db, orders: readonly HoldOrder[], timeoutMs: number): Promise<HoldRow[]> {
-    return run<HoldRow>(db, FIND, [orders.map((order) => order.operation)], timeoutMs);
+    return runPrepared<HoldRow>(db, FIND, [orders.map((order) => order.operation)], timeoutMs);
 }
 
 /** An account that is not there has nothing available. */

@@ -1,7 +1,7 @@
-import type { Db } from '../../db.ts';
-import { run, type Statement } from '../statement.ts';
+import type { Db } from '../../platform/db.ts';
+import { persist } from '../../platform/pg-errors.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Bonuses } from './bonuses.ts';
-import { persist } from './outages.ts';
 
 export type HoldState = 'held' | 'sent' | 'charged' | 'released';
 
@@ -18,7 +18,7 @@ export interface Settled {
     won: boolean;
     /** How the hold stands now; `unknown`: there never was one. */
     state: HoldState | 'unknown';
-    /** Whether a worker marked it as sent, whoever ended it. */
+    /** Whether a worker marked the hold as sent, even where another call ended it. */
     marked: boolean;
     /** Credits charged. */
     charged: number;
@@ -33,7 +33,7 @@ export interface SettledRow extends Omit<Settled, 'firstFetchBonus'> {
     first_fetch: number;
 }
 
-const SETTLE: Statement = {
+const SETTLE: PreparedQuery = {
     name: 'credits_settle',
     text: 'select operation, won, state, marked, charged, first_fetch, available from credits_settle($1, $2, $3, $4, $5)',
 };
@@ -56,7 +56,7 @@ export async function settleAll(
         bonuses.referralsAMonth,
     ];
     return persist(limits.patienceMs, async (mayBeDone) => {
-        const rows = await run<SettledRow>(db, SETTLE, bindings, limits.timeoutMs);
+        const rows = await runPrepared<SettledRow>(db, SETTLE, bindings, limits.timeoutMs);
         const byOperation = new Map(rows.map((row) => [row.operation, row]));
         return settlements.map((settlement) => settledVerdict(settlement, byOperation.get(settlement.operation), mayBeDone));
     });

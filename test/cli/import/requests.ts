@@ -1,8 +1,8 @@
-import { bindParams } from '../../../shared/domain/bind-params.ts';
-import { buildRequest } from '../../../shared/domain/build-request.ts';
-import { readEndpoint } from '../../../shared/domain/endpoint.ts';
-import { compileJsonSchema } from '../../../shared/domain/json-schema.ts';
-import { checkPackage } from '../../../shared/domain/package-rules.ts';
+import { bindParams } from '../../../shared/domain/fetch/bind-params.ts';
+import { buildRequest } from '../../../shared/domain/fetch/build-request.ts';
+import { compileJsonSchema } from '../../../shared/domain/json/schema.ts';
+import { readEndpoint } from '../../../shared/domain/package/endpoint.ts';
+import { checkPackage } from '../../../shared/domain/package/rules.ts';
 import type { Json, JsonObject, PackageDocument } from '../../../shared/domain/types.ts';
 
 /** What is sent to the site when an endpoint of a package is called with these params. */

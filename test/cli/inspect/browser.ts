@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import { findProgram } from '../../support/system-programs.ts';
 
-/** Debian's name and those of other systems; CHROMIUM names another one. */
-export const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+export const CHROMIUM = findProgram('chromium') ?? 'chromium';
 
 /**
  * A headless Chromium that finds every `.test` name on this machine and no other name anywhere, and that asks nobody for updates.

@@ -1,8 +1,7 @@
-import { accessSync, constants } from 'node:fs';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
 import type { Context } from 'mocha';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { findProgram, leaveOut } from '../../support/system-programs.ts';
 
 const axe: { source: string } = createRequire(import.meta.url)('axe-core');
 
@@ -32,18 +31,12 @@ export interface Tab {
 }
 
 /**
- * The system's Chromium. In CI it has to be there; elsewhere the tests that need it are skipped, and say why.
- * Call it in `before`, with mocha's `this`.
+ * The system's Chromium; see `leaveOut` for where there is none. Call it in `before`, with mocha's `this`.
  */
 export async function openBrowser(test: Context): Promise<Browser> {
     // The shell is Chromium without the windows that nobody sees, and takes half of the CPU.
-    const executablePath = findProgram(['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome']);
-    if (executablePath === undefined) {
-        const advice = 'Chromium is not on the PATH: install it (Debian: apt-get install chromium)';
-        if (!['', '0', 'false', undefined].includes(process.env['CI'])) throw new Error(advice);
-        console.error(`The pages are NOT tested: ${advice}`);
-        test.skip();
-    }
+    const executablePath = findProgram('chromium-headless-shell') ?? findProgram('chromium') ?? findProgram('google-chrome');
+    if (executablePath === undefined) leaveOut(test, ['chromium-headless-shell']);
     // Containers give it neither a sandbox of its own nor much shared memory.
     const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-gpu'];
     return chromium.launch({ executablePath, args, timeout: 60_000 });
@@ -137,18 +130,4 @@ async function accessibilityFaults(page: Page, rules?: readonly string[]): Promi
     return results.violations
         .filter(({ impact }) => impact === 'serious' || impact === 'critical')
         .flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary }) => `${id} (${help}): ${html} ${failureSummary ?? ''}`));
-}
-
-function findProgram(names: readonly string[]): string | undefined {
-    const folders = (process.env['PATH'] ?? '').split(delimiter);
-    return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-    try {
-        accessSync(path, constants.X_OK);
-        return true;
-    } catch {
-        return false;
-    }
 }

@@ -1,7 +1,7 @@
 import type { Page } from '../../../api/dashboard/page.ts';
 import { PAGES } from '../../../api/dashboard/pages.ts';
-import { newId } from '../../../shared/domain/ids.ts';
-import { newWebToken } from '../../../shared/domain/web-token.ts';
+import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
+import { newId } from '../../../shared/domain/text/ids.ts';
 
 /** What a placeholder of a path, or a field of a form, may stand for. */
 export interface Values {
@@ -17,11 +17,15 @@ export interface Values {
     endpoint: string;
     version: string;
     request_id: string;
+    /** A domain that the person's workspace owns, and the claim that proved it. */
+    domain: string;
+    claim_id: string;
 }
 
 /** Ids that nobody has. */
 export function absentValues(): Values {
     const site = `${newId('wsp').slice(-8).toLowerCase()}-absent.example`;
+    const claim = { domain: site, claim_id: newId('clm') };
     const schema = { site, endpoint: 'no_such_endpoint', version: '999999999', request_id: newId('srq') };
     return {
         key_id: newId('key'),
@@ -32,6 +36,7 @@ export function absentValues(): Values {
         token: newWebToken(),
         workspace: newId('wsp'),
         ...schema,
+        ...claim,
     };
 }
 

@@ -1,15 +1,20 @@
-import { readEmail } from '../../../shared/domain/email.ts';
-import { newId } from '../../../shared/domain/ids.ts';
-import { contentOf } from '../../../shared/domain/package-content.ts';
-import { registrableDomain } from '../../../shared/domain/site-name.ts';
-import { versionHash } from '../../../shared/domain/version-hash.ts';
-import { inviteToWorkspace, listInvitations } from '../../../shared/store/invitations.ts';
-import { createKey, revokeKey } from '../../../shared/store/keys.ts';
-import { type LinkPurpose, makeLink, tokenOfLink } from '../../../shared/store/mail-links.ts';
-import { publish } from '../../../shared/store/publish.ts';
-import { create as createRequest } from '../../../shared/store/schema-requests.ts';
-import { beginSession, findSignedIn } from '../../../shared/store/web-sessions.ts';
-import { addWorkspace, join, renameWorkspace } from '../../../shared/store/workspaces.ts';
+import { readEmail } from '../../../shared/domain/accounts/email.ts';
+import { contentOf } from '../../../shared/domain/package/content.ts';
+import { versionHash } from '../../../shared/domain/package/version-hash.ts';
+import { registrableDomain } from '../../../shared/domain/site/site-name.ts';
+import { newId } from '../../../shared/domain/text/ids.ts';
+import { stopToken } from '../../../shared/mail/news.ts';
+import { createKey, revokeKey } from '../../../shared/store/accounts/api-keys.ts';
+import { inviteToWorkspace, listInvitations } from '../../../shared/store/accounts/invitations.ts';
+import { tokenOfLink } from '../../../shared/store/accounts/link-tokens.ts';
+import { type LinkPurpose, makeLink } from '../../../shared/store/accounts/mail-links.ts';
+import { beginSession, findSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { addWorkspace, join, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
+import { createClaim } from '../../../shared/store/registry/claims.ts';
+import { addMaintainer } from '../../../shared/store/registry/maintainers.ts';
+import { publish } from '../../../shared/store/registry/publish.ts';
+import { create as createRequest } from '../../../shared/store/registry/schema-requests.ts';
+import { makeOwner } from '../../support/routes.ts';
 import { anEndpoint, aPackage } from '../../support/schemas.ts';
 import type { World } from '../../support/world.ts';
 import { givePasskey } from './factor.ts';
@@ -25,6 +30,8 @@ export interface Settled extends Visitor {
     values: Values;
     /** Tokens of mailed links of a person who is not confirmed yet. */
     links: { verify: string; reset: string };
+    /** Token of the link that stops the removal of the second workspace from the site. */
+    stop: string;
     /** What must be seen by nobody else. */
     secrets: string[];
 }
@@ -56,7 +63,8 @@ export async function settle(world: World): Promise<Settled> {
 
     const guest = readEmail(freshAddress());
     if (!guest.ok) throw new Error(guest.message);
-    const token = (await inviteToWorkspace(db, { workspaceId, role: 'admin', email: guest, by: userId })) ?? '';
+    const invited = await inviteToWorkspace(db, { workspaceId, role: 'admin', email: guest, by: userId });
+    const token = await tokenOfLink(world.app.secrets, invited.ok ? invited.linkId : '');
     await inviteToWorkspace(db, { workspaceId, role: 'member', email: undefined, by: userId });
     const [invitation] = (await listInvitations(db, workspaceId)).filter(({ address }) => address !== null);
 
@@ -91,6 +99,8 @@ export async function settle(world: World): Promise<Settled> {
         verify: await linkOf('verify'),
         reset: await linkOf('reset'),
     };
+    const contributed = await contribute(world, { workspaceId, userId });
+    const claimed = await claim(world, { domain: contributed.site, workspaceId, userId });
     return {
         ...owner,
         email,
@@ -105,9 +115,12 @@ export async function settle(world: World): Promise<Settled> {
             invitation_id: invitation?.invitationId ?? '',
             token,
             workspace,
-            ...(await contribute(world, { workspaceId, userId })),
+            ...contributed,
+            domain: contributed.site,
+            claim_id: claimed.claimId,
         },
         links,
+        stop: await beginRemoval(world, { site: contributed.site, workspaceId: workspace, by: workspaceId }),
         secrets: [
             email,
             userId,
@@ -119,6 +132,8 @@ export async function settle(world: World): Promise<Settled> {
             colleagueEmail,
             guest.address,
             workspace,
+            claimed.claimId,
+            claimed.token,
         ],
     };
 }
@@ -127,6 +142,33 @@ export async function settle(world: World): Promise<Settled> {
 async function otherSession({ app }: World, userId: string): Promise<string> {
     const token = await beginSession(app.db, { userId, browser: 'Mozilla/5.0 (iPhone) Safari/604.1', address: '198.51.100.7' });
     return (await findSignedIn(app.db, token))?.sessionId ?? '';
+}
+
+/** Makes another workspace a maintainer of a site that is about to be removed; resolves with the token that stops that. */
+async function beginRemoval(world: World, { site, workspaceId, by }: { site: string; workspaceId: string; by: string }): Promise<string> {
+    const { db, secrets } = world.app;
+    const registrable = registrableDomain(site) ?? '';
+    const removalId = newId('rmv');
+    await addMaintainer(db, registrable, workspaceId);
+    await db.raw(
+        `update maintainers set removal_id = ?, removal_by = ?, removal_at = app_now() + interval '1 day'
+         where registrable = ? and workspace_id = ?`,
+        [removalId, by, registrable, workspaceId],
+    );
+    return stopToken(secrets, removalId);
+}
+
+/** A proved claim of a workspace on a domain, and an open one on another. */
+async function claim({ app: { db } }: World, { domain, workspaceId, userId }: { domain: string; workspaceId: string; userId: string }) {
+    const order = { workspaceId, accountId: userId, by: { actor: 'system' as const } };
+    const [proven] = [
+        await createClaim(db, { ...order, registrable: domain }),
+        await createClaim(db, { ...order, registrable: `open-${domain}` }),
+    ];
+    if (!proven.ok) throw new Error('a first claim is within the bounds');
+    await db.raw("update claims set status = 'proven', method = 'dns', proven_at = app_now() where id = ?", [proven.claim.claimId]);
+    await makeOwner(db, domain, workspaceId);
+    return proven.claim;
 }
 
 /** A site with two versions that a workspace maintains, and a request for a schema of another one. */

@@ -1,5 +1,8 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { beginSession } from '../../../shared/store/accounts/user-sessions.ts';
+import { eventually } from '../../support/eventually.ts';
 import type { World } from '../../support/world.ts';
+import type { MailServer } from './mail-server.ts';
 
 /** What a browser without scripts sees. */
 export interface PageAnswer {
@@ -102,12 +105,38 @@ export function freshAddress(): string {
     return `ada${addresses}@pages.example`;
 }
 
-/** Signs up as a new person would. */
+/**
+ * Signs up as a new person would. With a mail server an account begins with its mailed link: here it has a session before, like accounts
+ * of a time without one.
+ */
 export async function signUp(world: World, email = freshAddress(), options: Parameters<typeof visitor>[1] = {}): Promise<Visitor> {
     const person = visitor(world, options);
     const { status, html } = await person.send('/signup', { email, password: PASSWORD }, { from: '/signup' });
-    if (status !== 303) throw new Error(`signing up ended with ${status}: ${html}`);
+    if (status === 200 && world.app.config.mail.smtpUrl !== undefined) await signInEarly(world, person, email);
+    else if (status !== 303) throw new Error(`signing up ended with ${status}: ${html}`);
     return person;
+}
+
+/** Signs up where mails are sent, and opens the link in the same browser. */
+export async function signUpByMail(
+    world: World,
+    mail: MailServer,
+    { email = freshAddress(), invite = '', ...options }: Parameters<typeof visitor>[1] & { email?: string; invite?: string } = {},
+): Promise<Visitor & { email: string }> {
+    const person = visitor(world, options);
+    const { status, html } = await person.send('/signup', { email, password: PASSWORD, invite }, { from: '/signup' });
+    if (status !== 200) throw new Error(`signing up ended with ${status}: ${html}`);
+    const { to } = await person.get((await mail.letterTo(email)).link ?? '');
+    if (to !== '/dashboard') throw new Error(`the mailed link led to ${to}`);
+    return { ...person, email };
+}
+
+async function signInEarly({ app }: World, person: Visitor, email: string): Promise<void> {
+    const find = async () => (await app.db.raw<{ rows: { id: string }[] }>('select id from users where email = ?', [email])).rows[0]?.id;
+    await eventually(find, (userId) => userId !== undefined, 5000);
+    const session = { userId: (await find()) ?? '', browser: 'Mozilla/5.0 (X11; Linux x86_64) Firefox/150.0', address: '127.0.0.1' };
+    const token = await beginSession(app.db, session);
+    person.cookies.set('routebook_session', token);
 }
 
 /** The value of a hidden field, as it stands in a page. */

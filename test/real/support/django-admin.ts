@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { type RealServer, startServer } from './real-server.ts';
 
 /** What Debian's package `python3-django` installs. */
-export const DJANGO_FILES = ['/usr/bin/python3', '/usr/lib/python3/dist-packages/django/contrib/admin/__init__.py'];
-export const DJANGO_PACKAGES = 'python3-django';
 
 export const OPERATOR = { username: 'ada', password: 'open & shut 1' };
 /** Somebody who may log in nowhere. */

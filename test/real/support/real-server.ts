@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
-import { hasExited, spawnKept } from '../../../shared/embedded-postgres/kept-process.ts';
+import { hasExited, spawnKept } from '../../../shared/platform/embedded-postgres/kept-process.ts';
 import { freePort } from '../../support/free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { type RealServer, startServer } from './real-server.ts';
 
 /** What Debian's packages `shaarli` and `php-cli` install. */
-export const SHAARLI_FILES = ['/usr/bin/php', '/usr/share/shaarli/index.php'];
-export const SHAARLI_PACKAGES = 'php-cli php-cgi shaarli';
 
 export const OWNER = { login: 'ada', password: 'open & shut' };
 /** Bookmarks on a page. */

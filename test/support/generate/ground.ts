@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
-import { createClaim } from '../../../shared/store/claims.ts';
-import * as keys from '../../../shared/store/keys.ts';
-import * as sites from '../../../shared/store/sites.ts';
+import * as keys from '../../../shared/store/accounts/api-keys.ts';
+import { createClaim } from '../../../shared/store/registry/claims.ts';
+import * as sites from '../../../shared/store/registry/sites.ts';
 import { join, type Person } from '../people.ts';
 import { dataOf, INTENT, makeOwner } from '../routes.ts';
 import { anEndpoint, aPackage } from '../schemas.ts';
@@ -54,6 +54,7 @@ export async function openGround(topology?: Topology): Promise<Ground> {
             egressHosts: new Map([...SHOP_HOSTS, ...oddHosts.map((name): [string, string[]] => [name, ['127.0.0.1']])]),
             // Like the limits of the accounts: who sends as fast as it can would be told of the traffic, and not of the request.
             browsedPerSecond: 10_000_000,
+            trustProxy: 1,
         },
     });
     const wide = () => join(world, { plan: 'enterprise', overrides: WIDE });
@@ -156,7 +157,7 @@ export async function openGround(topology?: Topology): Promise<Ground> {
 /** A claim that is proven, and one that can be deleted again and again; of those made later none counts as open. */
 async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Person): Promise<{ proven: string; open: string }> {
     const made = async () => {
-        const created = await createClaim(db, { registrable: 'claimed.test', workspaceId, accountId: userId });
+        const created = await createClaim(db, { registrable: 'claimed.test', workspaceId, accountId: userId, by: { actor: 'system' } });
         if (!created.ok) throw new Error('the account has too many claims');
         return created.claim.claimId;
     };

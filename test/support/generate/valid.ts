@@ -32,6 +32,8 @@ export function validRequest(operation: Operation, ground: Ground, random: Rando
         draft.headers['authorization'] = `Bearer ${ground.keys.good}`;
     else if (!plain && random.chance(0.5)) draft.headers['authorization'] = `Bearer ${ground.keys.good}`;
     if (!plain && random.chance(0.3)) draft.headers['x-request-id'] = random.pick(['trace-7', 'no good id!', 'x'.repeat(64)]);
+    // An address may report 60 times a minute: each request comes from another one.
+    if (operation.id === 'postKeyReport') draft.headers['x-forwarded-for'] = `198.18.${random.int(0, 255)}.${random.int(1, 254)}`;
     if (operation.body === undefined) return draft;
     draft.headers['content-type'] = random.pick(['application/json', 'application/json; charset=utf-8', 'Application/JSON']);
     draft.body = bodyOf(operation, ground, random, plain);

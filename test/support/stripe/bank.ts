@@ -1,4 +1,4 @@
-import { newId } from '../../../shared/domain/ids.ts';
+import { newId } from '../../../shared/domain/text/ids.ts';
 import {
     addMonths,
     type Charge,
@@ -126,7 +126,7 @@ export function openBank({ base, now, emit }: BankOptions) {
         return [credit, wholePeriod(price, now(), addMonths(now(), 1))];
     }
 
-    function beginAnew(subscription: Subscription, price: PriceId): void {
+    function beginFresh(subscription: Subscription, price: PriceId): void {
         Object.assign(subscription, { price, anchor: now(), months: 1, start: now(), end: addMonths(now(), 1), pending: null });
     }
 
@@ -196,7 +196,7 @@ export function openBank({ base, now, emit }: BankOptions) {
             const invoice = get(invoices, subscription.latestInvoice ?? '', 'invoice');
             if (invoice.status !== 'open' || !collect(invoice)) return;
             if (subscription.pending !== null) {
-                beginAnew(subscription, subscription.pending.price);
+                beginFresh(subscription, subscription.pending.price);
                 emit('customer.subscription.pending_update_applied', presentSubscription(subscription));
             }
             subscription.status = 'active';
@@ -226,7 +226,7 @@ export function openBank({ base, now, emit }: BankOptions) {
                 return;
             }
             const invoice = invoiceFor(subscription, 'subscription_update', this.upgradeLines(subscription, price));
-            if (collect(invoice)) beginAnew(subscription, price);
+            if (collect(invoice)) beginFresh(subscription, price);
             else subscription.pending = { price, expiresAt: now() + 23 * 3600, invoice: invoice.id };
             tell('updated', subscription);
         },

@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+import { performance } from 'node:perf_hooks';
+import type { Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { answerRaw } from './answer-raw.ts';
+import { contractPaths } from './contract-paths.ts';
+import type { Check } from './gate.ts';
+import { isFetch } from './is-fetch.ts';
+import { rejectionCounter } from './rejection-counter.ts';
+import { createBucket } from './token-bucket.ts';
+
+/** The most browsing requests at the same time. More would only delay each other and every fetch. */
+const MAX_CONCURRENT = 256;
+/** Fetches have priority for this long after the last one came. */
+const FETCHES_MS = 1000;
+/** The share of its time that the process may work before browsing above the guaranteed rate is thinned out. */
+const BUSY = 0.6;
+const MEASURE_EVERY_MS = 50;
+/** How the admitted share of browsing above the guaranteed rate changes after a busy measurement, and after another one. */
+const DECREASE = 0.7;
+const INCREASE = 0.05;
+
+const WORDS = 'This process is busy, and fetches come first; read this again in a moment.';
+
+/**
+ * Gives fetches priority over browsing: up to a rate that is always admitted, and beyond it as long as the event loop has time to spare.
+ * Others get 503 SERVICE_UNAVAILABLE with Retry-After before anything is read. Browsing is reading what everybody may cache (contracts with
+ * `cacheSeconds`).
+ */
+export function browseThrottling(server: Server, app: App): Check {
+    const contractOf = contractPaths(server, ({ cacheSeconds }) => cacheSeconds !== undefined);
+    const admission = createAdmission(app.config.browsedPerSecond);
+    const countRejection = rejectionCounter(app, { code: 'SERVICE_UNAVAILABLE', message: 'browsing was refused: fetches need the time' });
+    let lastFetch = Number.NEGATIVE_INFINITY;
+    /** Browsing requests in progress. A finished answer that is read slowly does not count. */
+    const inService = new Set<IncomingMessage>();
+    server.ext('onPreResponse', ({ raw: { req } }, h) => {
+        inService.delete(req);
+        return h.continue;
+    });
+
+    return (request, response, pass) => {
+        const contract = contractOf(request.method, request.url);
+        if (contract !== undefined) {
+            const isContested = performance.now() - lastFetch < FETCHES_MS;
+            if (inService.size >= MAX_CONCURRENT || !admission.admits(isContested)) {
+                countRejection(contract.method, contract.path);
+                const isOpen = contract.auth !== 'required';
+                return answerRaw(app, { request, response, isOpen }, new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 }));
+            }
+            inService.add(request);
+            response.once('close', () => inService.delete(request));
+        }
+        if (isFetch(request)) lastFetch = performance.now();
+        pass();
+    };
+}
+
+/** A bucket that fills at the guaranteed rate, then a share that follows the load of the event loop. */
+function createAdmission(guaranteedPerSecond: number): { admits(isContested: boolean): boolean } {
+    const bucket = createBucket(guaranteedPerSecond);
+    let share = 1;
+    let measured = performance.eventLoopUtilization();
+    let measuredAt = performance.now();
+
+    return {
+        admits(isContested) {
+            if (bucket.take()) return true;
+            const now = performance.now();
+            if (now - measuredAt >= MEASURE_EVERY_MS) measure(now);
+            return !isContested || Math.random() < share;
+        },
+    };
+
+    function measure(now: number): void {
+        const utilization = performance.eventLoopUtilization();
+        const busy = performance.eventLoopUtilization(utilization, measured).utilization;
+        measured = utilization;
+        measuredAt = now;
+        share = busy > BUSY ? share * DECREASE : Math.min(1, share + INCREASE);
+    }
+}

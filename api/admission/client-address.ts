@@ -1,0 +1,55 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * The client's address. `X-Forwarded-For` counts only for as many entries as we have proxies (`hops`): we take the entry that the outermost
+ * proxy added. With too few entries or an invalid one, we take the peer's address.
+ */
+export function clientAddress(request: IncomingMessage, hops: number): string {
+    const peer = plain(request.socket.remoteAddress ?? '') ?? '0.0.0.0';
+    if (hops === 0) return peer;
+    const forwarded = (request.headers['x-forwarded-for'] ?? '').toString().split(',');
+    const claimed = forwarded[forwarded.length - hops];
+    return (claimed === undefined ? undefined : plain(claimed.trim())) ?? peer;
+}
+
+/** The peer of a connection, as limits count it: the proxy, where one stands in front. */
+export function peerIdentity(socket: Socket): string {
+    return limitIdentity(plain(socket.remoteAddress ?? '') ?? '0.0.0.0');
+}
+
+/** The client that limits count: an IPv4 address, or the /64 of an IPv6 address, which one household gets. */
+export function limitIdentity(address: string): string {
+    const parsed = ipaddr.parse(address);
+    if (parsed.kind() === 'ipv4') return parsed.toString();
+    return `${parsed
+        .toByteArray()
+        .slice(0, 8)
+        .map((byte) => byte.toString(16).padStart(2, '0'))
+        .join('')}/64`;
+}
+
+/** The network that limits count: the /24 of an IPv4 address, or the /48 of an IPv6 address. */
+export function networkOf(address: string): string {
+    const parsed = ipaddr.parse(address);
+    return parsed
+        .toByteArray()
+        .slice(0, parsed.kind() === 'ipv4' ? 3 : 6)
+        .join('.');
+}
+
+/** A cache by the written form: every request of a connection has the same address. */
+const read = new LRUCache<string, { address: string | undefined }>({ max: 1000 });
+
+function plain(text: string): string | undefined {
+    const known = read.get(text);
+    if (known !== undefined) return known.address;
+    const address = ipaddr.isValid(text) ? ipaddr.process(text).toString() : undefined;
+    if (text.length <= LONGEST_ADDRESS) read.set(text, { address });
+    return address;
+}
+
+/** An IPv6 address with an IPv4 tail and a zone. */
+const LONGEST_ADDRESS = 64;

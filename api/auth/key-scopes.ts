@@ -1,0 +1,87 @@
+import type { AnyContract } from '../../shared/contracts/contract.ts';
+import type { Lack, RouteScope } from '../../shared/domain/accounts/scopes.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
+import type { Endpoint } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Role } from '../../shared/store/accounts/workspaces.ts';
+
+/** The upper limit of each role, whatever the scopes of its keys allow. */
+const SCOPES_OF_ROLES: Readonly<Record<Role, readonly RouteScope[]>> = {
+    owner: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
+    admin: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
+    member: ['fetch', 'catalog', 'jobs', 'publish'],
+    billing: [],
+};
+
+/** Whether a role can ever have a scope. */
+export function mayRole(role: Role, scope: RouteScope): boolean {
+    return SCOPES_OF_ROLES[role].includes(scope);
+}
+
+/** Checks what needs no body: the client's address and the route. @throws Refusal FORBIDDEN */
+export function judgeRoute(contract: AnyContract, { scopes, role, workspaceName }: Caller, address: string): void {
+    if (!scopes.allowsAddress(address)) throw lacks({ part: 'ip_allow', needs: address });
+    const { scope } = contract;
+    if (scope === 'none') return;
+    if (!scopes.listed.routes.includes(scope)) throw lacks({ part: 'routes', needs: scope });
+    if (!mayRole(role, scope)) {
+        throw new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
+    }
+}
+
+/** Where requests name their site: the site itself, or the domain that it belongs to. */
+interface Named {
+    params: unknown;
+    body: unknown;
+}
+
+/** Checks the site and the endpoint that a call names. The route itself checks invalid names. @throws Refusal FORBIDDEN */
+export function judgeTarget({ scope, actsOnDomain }: AnyContract, { scopes: { listed } }: Caller, named: Named): void {
+    if (scope === 'none' || (listed.sites === null && listed.endpoints === null)) return;
+    const { site: written, domain, endpoint } = { ...fieldsOf(named.body), ...fieldsOf(named.params) };
+    const name = typeof (written ?? domain) === 'string' ? normaliseSite(String(written ?? domain)) : undefined;
+    // Actions on a whole domain need the domain itself in the scope.
+    if (name?.ok === true) judgeSite(listed.sites, actsOnDomain === true ? name.registrable : name.site);
+    if (scope === 'fetch' && typeof endpoint === 'string') judgeEndpoint(listed.endpoints, endpoint);
+}
+
+/** Checks a normalised site. @throws Refusal FORBIDDEN */
+export function judgeSite(sites: readonly string[] | null, site: string): void {
+    if (sites !== null && !sites.includes(site)) throw lacks({ part: 'sites', needs: site });
+}
+
+function judgeEndpoint(endpoints: readonly string[] | null, name: string): void {
+    if (endpoints !== null && !endpoints.includes(name)) throw lacks({ part: 'endpoints', needs: name });
+}
+
+function fieldsOf(value: unknown): { site?: unknown; domain?: unknown; endpoint?: unknown } {
+    return typeof value === 'object' && value !== null ? value : {};
+}
+
+/**
+ * Judges what an endpoint does. Its author says what it does: without the scope `write`, a method that usually writes is believed to
+ * read only where it was verified in this version, or somebody speaks for the site.
+ * @throws Refusal FORBIDDEN
+ */
+export function judgeEffect({ scopes: { listed } }: Caller, { effect, method }: Endpoint, isTrusted: boolean): void {
+    const believed = isDoubtful({ effect, method }) && !isTrusted ? 'write' : effect;
+    if (listed.effects.includes(believed)) return;
+    if (effect === believed) throw lacks({ part: 'effects', needs: believed });
+    throw lacks({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
+}
+
+/** Whether any effect exceeds the scopes of the key. */
+export function isEffectBound({ scopes: { listed } }: Caller): boolean {
+    return listed.effects.length < 2;
+}
+
+/** The 403 that names the missing scope. */
+export function lacks({ part, needs }: Lack, why = ''): Refusal {
+    const message =
+        part === 'ip_allow'
+            ? `This key may not be used from ${needs} (scope ip_allow).`
+            : `This key lacks the scope ${needs} (${part}).${why === '' ? '' : ` ${why}`}`;
+    return new Refusal('FORBIDDEN', message, { details: [{ path: '', code: 'SCOPE_MISSING', message: `${part}: ${needs}` }] });
+}

@@ -1,0 +1,131 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Request, ResponseObject, Server } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { isWebToken, newWebToken } from '../../shared/domain/accounts/web-token.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { findSignedIn, SESSION_DAYS, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+
+declare module '@hapi/hapi' {
+    interface RequestApplicationState {
+        /** Who is signed in; only pages look at it, the routes of the API ignore cookies. */
+        signedIn: SignedIn | undefined;
+        /** The visit's secret that the answer must set. */
+        newVisit: string | undefined;
+    }
+    interface RouteOptionsApp {
+        /** The route is a page: it reads cookies. */
+        isPage?: boolean;
+    }
+}
+
+const SESSION_SECONDS = SESSION_DAYS * 86_400;
+/** The longest lifetime that browsers give a cookie. */
+const BROWSER_SECONDS = 400 * 86_400;
+
+/** Finds the signed-in user by the cookie, for pages only. */
+export function session(server: Server, app: App): void {
+    server.ext('onPreAuth', async (request, h) => {
+        if (request.route.settings.app?.isPage !== true) return h.continue;
+        request.app.signedIn = await whoIsSignedIn(app, request);
+        return h.continue;
+    });
+    server.ext('onPreResponse', (request, h) => {
+        const { response } = request;
+        if (request.app.newVisit !== undefined && !('isBoom' in response)) {
+            response.header('set-cookie', cookie(app, 'visit', request.app.newVisit, SESSION_SECONDS), { append: true });
+        }
+        return h.continue;
+    });
+}
+
+/** Reads the signed-in user again: a form may have waited in a queue. */
+export async function whoIsSignedIn(app: App, request: Request): Promise<SignedIn | undefined> {
+    const token = cookieOf(app, request, 'session');
+    return token === undefined ? undefined : findSignedIn(app.db, token, request.app.clientAddress);
+}
+
+/** Sets the session cookie. */
+export function signIn(app: App, response: ResponseObject, token: string): void {
+    response.header('set-cookie', cookie(app, 'session', token, SESSION_SECONDS), { append: true });
+}
+
+/** A permanent cookie that identifies this browser, so that a sign-in from a new browser triggers a mail. */
+export function browserTokenOf(app: App, request: Request): string | undefined {
+    return cookieOf(app, request, 'browser');
+}
+
+/** Sets the browser cookie. */
+export function nameBrowser(app: App, response: ResponseObject, token: string): void {
+    response.header('set-cookie', cookie(app, 'browser', token, BROWSER_SECONDS), { append: true });
+}
+
+/** Clears the session cookie. */
+export function signOut(app: App, response: ResponseObject): void {
+    response.header('set-cookie', cookie(app, 'session', '', 0), { append: true });
+}
+
+/**
+ * The CSRF token of a form: an HMAC of the session's secret, or of the visit's secret before sign-in. A fresh mask hides it from attacks on
+ * compression (BREACH).
+ */
+export function formToken(app: App, request: Request): string {
+    const secret = cookieOf(app, request, 'session') ?? cookieOf(app, request, 'visit') ?? beginVisit(request);
+    const mask = randomBytes(TAG_BYTES);
+    return Buffer.concat([mask, xor(mask, tagOf(secret))]).toString('base64url');
+}
+
+/** Rejects a form that does not come from our page in this browser. @throws Refusal FORBIDDEN */
+export function requireOwnForm(app: App, request: Request, token: string | undefined): void {
+    const site = request.raw.req.headers['sec-fetch-site'];
+    const isForeign = site === 'cross-site' || site === 'same-site';
+    const given = Buffer.from(token ?? '', 'base64url');
+    const [mask, masked] = [given.subarray(0, TAG_BYTES), given.subarray(TAG_BYTES)];
+    // Accepts a form that another tab showed before the sign-in.
+    const secrets = [cookieOf(app, request, 'session'), cookieOf(app, request, 'visit')].filter((secret) => secret !== undefined);
+    const isOurs = masked.length === TAG_BYTES && secrets.some((secret) => timingSafeEqual(xor(mask, masked), tagOf(secret)));
+    if (isForeign || !isOurs) {
+        throw new Refusal('FORBIDDEN', 'This form is out of date: go back, reload the page and send it again.');
+    }
+}
+
+const TAG_BYTES = 16;
+
+function tagOf(secret: string): Buffer {
+    return createHmac('sha256', secret).update('form').digest().subarray(0, TAG_BYTES);
+}
+
+function xor(mask: Buffer, bytes: Buffer): Buffer {
+    return Buffer.from(bytes.map((byte, index) => byte ^ (mask[index] ?? 0)));
+}
+
+function beginVisit(request: Request): string {
+    request.app.newVisit ??= newWebToken();
+    return request.app.newVisit;
+}
+
+type CookieName = 'session' | 'visit' | 'browser';
+
+/** With https the name has the `__Host-` prefix: browsers then accept the cookie from this host only. */
+function nameOf(app: App, name: CookieName): string {
+    return isSecure(app) ? `__Host-routebook_${name}` : `routebook_${name}`;
+}
+
+function isSecure(app: App): boolean {
+    return app.publicUrl().startsWith('https:');
+}
+
+function cookie(app: App, name: CookieName, value: string, seconds: number): string {
+    return `${nameOf(app, name)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${isSecure(app) ? '; Secure' : ''}`;
+}
+
+/** The parsed Cookie header. hapi does not parse it for unknown paths. */
+export function cookiesOf(request: Request): Readonly<Record<string, unknown>> {
+    const state: Readonly<Record<string, unknown>> | null = request.state;
+    return state ?? {};
+}
+
+/** A well-formed cookie of ours; duplicates count as absent. */
+function cookieOf(app: App, request: Request, name: CookieName): string | undefined {
+    const value: unknown = cookiesOf(request)[nameOf(app, name)];
+    return typeof value === 'string' && isWebToken(value) ? value : undefined;
+}

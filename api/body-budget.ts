@@ -1,0 +1,159 @@
+import type { Request } from '@hapi/hapi';
+import { BODY_BYTES } from '../shared/contracts/contract.ts';
+import { Refusal } from '../shared/refusals.ts';
+import { networkOf } from './admission/client-address.ts';
+import { goneSignal } from './gone-signal.ts';
+
+/** The sender of a body. */
+export interface Sender {
+    /** The network that it comes from. */
+    network: string;
+    /** The account, or another name for the sender. */
+    owner: string;
+    /** On Free: one person may have many such accounts. */
+    isFree: boolean;
+}
+
+/** The reservation of one body, while it arrives and while it is kept. */
+export interface BodyReservation {
+    /** Adds bytes that arrived. Over the limit, the budget drops a body, maybe this one. */
+    came(bytes: number): void;
+    /** The body is complete and waits in a queue. */
+    whole(): void;
+    /** Ends the reservation. */
+    leave(): void;
+}
+
+/** The memory budget of one process for request bodies. */
+export interface BodyBudget {
+    /**
+     * @param giveUp called once, where the budget drops this body
+     */
+    enter(sender: Sender, giveUp: () => void): BodyReservation;
+    held(): number;
+}
+
+const MIB = 1024 * 1024;
+
+/** 32 packages of the largest size. */
+const MOST = 128 * MIB;
+
+/** A body that receives less than this within STALLED_MS has stalled. */
+const PROGRESS_BYTES = 32 * 1024;
+const STALLED_MS = 1000;
+
+interface Entry extends Sender {
+    bytes: number;
+    /** The bytes at the last progress, and its time. */
+    marked: number;
+    progressAt: number;
+    isWhole: boolean;
+    giveUp(): void;
+}
+
+/**
+ * Counts the bytes that arrived, not the Content-Length. Over the limit, it drops bodies: first the longest stalled one, then the youngest
+ * of the largest sender in the largest network. Free accounts can use only half of the budget.
+ * @param most bytes
+ */
+export function createBodyBudget({ most = MOST, now = () => performance.now() }: { most?: number; now?: () => number } = {}): BodyBudget {
+    const entries = new Set<Entry>();
+    let total = 0;
+    let free = 0;
+
+    function add(entry: Entry, bytes: number): void {
+        entry.bytes += bytes;
+        total += bytes;
+        if (entry.isFree) free += bytes;
+    }
+
+    function remove(entry: Entry): boolean {
+        if (!entries.delete(entry)) return false;
+        add(entry, -entry.bytes);
+        return true;
+    }
+
+    function makeRoom(): void {
+        while (total > most) {
+            const entry = pick();
+            if (entry === undefined || !remove(entry)) return;
+            entry.giveUp();
+        }
+    }
+
+    function pick(): Entry | undefined {
+        const all = [...entries];
+        const candidates = free > most / 2 ? all.filter(({ isFree }) => isFree) : all;
+        const before = now() - STALLED_MS;
+        const stalled = candidates.filter(({ isWhole, progressAt }) => !isWhole && progressAt <= before);
+        if (stalled.length > 0) return stalled.reduce((first, one) => (one.progressAt < first.progressAt ? one : first));
+        return heaviest(heaviest(candidates, 'network'), 'owner').at(-1);
+    }
+
+    return {
+        enter(sender, giveUp) {
+            const entry: Entry = { ...sender, bytes: 0, marked: 0, progressAt: now(), isWhole: false, giveUp };
+            entries.add(entry);
+            return {
+                came(bytes) {
+                    if (!entries.has(entry)) return;
+                    add(entry, bytes);
+                    if (entry.bytes - entry.marked >= PROGRESS_BYTES) {
+                        entry.marked = entry.bytes;
+                        entry.progressAt = now();
+                    }
+                    makeRoom();
+                },
+                whole() {
+                    entry.isWhole = true;
+                },
+                leave: () => void remove(entry),
+            };
+        },
+        held: () => total,
+    };
+}
+
+/** The entries of the name that holds the most bytes. */
+function heaviest(entries: readonly Entry[], by: 'network' | 'owner'): readonly Entry[] {
+    let most: readonly Entry[] = [];
+    let bytes = -1;
+    for (const group of Map.groupBy(entries, (entry) => entry[by]).values()) {
+        const sum = group.reduce((all, one) => all + one.bytes, 0);
+        if (sum > bytes) [most, bytes] = [group, sum];
+    }
+    return most;
+}
+
+/** The budget of this process. */
+const room = createBodyBudget();
+
+const NO_ROOM = 'So many large bodies are on their way to this process that there is no room for this one; send it again in a moment.';
+
+/**
+ * Reserves memory for the body of a request: for a package or a large form until it is answered, for any other until it was read.
+ * @param maxBytes the largest body of this route
+ * @param giveUp called where the budget drops a body that still arrives; a body that waits is taken out of its queue
+ */
+export function reserveBody(request: Request, maxBytes: number, giveUp: (refusal: Refusal) => void): BodyReservation {
+    const { caller, signedIn, clientAddress } = request.app;
+    const owner = caller?.accountId ?? signedIn?.userId ?? clientAddress;
+    const isFree = (caller?.plan ?? signedIn?.current?.plan ?? 'free') === 'free';
+    const waiting = new AbortController();
+    let isWhole = false;
+    const { came, whole, leave } = room.enter({ network: networkOf(clientAddress), owner, isFree }, () => {
+        if (isWhole) waiting.abort(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 }));
+        else giveUp(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1, headers: { connection: 'close' } }));
+    });
+    return {
+        came,
+        whole() {
+            if (maxBytes <= BODY_BYTES) return leave();
+            isWhole = true;
+            whole();
+            request.app.gone = AbortSignal.any([request.app.gone ?? goneSignal(request), waiting.signal]);
+            request.raw.res.once('close', leave);
+        },
+        leave,
+    };
+}

@@ -1,0 +1,41 @@
+import type { AuditEntry } from '../../../shared/contracts/audit.ts';
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+
+/** What the page of the audit says beside an act. */
+export function factsOf({ action, details }: Pick<AuditEntry, 'action' | 'details'>): string {
+    return (WORDS[action] ?? plainFacts)(details);
+}
+
+const WORDS: Readonly<Record<string, (details: JsonObject) => string>> = {
+    'claim.created': () => '',
+    'claim.proved': ({ method }) => (method === 'dns' ? 'in the DNS' : 'in the file'),
+    'claim.recheck_failed': ({ failures, reason }) => `failure ${failures} of 3 in a row; ${reason}`,
+    'claim.lost': ({ reason }) => `third failure in a row; ${reason}`,
+    'claim.deleted': ({ was_proven: wasProven }) => (wasProven === true ? 'it was verified' : 'it was not verified'),
+    'policy.changed': policyFacts,
+};
+
+/** What changed of a policy, in words. */
+export function policyFacts(changes: JsonObject): string {
+    const said = (name: string, words: (value: Json) => string) => {
+        const value = changes[name];
+        return value === undefined ? [] : [words(value)];
+    };
+    const list = (value: Json) => (Array.isArray(value) ? value.join(', ') : String(value));
+    return [
+        ...said('policy_of', () => "the operator's own policy"),
+        ...said('blocked', (value) => (value === true ? 'all calls are blocked' : 'calls are no longer blocked')),
+        ...said('writes', (value) => (value === true ? 'calls may change the site' : 'no calls that may change the site')),
+        ...said('blocked_paths_added', (value) => `blocks ${list(value)}`),
+        ...said('blocked_paths_removed', (value) => `no longer blocks ${list(value)}`),
+        ...said('requests_per_minute', (value) => (value === null ? 'no pace' : `${value} requests a minute`)),
+        ...said('hours', (value) => (value === null ? 'at all hours' : `only from ${value}`)),
+    ].join('; ');
+}
+
+function plainFacts(details: JsonObject): string {
+    return Object.entries(details)
+        .filter(([, value]) => value !== null)
+        .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+        .join(', ');
+}

@@ -1,0 +1,55 @@
+import type { ClaimChecked, ClaimEntry } from '../../../shared/contracts/claims.ts';
+import { memberCaller } from '../callers.ts';
+import { line, readFields } from '../fields.ts';
+import type { Notice } from '../notices.ts';
+import { type Answer, absent, type WorkspaceVisit } from '../page.ts';
+import { findClaimed } from './find-claimed.ts';
+import { listDomains, showDomain } from './show.ts';
+
+const AFTER_CHECK: Readonly<Record<ClaimChecked['status'], Notice>> = {
+    proven: 'claim-proved',
+    failed: 'claim-failed',
+    pending: 'claim-pending',
+};
+
+/** POST /dashboard/domains: says that a domain is the workspace's own, and goes on to how it is proved. */
+export async function startClaim(visit: WorkspaceVisit): Promise<Answer> {
+    const read = readFields(visit.fields, { domain: line({ most: 253 }) });
+    if (!read.ok) return listDomains(visit, read.problems['domain']);
+    const path = `/v1/sites/${encodeURIComponent(nameIn(read.values.domain))}/claims`;
+    const answer = await visit.ask({ method: 'POST', path, as: memberCaller(visit) });
+    if (!answer.ok) return listDomains(visit, answer.refused.message, answer.refused.retry_after);
+    const { domain } = answer.body['data'] as ClaimEntry;
+    return { to: `/dashboard/domains/${domain}`, notice: 'claim-made' };
+}
+
+/** People paste the address of a page as well. */
+function nameIn(text: string): string {
+    const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+    return url === null ? text : url.hostname;
+}
+
+/** POST …/claims/{claim_id}/check: has the proof looked up, which takes up to ten seconds. */
+export async function checkClaim(visit: WorkspaceVisit): Promise<Answer> {
+    const { domain, id, path } = await findClaim(visit);
+    const answer = await visit.ask({ method: 'POST', path: `${path}/check`, as: memberCaller(visit) });
+    if (!answer.ok) return showDomain(visit, id, answer.refused);
+    const { status } = answer.body['data'] as ClaimChecked;
+    return { to: `/dashboard/domains/${domain}`, notice: AFTER_CHECK[status] };
+}
+
+/** POST …/claims/{claim_id}/delete: ends a claim, a proved one too. */
+export async function deleteClaim(visit: WorkspaceVisit): Promise<Answer> {
+    const { domain, id, path, isLast } = await findClaim(visit);
+    const answer = await visit.ask({ method: 'DELETE', path, as: memberCaller(visit) });
+    if (!answer.ok) return showDomain(visit, id, answer.refused);
+    return { to: isLast ? '/dashboard/domains' : `/dashboard/domains/${domain}`, notice: 'claim-deleted' };
+}
+
+/** @throws Refusal NOT_FOUND */
+async function findClaim(visit: WorkspaceVisit): Promise<{ domain: string; id: string; path: string; isLast: boolean }> {
+    const { domain, claims } = await findClaimed(visit);
+    const id = visit.params['claim_id'] ?? '';
+    if (!claims.some((claim) => claim.claim_id === id)) throw absent();
+    return { domain, id, path: `/v1/sites/${domain}/claims/${id}`, isLast: claims.length === 1 };
+}

@@ -1,0 +1,57 @@
+import { changesOfPolicy } from '../../../shared/domain/site/policy-changes.ts';
+import { NO_POLICY } from '../../../shared/domain/site/site-policy.ts';
+import { isOwner } from '../../../shared/store/registry/claims.ts';
+import { readOperatorPolicy, readPolicy } from '../../../shared/store/registry/site-policies.ts';
+import { policyFacts } from '../audit/facts.ts';
+import { memberCaller } from '../callers.ts';
+import type { Problems } from '../fields.ts';
+import type { Answer, Shown, WorkspaceVisit } from '../page.ts';
+import { findClaimed } from './find-claimed.ts';
+import { orderOf, type PolicyFields, problemsOf, shownPolicy, typedPolicy } from './policy-fields.ts';
+
+/** Of this platform's time zones; with the one that is set, as it may be spelled. */
+const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+
+/** GET /dashboard/domains/{domain}/policy: what the owner allows. A claim that is not proved yet leads back to the claim. */
+export async function policyForm(visit: WorkspaceVisit): Promise<Answer> {
+    const { domain } = await findClaimed(visit);
+    if (!(await isOwnDomain(visit, domain))) return { to: `/dashboard/domains/${domain}` };
+    const policy = await readPolicy(visit.app.db, domain);
+    return form(visit, domain, { fields: shownPolicy(policy), problems: {} });
+}
+
+/** POST …/policy: sets it by the rules of the API, or shows what was typed with what is wrong with it. */
+export async function savePolicy(visit: WorkspaceVisit): Promise<Answer> {
+    const { domain } = await findClaimed(visit);
+    if (!(await isOwnDomain(visit, domain))) return { to: `/dashboard/domains/${domain}` };
+    const { body, rows } = orderOf(visit.fields);
+    const path = `/v1/sites/${domain}/policy`;
+    const answer = await visit.ask({ method: 'PUT', path, body, as: memberCaller(visit) });
+    if (answer.ok) return { to: `/dashboard/domains/${domain}/policy`, notice: 'policy-saved' };
+    return form(visit, domain, { fields: typedPolicy(visit.fields), problems: problemsOf(answer.refused, { domain, rows }) });
+}
+
+function isOwnDomain({ app, workspace }: WorkspaceVisit, domain: string): Promise<boolean> {
+    return isOwner(app.db, domain, workspace.workspaceId);
+}
+
+async function form(
+    { app }: WorkspaceVisit,
+    domain: string,
+    { fields, problems }: { fields: PolicyFields; problems: Problems },
+): Promise<Shown> {
+    const operators = changesOfPolicy(NO_POLICY, await readOperatorPolicy(app.db, domain));
+    const zones = ZONES.includes(fields.timezone) ? ZONES : [fields.timezone, ...ZONES];
+    return {
+        view: 'domains/policy',
+        title: `What ${domain} allows`,
+        status: Object.keys(problems).length === 0 ? 200 : 422,
+        model: {
+            domain,
+            operators: policyFacts(operators),
+            fields,
+            zones: zones.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+            problems,
+        },
+    };
+}

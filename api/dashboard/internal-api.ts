@@ -1,0 +1,62 @@
+import type { Request, RequestApplicationState } from '@hapi/hapi';
+import type { Detail } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { sameRequest } from '../plugins/observe.ts';
+import { readAnswer } from '../read-answer.ts';
+
+export interface ApiCall {
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+    path: string;
+    /** A value, or JSON as text. */
+    body?: object | string;
+    headers?: Readonly<Record<string, string>>;
+    /** Undefined: somebody without a key. */
+    as: Caller | undefined;
+}
+
+/** What the envelope of a refusal says. */
+export interface Told {
+    code: string;
+    message: string;
+    request_id: string;
+    retry_after?: number;
+    details?: Detail[];
+    upgrade_url?: string;
+}
+
+export type ApiAnswer = { headers: Readonly<Record<string, unknown>> } & (
+    | {
+          ok: true;
+          body: Readonly<Record<string, unknown>>;
+          /** The answer is large: `body` is the beginning of it. */
+          isCut: boolean;
+      }
+    | { ok: false; refused: Told }
+);
+
+/** A call of our own API within this process: its rules, limits, bill and log are those of every other call. */
+export type Ask = (call: ApiCall) => Promise<ApiAnswer>;
+
+/** Calls for the visitor behind a request of a page: from the same address, under the same request id, until the visitor is gone. */
+export function askFor(request: Request, gone: AbortSignal): Ask {
+    return async ({ method, path, body, headers = {}, as }) => {
+        const forwarded = request.raw.req.headers['x-forwarded-for'];
+        const { payload, headers: answered } = await request.server.inject({
+            method,
+            url: path,
+            remoteAddress: request.raw.req.socket.remoteAddress ?? '127.0.0.1',
+            headers: {
+                ...(typeof forwarded === 'string' ? { 'x-forwarded-for': forwarded } : {}),
+                ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+                ...sameRequest(request),
+                ...headers,
+            },
+            ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
+            // observe.ts adds the rest; nobody but us can make a request that has a caller from its beginning.
+            app: { caller: as, gone } as RequestApplicationState,
+        });
+        const { body: told, isCut } = readAnswer(payload);
+        const { error } = told as { error?: Told };
+        return error === undefined ? { ok: true, headers: answered, body: told, isCut } : { ok: false, headers: answered, refused: error };
+    };
+}

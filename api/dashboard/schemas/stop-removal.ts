@@ -1,0 +1,54 @@
+import { readStopToken } from '../../../shared/mail/news.ts';
+import { actorOfUser, type By } from '../../../shared/store/accounts/workspace-audit.ts';
+import { findRemoval, type Removal, removalOf, stopRemoval } from '../../../shared/store/registry/removals.ts';
+import type { Answer, Shown, Visit, WorkspaceVisit } from '../page.ts';
+import { findOwn } from './own-site.ts';
+import { showOwn } from './show.ts';
+
+/** GET /maintainers/stop: what the mailed link opens. It changes nothing: programs open links too. */
+export async function showStop(visit: Visit): Promise<Shown> {
+    const removal = await removalOfToken(visit, visit.query('token'));
+    if (removal === undefined) return over();
+    return { view: 'schemas/stop', title: 'Stop a removal', model: { removal, token: visit.query('token') } };
+}
+
+/** POST /maintainers/stop: stops the removal. The link went to the owners of the workspace alone, so it is proof enough. */
+export async function stopByLink(visit: Visit): Promise<Shown> {
+    const removal = await removalOfToken(visit, visit.fields.get('token'));
+    if (removal === undefined || !(await stopRemoval(visit.app.db, removal, byHolder(visit, removal)))) return over();
+    visit.hurryMail();
+    const { name, registrable } = removal;
+    return words('Removal stopped', `${name} still maintains ${registrable}. Its audit log shows who asked for the removal.`, 200);
+}
+
+/** POST …/maintainers/stop: the same on the page of the workspace that is being removed. */
+export async function stopOwnRemoval(visit: WorkspaceVisit): Promise<Answer> {
+    const { app, me, address, workspace } = visit;
+    const { site, registrable } = await findOwn(visit);
+    const removal = await removalOf(app.db, registrable, workspace.workspaceId);
+    const by = { actor: actorOfUser(me.userId), ip: address };
+    if (removal === undefined || !(await stopRemoval(app.db, removal, by)))
+        return showOwn(visit, { '': 'No removal of this workspace is pending.' }, 'maintainers');
+    visit.hurryMail();
+    return { to: `/dashboard/schemas/${site}`, notice: 'removal-stopped' };
+}
+
+async function removalOfToken({ app }: Visit, token = ''): Promise<Removal | undefined> {
+    const removalId = await readStopToken(app.secrets, token);
+    return removalId === undefined ? undefined : findRemoval(app.db, removalId);
+}
+
+/** The owner who is signed in; otherwise nobody knows which of the owners opened the link. */
+function byHolder({ me, address }: Visit, { workspaceId }: Removal): By {
+    const isMember = me?.workspaces.some((seat) => seat.workspaceId === workspaceId) ?? false;
+    return { actor: me !== undefined && isMember ? actorOfUser(me.userId) : 'system', ip: address };
+}
+
+function over(): Shown {
+    const message = 'There is nothing to stop: the removal was already stopped, withdrawn or completed.';
+    return words('This link no longer works', message, 410);
+}
+
+function words(title: string, message: string, status: number): Shown {
+    return { view: 'account/words', title, status, model: { title, message, link: '/dashboard/schemas', label: 'Go to your schemas' } };
+}

@@ -1,0 +1,42 @@
+import type { App } from '../../shared/app.ts';
+import type { FetchCall } from './fetch-call.ts';
+
+// Every grace and margin around the deadline of a fetch, in milliseconds. A worker may report until 200 ms after the deadline.
+
+/** A lease outlives the deadline, so that the slot of a process that died becomes free. */
+export const LEASE_GRACE_MS = 5000;
+/** A hold outlives the deadline, so that the last report can still be charged. */
+export const HOLD_GRACE_MS = 1000;
+/** The probe of an open circuit may report after its deadline. */
+export const PROBE_GRACE_MS = 1000;
+/** By this time hold, verdict and sweep of a fetch have ended, even if its process died. */
+export const AFTERMATH_MS = 3000;
+/** The latest answer after the deadline (docs/goals.md, R1). */
+export const LATE_MS = 250;
+/** A release may take at least this long. It decides how a write ended, and usually takes a few milliseconds. */
+export const VERDICT_MS = 300;
+
+/** When a fetch came and when it must be answered. */
+export interface Times {
+    /** When the handler began, by the monotonic clock. */
+    began: number;
+    /** When the handler began, in ms since the epoch. */
+    admittedAt: number;
+    /** When the request arrived, before its body was read and its key looked up; in ms since the epoch. */
+    arrivedAt: number;
+    /** In ms since the epoch. */
+    deadlineAt: number;
+}
+
+/** The caller's timeout counts from the arrival of the request. */
+export function timesOf({ app, body, startedAt }: FetchCall): Times {
+    const began = performance.now();
+    const admittedAt = Date.now();
+    const arrivedAt = admittedAt - Math.round(began - startedAt);
+    return { began, admittedAt, arrivedAt, deadlineAt: arrivedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs) };
+}
+
+/** The time reserved for the charge before the deadline; half of the remaining time at most. */
+export function chargeTime(app: App, deadlineAt: number): number {
+    return Math.round(Math.max(0, Math.min(app.credits.settlingMs() - LATE_MS, (deadlineAt - Date.now()) / 2)));
+}

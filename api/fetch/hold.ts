@@ -1,0 +1,74 @@
+import { planAbove } from '../../shared/domain/accounts/plans.ts';
+import { counted } from '../../shared/domain/text/counted.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { HoldOrder, HoldVerdict, ReachedCap } from '../../shared/store/credits/credits.ts';
+import { type Admitted, admitFresh } from './admit.ts';
+import { HOLD_GRACE_MS } from './deadlines.ts';
+import type { FetchCall } from './fetch-call.ts';
+
+export type Hold = HoldVerdict & { ok: true };
+
+/** The most look-ups of a site that changes before the hold. */
+const MAX_LOOKS = 3;
+
+/**
+ * Holds the highest possible cost. Where the site has changed since its look-up, looks it up again and holds by the new state.
+ * @throws Refusal INSUFFICIENT_CREDITS, SPENDING_LIMIT, or a refusal by the changed site
+ */
+export async function holdCredits(call: FetchCall, admitted: Admitted, deadlineAt: number): Promise<{ admitted: Admitted; hold: Hold }> {
+    for (let look = 1; ; look++) {
+        const hold = await call.app.credits.hold(holdOrder(call, admitted, { deadlineAt, isChecked: look < MAX_LOOKS }));
+        if (hold.ok) return { admitted, hold };
+        if (hold.reached !== undefined) throw spendingLimit(hold.reached, admitted.price.unit);
+        if (hold.isStale !== true) throw insufficientCredits(call, admitted.price.unit, hold.available);
+        const changed = await admitFresh(call);
+        if (!('values' in changed)) throw changed.found.refusal;
+        admitted = changed;
+    }
+}
+
+/**
+ * @param options.isChecked reject the hold where the site has changed since its look-up
+ */
+function holdOrder(
+    { caller, operation }: FetchCall,
+    { found, price }: Admitted,
+    { deadlineAt, isChecked }: { deadlineAt: number; isChecked: boolean },
+): HoldOrder {
+    const { accountId, userId, workspaceId, keyId, isCapped } = caller as Caller;
+    return {
+        operation,
+        accountId,
+        userId,
+        workspaceId,
+        keyId,
+        isCapped,
+        site: found.site,
+        endpoint: found.endpoint.name,
+        versionId: found.versionId,
+        effect: found.endpoint.effect,
+        unit: price.unit,
+        maxUnits: price.maxUnits,
+        expiresInMs: deadlineAt - Date.now() + HOLD_GRACE_MS,
+        ...(isChecked ? { siteState: { registrable: found.registrable, revision: found.revision } } : {}),
+    };
+}
+
+/** 403: credits are left, but a spending cap is reached. @param needed credits of one unit */
+function spendingLimit({ of, cap, spent, resetsAt }: ReachedCap, needed: number): Refusal {
+    const whose = of === 'key' ? 'This key' : 'This account';
+    const words = `${whose} may spend ${counted(cap, 'credit')} a day and has spent ${spent}; this call needs at least ${needed}.`;
+    return new Refusal('SPENDING_LIMIT', `${words} The cap resets at ${resetsAt.toISOString()}.`);
+}
+
+/** 402 with the next plan and a link to its checkout. @param needed credits of one unit */
+function insufficientCredits({ app, caller }: FetchCall, needed: number, available: number): Refusal {
+    const { plan, workspaceId } = caller as Caller;
+    const upgradeTo = planAbove(plan);
+    const words = `This call needs at least ${counted(needed, 'credit')}, and ${available} ${available === 1 ? 'is' : 'are'} left.`;
+    return new Refusal('INSUFFICIENT_CREDITS', words, {
+        upgradeTo,
+        upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
+    });
+}

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { PACKAGE_BYTES } from '../shared/contracts/contract.ts';
+import { checkPackage } from '../shared/domain/package/rules.ts';
+import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/site/egress-allow.ts';
+import type { PackageDocument } from '../shared/domain/types.ts';
+import type { Db } from '../shared/platform/db.ts';
+import { publishStarter, type StarterLoad } from '../shared/store/registry/schemas.ts';
+
+/** The packages that are shipped. */
+export const STARTER_FOLDER = fileURLToPath(new URL('../schemas', import.meta.url));
+
+const MOST_FILES = 1000;
+const SHOWN_PROBLEMS = 5;
+
+/** A file that cannot be loaded; the message names it and what to change. */
+export class LoadFault extends Error {
+    readonly code: 'NOT_FOUND' | 'INVALID_JSON' | 'PAYLOAD_TOO_LARGE' | 'SCHEMA_INVALID';
+
+    constructor(code: LoadFault['code'], message: string) {
+        super(message);
+        this.name = 'LoadFault';
+        this.code = code;
+    }
+}
+
+export type LoadedPackage = { site: string } & StarterLoad;
+
+/**
+ * Reads the packages of a folder, in the order of the names of its `.json` files, or of one file.
+ * @throws LoadFault where any of them cannot be published, before any is
+ */
+export function readPackages(path: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument[] {
+    return filesAt(path).map((file) => judged(parsed(file), basename(file), egressAllow));
+}
+
+/** @throws LoadFault where a package breaks the rules that hold for everybody */
+export function judged(document: unknown, name: string, egressAllow: readonly EgressAllowEntry[]): PackageDocument {
+    const checked = checkPackage(document, { isPortAllowed: (port: number) => isPortAllowed(egressAllow, port) });
+    if (checked.ok) return checked.document;
+    const shown = checked.problems.slice(0, SHOWN_PROBLEMS).map(({ path, code, message }) => `${path} ${code} ${message}`);
+    const rest = checked.problems.length - shown.length;
+    throw new LoadFault('SCHEMA_INVALID', `${name} breaks the rules: ${shown.join('; ')}${rest > 0 ? `; and ${rest} more` : ''}`);
+}
+
+/**
+ * Publishes packages for the workspace Routebook, unverified. Skips sites that others own or maintain.
+ * @param record told of each new version, in the transaction that publishes it
+ */
+export async function loadPackages(
+    db: Db,
+    documents: readonly PackageDocument[],
+    record: (trx: Db, site: string, version: number) => Promise<void> = async () => undefined,
+): Promise<LoadedPackage[]> {
+    const loaded: LoadedPackage[] = [];
+    for (const document of documents) {
+        const load = await db.transaction(async (trx) => {
+            const done = await publishStarter(trx, document);
+            if (done.outcome === 'published') await record(trx, document.site, done.version);
+            return done;
+        });
+        loaded.push({ site: document.site, ...load });
+    }
+    return loaded;
+}
+
+function filesAt(path: string): string[] {
+    const stats = readable(path, () => statSync(path));
+    if (stats.isFile()) return [path];
+    if (!stats.isDirectory()) throw new LoadFault('NOT_FOUND', `${path} is no file and no folder.`);
+    const names = readable(path, () => readdirSync(path))
+        .filter((name) => name.endsWith('.json'))
+        .sort();
+    if (names.length === 0) throw new LoadFault('NOT_FOUND', `The folder ${path} has no .json file.`);
+    if (names.length > MOST_FILES) {
+        throw new LoadFault('PAYLOAD_TOO_LARGE', `${path} has ${names.length} files, and at most ${MOST_FILES} are loaded at once.`);
+    }
+    return names.map((name) => join(path, name));
+}
+
+function parsed(file: string): unknown {
+    const { size } = readable(file, () => statSync(file));
+    if (size > PACKAGE_BYTES) {
+        throw new LoadFault('PAYLOAD_TOO_LARGE', `${file} has ${size} bytes, and a package has at most ${PACKAGE_BYTES}.`);
+    }
+    const text = readable(file, () => readFileSync(file, 'utf8'));
+    try {
+        return JSON.parse(text.replace(/^\ufeff/, ''));
+    } catch (error) {
+        if (error instanceof SyntaxError) throw new LoadFault('INVALID_JSON', `${file} is no well-formed JSON: ${error.message}`);
+        throw error;
+    }
+}
+
+function readable<T>(path: string, read: () => T): T {
+    try {
+        return read();
+    } catch (error) {
+        const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+        if (code === 'ENOENT') throw new LoadFault('NOT_FOUND', `There is no file or folder ${path}.`);
+        throw new LoadFault('NOT_FOUND', `${path} cannot be read (${code}).`);
+    }
+}

@@ -1,0 +1,78 @@
+import { data, listing, reading, writing } from './calls.ts';
+import type { Listing } from './listing.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type { ClaimChecked, ClaimDeleted, ClaimEntry, KeyReport, KeyReportEntry, SitePolicy } from './types.ts';
+
+/** Proving that a registrable domain is yours. */
+export class Claims {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** Begins a proof: the answer says what to publish, and where. */
+    create(domain: string, options?: CallOptions): Promise<ClaimEntry> {
+        // Sent twice, it makes two claims.
+        return data(this.#transport, { ...writing('POST', claimsPath(domain)), isRepeatable: false }, options);
+    }
+
+    /** Your workspace's claims on a domain, the oldest first. */
+    list(domain: string, query: { limit?: number } = {}, options?: CallOptions): Listing<ClaimEntry> {
+        return listing(this.#transport, claimsPath(domain), query, options);
+    }
+
+    /** Has the proof looked up now, which takes up to ten seconds; once a minute for each claim. */
+    check(domain: string, claimId: string, options?: CallOptions): Promise<ClaimChecked> {
+        return data(this.#transport, writing('POST', `${claimPath(domain, claimId)}/check`), options);
+    }
+
+    /** Takes a claim back, a proven one too. */
+    delete(domain: string, claimId: string, options?: CallOptions): Promise<ClaimDeleted> {
+        return data(this.#transport, writing('DELETE', claimPath(domain, claimId)), options);
+    }
+}
+
+/** What the proved owner of a domain allows there. */
+export class Policies {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    get(domain: string, options?: CallOptions): Promise<SitePolicy> {
+        return data(this.#transport, reading(policyPath(domain)), options);
+    }
+
+    /** Replaces what was there: what is left out is allowed again. */
+    set(domain: string, policy: Partial<SitePolicy>, options?: CallOptions): Promise<SitePolicy> {
+        return data(this.#transport, { ...writing('PUT', policyPath(domain)), body: policy }, options);
+    }
+}
+
+/** API keys that leaked. */
+export class Keys {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** Revokes every key of the report that is known, and mails its owner; the whole key is its own proof. */
+    report(report: KeyReport, options?: CallOptions): Promise<KeyReportEntry[]> {
+        return this.#transport.call({ ...writing('POST', '/v1/keys/report'), body: report }, options);
+    }
+}
+
+function claimsPath(domain: string): string {
+    return `/v1/sites/${encodeURIComponent(domain)}/claims`;
+}
+
+function claimPath(domain: string, claimId: string): string {
+    return `${claimsPath(domain)}/${encodeURIComponent(claimId)}`;
+}
+
+function policyPath(domain: string): string {
+    return `/v1/sites/${encodeURIComponent(domain)}/policy`;
+}

@@ -1,0 +1,110 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { readBlockedPath, readTimes, type Times } from '../../shared/domain/site/policy-order.ts';
+import { MOST_REQUESTS_PER_MINUTE } from '../../shared/domain/site/site-policy.ts';
+import type { BlockedPath } from '../client/index.ts';
+import type { PolicyOptions } from '../owners/change-policy.ts';
+import type { Run } from '../session.ts';
+import { examples, wholeNumber } from './options.ts';
+
+/** For whoever a site belongs to. Needs a key with the scope `maintain`. */
+export function addOwnerCommands(program: Command, run: Run): void {
+    program.commandsGroup('Your own domain:');
+    addClaim(program, run);
+    addPolicy(program, run);
+}
+
+const NEEDS_SCOPE = 'The key needs the scope maintain; "routebook whoami" shows what it has.';
+
+function addClaim(program: Command, run: Run): void {
+    const claim = program
+        .command('claim')
+        .description('prove that a domain is yours')
+        .addHelpText(
+            'after',
+            examples(
+                ['claim start shop.example', 'claim check shop.example', 'claim list shop.example'],
+                `The registrable domain is proved, with every host on it.\n${NEEDS_SCOPE}`,
+            ),
+        );
+    claim
+        .command('start')
+        .description('begin a proof, and see what to publish where')
+        .argument('<domain>')
+        .action((domain: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../owners/claim-domain.ts')).startClaim(session, domain)),
+        );
+    claim
+        .command('check')
+        .description('look for the proof now; once a minute')
+        .argument('<domain>')
+        .argument('[claim]', 'clm_…, where there are several')
+        .action((domain: string, claimId: string | undefined, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../owners/claim-domain.ts')).checkClaim(session, domain, claimId)),
+        );
+    claim
+        .command('list')
+        .description("list your workspace's claims on a domain")
+        .argument('<domain>')
+        .action((domain: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../owners/claim-domain.ts')).listClaims(session, domain)),
+        );
+    claim
+        .command('delete')
+        .description('take a claim back, a proven one too')
+        .argument('<domain>')
+        .argument('[claim]', 'clm_…, where there are several')
+        .action((domain: string, claimId: string | undefined, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../owners/claim-domain.ts')).deleteClaim(session, domain, claimId)),
+        );
+}
+
+function addPolicy(program: Command, run: Run): void {
+    program
+        .command('policy')
+        .description('show what you allow on your domain, or change what the options name')
+        .argument('<domain>')
+        .option('--block', 'nothing of the domain is called, looked up or published')
+        .option('--unblock', 'take that back')
+        .addOption(new Option('--writes <state>', 'whether calls may change the site').choices(['on', 'off']))
+        .option('--rpm <n>', 'requests a minute, all calls together, or none for no limit', readPace)
+        .option('--hours <from-to>', 'when calls are welcome, such as 22:00-06:00', readHours)
+        .option('--timezone <name>', 'of the hours, such as Europe/Berlin')
+        .option('--no-hours', 'calls are welcome at any time')
+        .option('--block-path <host/path>', 'nothing that begins like this is called; may be repeated', collectPaths)
+        .option('--unblock-path <host/path>', 'take that back; may be repeated', collectPaths)
+        .option('--clear', 'allow everything again')
+        .addHelpText(
+            'after',
+            examples(
+                [
+                    'policy shop.example',
+                    'policy shop.example --writes off --rpm 60',
+                    'policy shop.example --hours 22:00-06:00 --timezone Europe/Berlin',
+                    'policy shop.example --block-path www.shop.example/admin',
+                ],
+                `For the proved owner of the domain ("routebook claim"); it holds within a second.\nOf owner, operator and package the strictest holds.\n${NEEDS_SCOPE}`,
+            ),
+        )
+        .action((domain: string, options: PolicyOptions, command: Command) =>
+            run(command, async (session) => {
+                const { server: _server, json: _json, ...named } = options as PolicyOptions & { server?: string; json?: boolean };
+                return (await import('../owners/change-policy.ts')).policyOf(session, domain, named);
+            }),
+        );
+}
+
+function readPace(text: string): number | 'none' {
+    return text === 'none' ? text : wholeNumber(1, MOST_REQUESTS_PER_MINUTE)(text);
+}
+
+function readHours(text: string): Times {
+    const times = readTimes(text);
+    if (times !== undefined) return times;
+    throw new InvalidArgumentError('It is two different times of day, such as 22:00-06:00.');
+}
+
+function collectPaths(text: string, before: readonly BlockedPath[] = []): BlockedPath[] {
+    const path = readBlockedPath(text);
+    if (path !== undefined) return [...before, path];
+    throw new InvalidArgumentError('It is a host and the beginning of a path, such as www.shop.example/admin.');
+}

@@ -1,0 +1,15 @@
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+
+/** What of a document was not carried into the draft. */
+export interface NotCarried {
+    where: string;
+    why: string;
+    /** A whole operation, a part of one that was carried, or something of the document around them. */
+    scope: 'operation' | 'part' | 'document';
+}
+
+/** An operation that was read: the endpoint, and where it stands in the document. */
+export interface ReadOperation {
+    where: string;
+    endpoint: PackageEndpoint;
+}

@@ -1,0 +1,32 @@
+import { changePolicy, type PolicyOrder, policyRows } from '../../shared/domain/site/policy-order.ts';
+import type { SitePolicy } from '../client/index.ts';
+import { wrongUsage } from '../failures.ts';
+import type { Done, Session } from '../session.ts';
+import type { Paint } from '../terminal.ts';
+
+export interface PolicyOptions extends PolicyOrder {
+    clear?: true;
+}
+
+/** `routebook policy DOMAIN`: shows what the owner of a domain allows, or changes the parts that options name. */
+export async function policyOf({ client, terminal: { paint } }: Session, domain: string, options: PolicyOptions): Promise<Done> {
+    const { clear, ...order } = options;
+    const isChange = Object.keys(order).length > 0;
+    if (clear === true && isChange) throw wrongUsage('--clear allows everything again, and needs no other option');
+    if (order.block === true && order.unblock === true) throw wrongUsage('--block and --unblock contradict each other');
+    const api = client();
+    if (clear === true) return shown(domain, await api.policies.set(domain, {}), paint, true);
+    const before = await api.policies.get(domain);
+    if (!isChange) return shown(domain, before, paint, false);
+    const changed = changePolicy(before, order);
+    if (!changed.ok) throw wrongUsage(changed.problem);
+    return shown(domain, await api.policies.set(domain, changed.policy), paint, true);
+}
+
+function shown(domain: string, policy: SitePolicy, paint: Paint, isChanged: boolean): Done {
+    const rows = policyRows(policy).map(([name, value]) => `${paint('dim', name.padEnd(13))}  ${value}`);
+    return {
+        result: policy,
+        lines: [...(isChanged ? [`${paint('green', '✓')} the policy of ${paint('bold', domain)} is set`] : []), ...rows],
+    };
+}

@@ -1,0 +1,88 @@
+import type { ClaimEntry } from '../client/index.ts';
+import { CommandFault } from '../failures.ts';
+import type { Done, Session } from '../session.ts';
+import { table } from '../table.ts';
+
+/** `routebook claim start DOMAIN`: begins a proof, and says what to publish where. */
+export async function startClaim({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
+    const claim = await client().claims.create(domain);
+    const [dns, file] = claim.methods;
+    return {
+        result: claim,
+        lines: [
+            `${paint('green', '✓')} claim ${claim.claim_id} on ${paint('bold', claim.domain)} waits for its proof, until ${claim.expires_at}`,
+            '',
+            'Put one of these in place, and leave it there:',
+            `  ${paint('dim', 'DNS ')}  ${dns.dns}`,
+            `  ${paint('dim', 'file')}  ${file.url}`,
+            `        with the line ${claim.value}`,
+            '',
+            `Then run: routebook claim check ${claim.domain} ${claim.claim_id}`,
+        ],
+    };
+}
+
+/** `routebook claim list DOMAIN`: your workspace's claims on a domain, the oldest first. */
+export async function listClaims({ client, terminal: { paint } }: Session, domain: string): Promise<Done> {
+    const claims = await allClaims(client(), domain);
+    const result = { claims };
+    if (claims.length === 0) return { result, lines: [`No claims; "routebook claim start ${domain}" begins one.`] };
+    const rows = claims.map(({ claim_id, status, expires_at, value, reason }) => [claim_id, status, expires_at, value, reason]);
+    return { result, lines: table(['claim', 'status', 'expires', 'value', 'reason'], rows, paint) };
+}
+
+/** `routebook claim check DOMAIN [CLAIM]`: has the proof looked up now. Fails where it was not found. */
+export async function checkClaim({ client, terminal }: Session, domain: string, claimId: string | undefined): Promise<Done> {
+    const { paint } = terminal;
+    const api = client();
+    const claim = await oneClaim(api, domain, claimId);
+    const progress = terminal.progress(`looking for the proof of ${claim.domain}`);
+    const { status, reason } = await api.claims.check(domain, claim.claim_id).finally(() => progress.end());
+    const result = { claim_id: claim.claim_id, domain: claim.domain, status, reason };
+    if (status === 'proven') {
+        const lines = [
+            `${paint('green', '✓')} ${paint('bold', claim.domain)} is yours: your workspace is its owner and a maintainer`,
+            paint('dim', '  Leave the proof in place; it is looked up again every month.'),
+        ];
+        return { result, lines };
+    }
+    const head = status === 'pending' ? 'The lookup has not ended yet' : 'No proof was found';
+    return { result, lines: [`${paint('red', '✗')} ${head}${reason === null ? '' : `: ${reason}`}`], isFailure: true };
+}
+
+/** `routebook claim delete DOMAIN [CLAIM]`: takes a claim back. */
+export async function deleteClaim({ client, terminal: { paint } }: Session, domain: string, claimId: string | undefined): Promise<Done> {
+    const api = client();
+    const claim = await oneClaim(api, domain, claimId);
+    const result = await api.claims.delete(domain, claim.claim_id);
+    const lost = claim.status === 'proven' ? '; by this claim your workspace is no owner any more' : '';
+    return { result, lines: [`${paint('green', '✓')} claim ${claim.claim_id} on ${claim.domain} is deleted${lost}`] };
+}
+
+type Api = ReturnType<Session['client']>;
+
+/** The claim that was named, or the only one there is. @throws CommandFault */
+async function oneClaim(api: Api, domain: string, claimId: string | undefined): Promise<ClaimEntry> {
+    const claims = await allClaims(api, domain);
+    const begin = `"routebook claim start ${domain}" begins one`;
+    if (claimId !== undefined) {
+        const named = claims.find(({ claim_id }) => claim_id === claimId);
+        if (named !== undefined) return named;
+        const known = claims.length === 0 ? begin : `"routebook claim list ${domain}" shows yours`;
+        throw new CommandFault('CLAIM_NOT_FOUND', `Your workspace has no claim ${claimId} on ${domain}; it may have expired. ${known}.`);
+    }
+    const [first, second] = claims;
+    if (first === undefined) throw new CommandFault('CLAIM_NOT_FOUND', `Your workspace has no claim on ${domain}; ${begin}.`);
+    if (second === undefined) return first;
+    const lines = claims.map(({ claim_id, status }) => `  ${claim_id}  ${status}`);
+    throw new CommandFault('WRONG_USAGE', `Your workspace has ${claims.length} claims on ${domain}; name one of them.`, {
+        exitCode: 2,
+        lines,
+    });
+}
+
+async function allClaims(api: Api, domain: string): Promise<ClaimEntry[]> {
+    const claims: ClaimEntry[] = [];
+    for await (const claim of api.claims.list(domain, { limit: 100 })) claims.push(claim);
+    return claims;
+}

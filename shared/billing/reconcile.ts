@@ -1,0 +1,40 @@
+import type { App } from '../app.ts';
+import { UNPAID_DAYS } from '../domain/accounts/subscription.ts';
+import { forgetEvents } from '../store/billing/stripe-events.ts';
+import { findSubscription, isUnpaidFor, takeDue } from '../store/billing/subscriptions.ts';
+import { type Billing, billingOf } from './billing.ts';
+import { catchUp, endPlan, endSubscription, settleWorkspace } from './settle.ts';
+
+const AT_ONCE = 20;
+
+/**
+ * What happens to subscriptions without anybody asking: an invoice whose event was lost is found, a plan that nobody paid for since
+ * seven days after the billing date ends, and what we ended is cancelled at Stripe. Safe to run anywhere, at once.
+ */
+export async function keepSubscriptions(app: App): Promise<void> {
+    const billing = billingOf(app);
+    for (const workspaceId of await takeDue(app.db, AT_ONCE)) {
+        // Another process continues in a minute.
+        if (app.isDraining()) return;
+        try {
+            await keepOne(app, billing, workspaceId);
+        } catch (error) {
+            app.log.warn(
+                { part: 'billing', workspace: workspaceId, err: error },
+                'a subscription could not be looked at; it is tried again',
+            );
+        }
+    }
+    await forgetEvents(app.db);
+}
+
+async function keepOne(app: App, billing: Billing | undefined, workspaceId: string): Promise<void> {
+    const subscription = await findSubscription(app.db, workspaceId);
+    if (subscription === undefined) return;
+    const { subscriptionId, endedBy } = subscription;
+    if (billing !== undefined && endedBy !== undefined) return settleWorkspace(billing, workspaceId, subscriptionId);
+    if (billing !== undefined) await catchUp(billing, subscriptionId);
+    if (!(await isUnpaidFor(app.db, workspaceId, UNPAID_DAYS))) return;
+    if (billing === undefined) await endPlan(app, workspaceId, subscriptionId, 'unpaid');
+    else await endSubscription(billing, workspaceId, subscriptionId, 'unpaid');
+}

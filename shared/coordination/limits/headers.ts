@@ -1,0 +1,19 @@
+import type { WindowState } from './types.ts';
+
+/** `X-RateLimit-*` shows the tightest window, the draft's structured fields show all (docs/api.md, "Limits"). */
+export function limitHeaders(windows: readonly WindowState[]): Record<string, string> {
+    const tightest = tightestOf(windows);
+    if (tightest === undefined) return {};
+    return {
+        'RateLimit-Policy': windows.map(({ name, limit, seconds }) => `"${name}";q=${limit};w=${seconds}`).join(', '),
+        RateLimit: windows.map(({ name, remaining, resetsIn }) => `"${name}";r=${remaining};t=${resetsIn}`).join(', '),
+        'X-RateLimit-Limit': String(tightest.limit),
+        'X-RateLimit-Remaining': String(tightest.remaining),
+        'X-RateLimit-Reset': String(tightest.resetsIn),
+    };
+}
+
+/** The window with the fewest calls left; on a tie the one that resets last. */
+function tightestOf(windows: readonly WindowState[]): WindowState | undefined {
+    return windows.toSorted((a, b) => a.remaining - b.remaining || b.resetsIn - a.resetsIn)[0];
+}

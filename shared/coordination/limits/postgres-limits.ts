@@ -1,0 +1,87 @@
+import type { ConnectionLog } from '../../platform/connection-log.ts';
+import { openPool } from '../../platform/postgres-pool.ts';
+import { CIRCUIT } from '../figures.ts';
+import type { LimitStore } from './store.ts';
+import type { StoreAnswer } from './types.ts';
+
+/** Timeout for a connection, and then for the answer. */
+const PATIENCE_MS = 1000;
+/** How often ended windows and expired leases are deleted. */
+const SWEEP_MS = 60_000;
+
+interface TakeRow {
+    verdict: number;
+    used: number[];
+    left_ms: number[];
+    circuit_ms?: number | null;
+    backlog_ms?: number | null;
+    quarantine_ms?: number | null;
+}
+
+const TAKE = { name: 'limits-take', text: 'select verdict, used, left_ms from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)' };
+
+/** Takes, and reads the state of the site in the same statement. */
+const TAKE_AND_LOOK = {
+    name: 'limits-take-and-look',
+    text: `select verdict, used, left_ms, circuit_ms, backlog_ms, quarantine_ms
+           from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as taken,
+                lateral site_standing(taken.verdict, $8, $11, $12, $13)`,
+};
+
+/** Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/0011_limits.ts). The clock is `app_now()`. */
+export function openPostgresLimits(options: { databaseUrl: string; log: ConnectionLog; patienceMs?: number | undefined }): LimitStore {
+    const { databaseUrl, log, patienceMs = PATIENCE_MS } = options;
+    const pool = openPool({
+        url: databaseUrl,
+        part: 'postgres limits',
+        log,
+        max: 6,
+        timeoutMs: patienceMs,
+        settings: '-c synchronous_commit=off',
+    });
+    const sweep = setInterval(() => void pool.query('select limits_sweep()').catch(() => undefined), SWEEP_MS).unref();
+    return {
+        async take({ identity, windows, lease }) {
+            const counted = [
+                identity,
+                windows.map(({ name }) => name),
+                windows.map(({ limit }) => limit),
+                windows.map(({ seconds }) => seconds),
+                lease?.operation ?? null,
+                lease?.account ?? null,
+                lease?.concurrency ?? null,
+                lease?.site ?? null,
+                lease?.share ?? null,
+                lease === undefined ? null : Math.max(1, Math.round(lease.expiresAt - Date.now())),
+            ];
+            const target = [lease?.target?.versionId ?? null, lease?.target?.endpoint ?? null, CIRCUIT.probePatienceMs];
+            const isSiteAsked = lease?.site !== undefined;
+            const { rows } = await pool.query<TakeRow>(
+                isSiteAsked ? { ...TAKE_AND_LOOK, values: [...counted, ...target] } : { ...TAKE, values: counted },
+            );
+            return fromRow(rows[0]);
+        },
+        async end({ operation }) {
+            await pool.query({ name: 'limits-end', text: 'delete from limit_leases where operation = $1', values: [operation] });
+        },
+        async peek(identity, windows, account) {
+            const { rows } = await pool.query<TakeRow & { in_flight: number }>({
+                name: 'limits-peek',
+                text: 'select used, left_ms, in_flight from limits_peek($1, $2, $3)',
+                values: [identity, windows.map(({ name }) => name), account],
+            });
+            return { answer: fromRow(rows[0]), inFlight: rows[0]?.in_flight ?? 0 };
+        },
+        async close() {
+            clearInterval(sweep);
+            await pool.end();
+        },
+    };
+}
+
+function fromRow(row: TakeRow | undefined): StoreAnswer {
+    if (row === undefined) throw new Error('the limits function answered nothing');
+    const { verdict, used, left_ms: leftMs, circuit_ms, backlog_ms, quarantine_ms } = row;
+    const circuit = typeof circuit_ms === 'number' ? { circuitMs: circuit_ms } : {};
+    return { verdict, used, leftMs, guardState: { ...circuit, backlogMs: backlog_ms ?? 0, quarantineMs: quarantine_ms ?? 0 } };
+}

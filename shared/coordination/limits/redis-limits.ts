@@ -1,0 +1,148 @@
+import type { Result } from 'ioredis';
+import type { Clock } from '../../platform/clock.ts';
+import type { ConnectionLog } from '../../platform/connection-log.ts';
+import { perTick } from '../../platform/per-tick.ts';
+import { hashTag, openRedis, sendNow } from '../../platform/redis.ts';
+import { createStallDetector } from '../../platform/stall-detector.ts';
+import { circuitKeys } from '../circuits/redis-store.ts';
+import { CIRCUIT } from '../figures.ts';
+import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
+import { rememberSlots } from './slots.ts';
+import type { LimitStore } from './store.ts';
+import type { Lease, LimitWindow, SiteGuardState, StoreAnswer, TakeOrder } from './types.ts';
+
+declare module 'ioredis' {
+    interface RedisCommander<Context> {
+        limitsStep(...args: (string | number)[]): Result<number[][], Context>;
+        limitsPeek(...args: (string | number)[]): Result<number[], Context>;
+    }
+}
+
+/** Opens the counters in Redis: a hash of windows per identity, a sorted set of leases per account and per site. */
+export function openRedisLimits(options: {
+    redisUrl: string;
+    keyPrefix: string;
+    clock: Pick<Clock, 'offsetMs'>;
+    log: ConnectionLog;
+}): LimitStore {
+    const prefix = hashTag(options.keyPrefix);
+    const redis = openRedis(options.redisUrl, 'producer', 'redis limits', options.log);
+    const { guard } = createStallDetector('redis limits');
+    redis.defineCommand('limitsStep', { lua: STEP_SCRIPT });
+    redis.defineCommand('limitsPeek', { numberOfKeys: 2, lua: PEEK_SCRIPT });
+    const keys = {
+        ...circuitKeys(prefix),
+        windows: (identity: string) => `${prefix}:limit:${identity}`,
+        account: (account: string) => `${prefix}:leases:account:${account}`,
+        site: (site: string) => `${prefix}:leases:site:${site}`,
+        slots: `${prefix}:fleet:slots`,
+    };
+    const slots = rememberSlots();
+    const step = perTick<Order, number[]>(
+        async (orders) => {
+            const batch = batchOf(orders, keys);
+            const answer = redis.limitsStep(
+                batch.keys.length,
+                ...batch.keys,
+                JSON.stringify({
+                    offset: options.clock.offsetMs,
+                    patience: CIRCUIT.probePatienceMs,
+                    forget: CIRCUIT.forgetMs,
+                    slots: slots.latest(),
+                    ends: batch.ends,
+                    takes: batch.takes,
+                }),
+            );
+            sendNow(redis);
+            const [[seen] = [], ...replies] = await guard(answer).catch((error: unknown) => {
+                slots.away();
+                throw error;
+            });
+            slots.saw(seen);
+            const taken = replies.values();
+            return orders.map((order) => ('take' in order ? (taken.next().value ?? []) : []));
+        },
+        { maxRunning: Number.POSITIVE_INFINITY, maxBatch: STEP_ORDERS },
+    );
+    return {
+        async take(order) {
+            const { windows } = order;
+            const flat = await step({ take: order });
+            return { ...fromFlat(windows, flat), guardState: guardStateOf(flat.slice(1 + 2 * windows.length)) };
+        },
+        async end(lease) {
+            await step({ end: lease });
+        },
+        async peek(identity, windows, account) {
+            const flat = await guard(
+                redis.limitsPeek(keys.windows(identity), keys.account(account), options.clock.offsetMs, ...windows.map(({ name }) => name)),
+            );
+            const [inFlight = 0, ...states] = flat;
+            return { answer: fromFlat(windows, [0, ...states]), inFlight };
+        },
+        close: async () => redis.disconnect(),
+    };
+}
+
+/** Orders in one step. Redis serves nothing else during a step. */
+const STEP_ORDERS = 200;
+
+type Order = { take: TakeOrder } | { end: Pick<Lease, 'operation' | 'account' | 'site'> };
+
+interface Keys extends ReturnType<typeof circuitKeys> {
+    windows(identity: string): string;
+    account(account: string): string;
+    site(site: string): string;
+    slots: string;
+}
+
+/** The arguments of STEP_SCRIPT: every key once, and orders that refer to keys by their index. */
+function batchOf(orders: readonly Order[], keys: Keys) {
+    const places = new Map([[keys.slots, 1]]);
+    const placeOf = (key: string) => {
+        const place = places.get(key) ?? places.size + 1;
+        places.set(key, place);
+        return place;
+    };
+    const ends = new Map<number, (number | string)[]>();
+    const end = (key: string, operation: string) => {
+        const place = placeOf(key);
+        const ending = ends.get(place);
+        if (ending === undefined) ends.set(place, [place, operation]);
+        else ending.push(operation);
+    };
+    const takes: unknown[][] = [];
+    for (const order of orders) {
+        if ('end' in order) {
+            const { operation, account, site } = order.end;
+            end(keys.account(account), operation);
+            if (site !== undefined) end(keys.site(site), operation);
+            continue;
+        }
+        const { identity, windows, lease } = order.take;
+        const take: unknown[] = [placeOf(keys.windows(identity)), windows.map(({ name, limit, seconds }) => [name, limit, seconds * 1000])];
+        takes.push(take);
+        if (lease === undefined) continue;
+        const lifeMs = Math.max(1, Math.round(lease.expiresAt - Date.now()));
+        take.push(lease.operation, placeOf(keys.account(lease.account)), lease.concurrency, lifeMs);
+        if (lease.site === undefined) continue;
+        const { versionId, endpoint } = lease.target ?? { versionId: 0, endpoint: '' };
+        take.push(placeOf(keys.site(lease.site)), lease.share ?? -1, placeOf(keys.circuit(lease.site)), placeOf(keys.turns(lease.site)));
+        take.push(placeOf(keys.quarantine(versionId, endpoint)));
+    }
+    return { keys: [...places.keys()], ends: [...ends.values()], takes };
+}
+
+/** Parses `[verdict, used, left, used, left, …]`. */
+function fromFlat(windows: readonly LimitWindow[], [verdict = 0, ...states]: number[]): StoreAnswer {
+    return {
+        verdict,
+        used: windows.map((_, index) => states[2 * index] ?? 0),
+        leftMs: windows.map((_, index) => states[2 * index + 1] ?? 0),
+    };
+}
+
+/** Parses `[circuit or -1, backlog, quarantine]`, which is empty without a lease. */
+function guardStateOf([circuitMs = -1, backlogMs = 0, quarantineMs = 0]: number[]): SiteGuardState {
+    return { ...(circuitMs < 0 ? {} : { circuitMs }), backlogMs, quarantineMs };
+}

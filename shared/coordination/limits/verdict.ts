@@ -1,0 +1,27 @@
+import type { LimitWindow, StoreAnswer, TakeVerdict, WindowState } from './types.ts';
+
+/** Retry-After for concurrency and share: the end of a running fetch is unknown (docs/api.md, "Limits"). */
+const LEASE_RETRY_S = 1;
+
+/** Converts a store's answer into the verdict. Both stores share it, so that they round alike. */
+export function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVerdict {
+    const states = toStates(windows, answer);
+    if (answer.verdict === 0) return { ok: true, windows: states, guardState: answer.guardState ?? { backlogMs: 0, quarantineMs: 0 } };
+    if (answer.verdict === 1) {
+        const [last] = states.filter(({ remaining }) => remaining === 0).sort((a, b) => b.resetsIn - a.resetsIn);
+        if (last === undefined) throw new Error('a window was called full and none is');
+        return { ok: false, reason: 'window', window: last.name, retryAfter: Math.max(1, last.resetsIn), windows: states };
+    }
+    return { ok: false, reason: answer.verdict === 2 ? 'concurrency' : 'share', retryAfter: LEASE_RETRY_S, windows: states };
+}
+
+/** After a downgrade an account may have used more than its limit: 0 remain. */
+export function toStates(windows: readonly LimitWindow[], { used, leftMs }: StoreAnswer): WindowState[] {
+    return windows.map(({ name, limit, seconds }, index) => ({
+        name,
+        limit,
+        seconds,
+        remaining: Math.max(0, limit - (used[index] ?? 0)),
+        resetsIn: Math.min(seconds, Math.ceil((leftMs[index] ?? 0) / 1000)),
+    }));
+}

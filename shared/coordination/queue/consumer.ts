@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/call.ts';
+import type { ConnectionLog } from '../../platform/connection-log.ts';
+import type { Envelope, WorkerBackend } from './backend.ts';
+import { type Report, writeReport } from './report.ts';
+
+/** How long after the deadline a worker may report, in milliseconds (docs/api.md, "Hosted fetch"). */
+const REPORT_GRACE_MS = 200;
+const RETRY_MS = 100;
+/** Cancellations to remember for jobs that are on their way from the queue. */
+const CANCELLED_KEPT = 1000;
+
+/** Processes a job. @param afterwards registers a function to call after the outcome is delivered or abandoned */
+export type Handler = (
+    job: FetchJob,
+    signal: AbortSignal,
+    trace: string | undefined,
+    afterwards: (act: () => void) => void,
+) => Promise<FetchOutcome>;
+
+export interface Consumer {
+    /** Takes no more jobs, and resolves when the running ones are answered. */
+    drain(): Promise<void>;
+    /** Drains, then closes every connection. */
+    close(): Promise<void>;
+    /** Number of running jobs. */
+    inFlight(): number;
+    /** The loop's last sign of progress, milliseconds since the epoch; at most 3 s old in a healthy worker. */
+    lastProgressAt(): number;
+}
+
+/** Consumes the queue: takes jobs, runs the handler, replies, and then removes the job. */
+export function openConsumer(options: {
+    backend: WorkerBackend;
+    handler: Handler;
+    concurrency: number;
+    /** Runs for every job whose worker died, before its caller gets the answer. */
+    onDeath?: ((job: FetchJob) => Promise<void>) | undefined;
+    log: ConnectionLog;
+}): Consumer {
+    const { backend, handler, concurrency, onDeath, log } = options;
+    const running = new Map<string, AbortController>();
+    const cancelled = new Set<string>();
+    const worker = backend.openWorker(work, { concurrency });
+    backend.onCancel((id) => {
+        remember(cancelled, id);
+        running.get(id)?.abort(new Error('the caller is gone'));
+    });
+    worker.onLockLost((ids) => {
+        for (const id of ids) running.get(id)?.abort(new Error('the queue gave this job up'));
+    });
+    // The worker that finds a dead worker's job answers its caller.
+    worker.onStalled((id, envelope) => {
+        log.warn({ part: 'queue', operation: envelope.job.operation }, 'a worker died or was cut off in the middle of a job');
+        const answer = () => reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' });
+        void (onDeath === undefined ? answer() : onDeath(envelope.job).then(answer, answer));
+    });
+    worker.run();
+    let draining: Promise<void> | undefined;
+    const drain = () => {
+        draining ??= worker.pause();
+        return draining;
+    };
+    let closing: Promise<void> | undefined;
+    return {
+        drain,
+        close() {
+            // Both the opener and the queue call this.
+            closing ??= drain().then(async () => {
+                await worker.close();
+                await backend.close();
+            });
+            return closing;
+        },
+        inFlight: () => running.size,
+        lastProgressAt: () => performance.timeOrigin + worker.lastProgressAt(),
+    };
+
+    /** Replies before the job leaves the queue. In the other order, a crash in between would lose the answer. */
+    async function work(id: string, envelope: Envelope): Promise<void> {
+        if (cancelled.delete(id)) return;
+        if (envelope.job.deadlineAt <= Date.now()) return reply(id, envelope, { ok: false, code: 'DEADLINE_EXCEEDED', ranMs: 0 });
+        const abort = new AbortController();
+        running.set(id, abort);
+        const began = performance.now();
+        const acts: (() => void)[] = [];
+        try {
+            const { job, trace } = envelope;
+            const outcome = await handler(job, abort.signal, trace, (act) => acts.push(act)).catch((error: unknown) =>
+                internal(error, job),
+            );
+            if (!abort.signal.aborted) await reply(id, envelope, { ...outcome, ranMs: Math.round(performance.now() - began) });
+        } finally {
+            for (const act of acts) act();
+            running.delete(id);
+            cancelled.delete(id);
+        }
+    }
+
+    /** Retries until the caller's deadline. */
+    async function reply(id: string, { job, replyTo }: Envelope, report: Report): Promise<void> {
+        const body = writeReport(report);
+        for (;;) {
+            try {
+                return await backend.reply(replyTo, { id, body });
+            } catch (error) {
+                if (Date.now() > job.deadlineAt + REPORT_GRACE_MS) {
+                    log.error({ part: 'queue', operation: job.operation, err: error }, 'an outcome could not be delivered in time');
+                    return;
+                }
+                await sleep(RETRY_MS);
+            }
+        }
+    }
+
+    function internal(error: unknown, job: FetchJob): FetchFailure {
+        log.error({ part: 'worker', operation: job.operation, err: error }, 'a job failed by a bug');
+        return { ok: false, code: 'INTERNAL' };
+    }
+}
+
+function remember(ids: Set<string>, id: string): void {
+    ids.add(id);
+    if (ids.size <= CANCELLED_KEPT) return;
+    for (const oldest of ids) {
+        ids.delete(oldest);
+        return;
+    }
+}

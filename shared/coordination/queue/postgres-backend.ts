@@ -1,0 +1,152 @@
+import { createPostgresBackend, isPgPool, type JobsOptions, type PgPool, runMigrations, withBackend } from 'bullmq';
+import pg from 'pg';
+import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
+import { perTick } from '../../platform/per-tick.ts';
+import { openPool } from '../../platform/postgres-pool.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { type Envelope, JOB_STATES, type ProducerBackend, QUEUE_NAME, toQueuedJobs, type WorkerBackend } from './backend.ts';
+import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
+import { openListener } from './postgres-listener.ts';
+import { createReplySender, openPostgresReplies } from './postgres-replies.ts';
+
+const bull = withBackend(createPostgresBackend);
+const CANCEL_CHANNEL = 'fetch_cancel';
+
+/**
+ * The queue's commits do not wait for the disk: a job lives only as long as its caller waits, and credits are stored elsewhere. A crash
+ * may restore a started job. A write is safe: its sent mark is a durable commit after the start, so the start is on disk before the
+ * request leaves.
+ */
+const SETTINGS = '-c search_path=bullmq,public -c synchronous_commit=off';
+
+interface PostgresQueueOptions {
+    databaseUrl: string;
+    secrets: Secrets;
+    log: ConnectionLog;
+}
+
+/** Migrates BullMQ's schema to the current version. */
+export async function migrateQueue(databaseUrl: string): Promise<void> {
+    const client = new pg.Client({ connectionString: databaseUrl, application_name: 'routebook-migrate' });
+    await client.connect();
+    try {
+        await runMigrations(client, 'bullmq');
+    } finally {
+        await client.end();
+    }
+}
+
+/** Opens the producer's side in PostgreSQL: a pool, and one connection that listens for replies. */
+export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueueOptions): ProducerBackend {
+    const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
+    const status = watchConnection(log, 'postgres queue jobs');
+    let queue: Promise<ReturnType<typeof openQueue>> | undefined;
+    const add = perTick<{ name: string; data: Envelope; opts: JobsOptions }, unknown>(async (jobs) => (await ready()).addBulk([...jobs]), {
+        maxBatch: 100,
+    });
+    return {
+        add: async (id, envelope, priority) => {
+            await add({
+                name: 'fetch',
+                data: envelope,
+                opts: { ...JOB_OPTIONS, jobId: id, ...(priority === undefined ? {} : { priority }) },
+            });
+        },
+        async cancel(id) {
+            await (await ready()).remove(id, { removeChildren: false });
+            await pool.query('select pg_notify($1, $2)', [CANCEL_CHANNEL, id]);
+        },
+        async surviving(ids) {
+            const { rows } = await pool.query<{ id: string }>('select id from job where queue = $1 and id = any($2)', [QUEUE_NAME, ids]);
+            return new Set(rows.map(({ id }) => id));
+        },
+        async counts() {
+            const counts = await (await ready()).getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+            return {
+                waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0),
+                active: counts['active'] ?? 0,
+                delayed: counts['delayed'] ?? 0,
+            };
+        },
+        async peek(most) {
+            const queue = await ready();
+            const found = await Promise.all(
+                JOB_STATES.map(async (state) => toQueuedJobs(state, await queue.getJobs([state], 0, most - 1, true))),
+            );
+            return found.flat();
+        },
+        async oldestWaitingSince() {
+            const [oldest] = await (await ready()).getJobs(['waiting'], 0, 0, true);
+            return oldest?.timestamp;
+        },
+        async ping() {
+            await pool.query('select');
+        },
+        openReplies: (listener) => openPostgresReplies({ databaseUrl, pool, secrets, log, listener }),
+        async close() {
+            await (await queue?.catch(() => undefined))?.close();
+            await pool.end();
+        },
+    };
+
+    /** BullMQ caches a failed first check of its schema, so such a queue is replaced. */
+    function ready(): Promise<ReturnType<typeof openQueue>> {
+        queue ??= openReady().catch((error: unknown) => {
+            queue = undefined;
+            throw error;
+        });
+        return queue;
+    }
+
+    async function openReady() {
+        const opened = openQueue();
+        await opened.waitUntilReady();
+        status.up();
+        return opened;
+    }
+
+    function openQueue() {
+        const opened = new bull.Queue<Envelope>(QUEUE_NAME, { connection: asBullPool(pool), skipMetasUpdate: true });
+        opened.on('error', status.down);
+        return opened;
+    }
+}
+
+/** Opens the worker's side in PostgreSQL: a pool, of which BullMQ keeps one connection to listen for jobs, and one for cancellations. */
+export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueOptions): WorkerBackend {
+    const pool = openPool({ url: databaseUrl, part: 'postgres worker', log, max: 10, timeoutMs: 5000, settings: SETTINGS });
+    const status = watchConnection(log, 'postgres worker jobs');
+    const closers: (() => Promise<void>)[] = [];
+    return {
+        reply: createReplySender(pool, secrets),
+        onCancel(listener) {
+            const connection = openListener({
+                databaseUrl,
+                channel: CANCEL_CHANNEL,
+                part: 'postgres cancellations',
+                log,
+                onNotification: listener,
+                onListening: async () => undefined,
+            });
+            closers.push(() => connection.close());
+        },
+        openWorker(process, { concurrency }) {
+            const worker = new bull.Worker<Envelope, void>(QUEUE_NAME, (job) => process(job.id ?? '', job.data), {
+                ...WORKER_OPTIONS,
+                connection: asBullPool(pool),
+                concurrency,
+            });
+            return wrapWorker(worker, concurrency, status.down);
+        },
+        async close() {
+            for (const close of closers) await close();
+            await pool.end();
+        },
+    };
+}
+
+/** Narrows a pool to BullMQ's own type. */
+function asBullPool(pool: unknown): PgPool {
+    if (!isPgPool(pool)) throw new TypeError('this is not a pg pool');
+    return pool;
+}

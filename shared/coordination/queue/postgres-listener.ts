@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
+
+const RETRY_MS = 200;
+const PULSE_MS = 1000;
+const SILENCE_MS = 2000;
+
+export interface PostgresListener {
+    close(): Promise<void>;
+}
+
+/**
+ * Opens a connection that LISTENs. It is checked each second and reopened when it fails. `onListening` runs after each connect, when no
+ * notification can be missed any more; an error in it also closes the connection.
+ */
+export function openListener(options: {
+    databaseUrl: string;
+    channel: string;
+    part: string;
+    log: ConnectionLog;
+    onNotification: (payload: string) => void;
+    onListening: () => Promise<void>;
+}): PostgresListener {
+    const status = watchConnection(options.log, options.part);
+    const closing = new AbortController();
+    const { signal } = closing;
+    const living = live();
+    return {
+        async close() {
+            closing.abort();
+            await living;
+        },
+    };
+
+    async function live(): Promise<void> {
+        while (!signal.aborted) {
+            try {
+                await connectAndStay();
+            } catch (error) {
+                if (signal.aborted) return;
+                status.down(error);
+                await sleep(RETRY_MS, undefined, { signal }).catch(() => undefined);
+            }
+        }
+    }
+
+    /** Returns when the listener is closed. @throws when the connection fails */
+    async function connectAndStay(): Promise<void> {
+        const client = new pg.Client({
+            connectionString: options.databaseUrl,
+            application_name: `routebook-${options.part.replaceAll(' ', '-')}`,
+            connectionTimeoutMillis: SILENCE_MS,
+            query_timeout: SILENCE_MS,
+            keepAlive: true,
+        });
+        const { promise: ended, resolve: end, reject: lose } = Promise.withResolvers<void>();
+        ended.catch(() => undefined);
+        client.on('error', lose);
+        client.on('end', () => lose(new Error('the connection ended')));
+        client.on('notification', ({ payload }) => options.onNotification(payload ?? ''));
+        const onClose = () => end();
+        signal.addEventListener('abort', onClose);
+        let pulse: NodeJS.Timeout | undefined;
+        try {
+            await client.connect();
+            await client.query(`listen ${client.escapeIdentifier(options.channel)}`);
+            await options.onListening();
+            status.up();
+            pulse = setInterval(() => void client.query('select').catch(lose), PULSE_MS);
+            await ended;
+        } finally {
+            clearInterval(pulse);
+            signal.removeEventListener('abort', onClose);
+            client.removeAllListeners('notification');
+            // A stalled connection never answers the end message.
+            const farewell = client.end().catch(() => undefined);
+            if (signal.aborted) await Promise.race([farewell, sleep(RETRY_MS)]);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import type pg from 'pg';
+import type { ConnectionLog } from '../../platform/connection-log.ts';
+import { perTick } from '../../platform/per-tick.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
+import { openListener } from './postgres-listener.ts';
+
+const RETRY_MS = 200;
+const PURPOSE = 'reply';
+/** Prefix of channels with encrypted replies. The previous release has names without it. */
+const SEALED = 'sealed_';
+
+/** One statement, so that rows and notifications become visible together. One notification for each process. */
+const SEND = {
+    name: 'queue-reply',
+    text: `with stored as (
+               insert into queue_replies (channel, job, body) select * from unnest($1::text[], $2::text[], $3::text[]) returning channel)
+           select pg_notify(channel, null) from (select distinct channel from stored) as woken`,
+};
+const TAKE = {
+    name: 'queue-take',
+    text: `delete from queue_replies where id in (select id from queue_replies where channel = $1 order by id limit ${REPLY_BATCH})
+           returning job as id, body`,
+};
+/** Deletes replies to killed processes. Callers wait for 120 s at most. */
+const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5 minutes'`;
+
+/** Stores replies and notifies the waiting processes. Replies of one turn of the event loop share a statement. */
+export function createReplySender(pool: pg.Pool, secrets: Secrets): (channel: string, reply: Reply) => Promise<void> {
+    const send = perTick<Reply & { channel: string }, unknown>(
+        async (batch) => {
+            const values = [batch.map(({ channel }) => channel), batch.map(({ id }) => id), batch.map(({ body }) => body)];
+            await pool.query({ ...SEND, values });
+            return batch;
+        },
+        { maxBatch: REPLY_BATCH },
+    );
+    return async (channel, { id, body }) => {
+        const isSealed = channel.startsWith(SEALED);
+        await send({ channel, id, body: isSealed ? (await secrets.seal(body, PURPOSE)).toString('base64') : body });
+    };
+}
+
+/**
+ * The reply channel in PostgreSQL: rows of an UNLOGGED table, and an empty notification on the channel of this process. Each read takes
+ * all rows, in batches, so a lost notification delays a reply but never loses it.
+ */
+export function openPostgresReplies(options: {
+    databaseUrl: string;
+    pool: pg.Pool;
+    secrets: Secrets;
+    log: ConnectionLog;
+    listener: ReplyListener;
+}): ReplyChannel {
+    const { databaseUrl, pool, secrets, log, listener } = options;
+    const name = `${SEALED}replies_${randomBytes(9).toString('hex')}`;
+    let looking: Promise<void> | undefined;
+    let lookingNext: Promise<void> | undefined;
+    let retry: NodeJS.Timeout | undefined;
+    const connection = openListener({
+        databaseUrl,
+        channel: name,
+        part: 'postgres replies',
+        log,
+        onNotification: lookSoon,
+        async onListening() {
+            await pool.query(SWEEP);
+            const settleMissing = await listener.onDoubt();
+            await look();
+            settleMissing();
+        },
+    });
+    return {
+        name,
+        async close() {
+            await connection.close();
+            clearTimeout(retry);
+            await looking?.catch(() => undefined);
+            await pool.query('delete from queue_replies where channel = $1', [name]).catch(() => undefined);
+        },
+    };
+
+    /** A failed read leaves the rows, so it is retried. */
+    function lookSoon(): void {
+        look().catch(() => {
+            clearTimeout(retry);
+            retry = setTimeout(lookSoon, RETRY_MS);
+        });
+    }
+
+    /** Takes all rows that exist at the time of the call. Reads never overlap: one delivers its replies before the next begins. */
+    function look(): Promise<void> {
+        if (looking === undefined) {
+            looking = drain().finally(() => {
+                looking = undefined;
+            });
+            return looking;
+        }
+        lookingNext ??= looking
+            .catch(() => undefined)
+            .then(() => {
+                lookingNext = undefined;
+                return look();
+            });
+        return lookingNext;
+    }
+
+    async function drain(): Promise<void> {
+        // Loads the key ring first, if it is in the database: rows cannot be put back after the delete.
+        await secrets.hmac('', PURPOSE);
+        for (;;) {
+            const { rows } = await pool.query<Reply>({ ...TAKE, values: [name] });
+            for (const { id, body } of rows) {
+                const opened = await open(body);
+                if (opened === undefined) log.warn({ part: 'postgres replies' }, 'a reply was dropped: no key of SECRET_KEYS opens it');
+                else listener.onReply({ id, body: opened });
+            }
+            if (rows.length < REPLY_BATCH) return;
+        }
+    }
+
+    /** Workers of the previous release send plain JSON. */
+    async function open(body: string): Promise<string | undefined> {
+        if (body.startsWith('{')) return body;
+        return (await secrets.open(Buffer.from(body, 'base64'), PURPOSE))?.toString();
+    }
+}

@@ -1,0 +1,191 @@
+import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/call.ts';
+import { createQueueDelayEstimator, type QueueDelay } from '../../domain/fetch/queue-delay.ts';
+import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { Envelope, ProducerBackend, QueuedJob, ReplyChannel, WorkerBackend } from './backend.ts';
+import { type Consumer, type Handler, openConsumer } from './consumer.ts';
+import { openPostgresProducer, openPostgresWorker } from './postgres-backend.ts';
+import { openRedisProducer, openRedisWorker } from './redis-backend.ts';
+import { readReport } from './report.ts';
+import { createWaiters } from './waiters.ts';
+
+export type { QueuedJob } from './backend.ts';
+export type { Consumer, Handler } from './consumer.ts';
+export { migrateQueue } from './postgres-backend.ts';
+
+/** How long after the deadline a worker may report, in milliseconds (docs/api.md, "Hosted fetch"). */
+const REPORT_GRACE_MS = 200;
+
+export interface QueueOptions {
+    databaseUrl: string;
+    /** Absent: the queue lives in PostgreSQL. */
+    redisUrl?: string | undefined;
+    keyPrefix: string;
+    /** Encrypts replies that are stored in PostgreSQL. */
+    secrets: Secrets;
+    log: ConnectionLog;
+    /** An `api` listens for replies from the start, a `worker` from its first `run`. */
+    role: 'api' | 'worker';
+}
+
+export interface RunOptions {
+    /** Aborts when the caller is gone: a waiting job is removed, a running one is cancelled. */
+    signal?: AbortSignal;
+    /** 0 or absent: a plain job, first in first out. Others wait for all plain jobs, and run in order of this number. */
+    priority?: number;
+    /** Trace context, the parent of the worker's span. */
+    trace?: string | undefined;
+}
+
+export interface ConsumeOptions {
+    concurrency: number;
+    /** Runs for every job whose worker died, in the worker that noticed, before the caller gets the answer. */
+    onDeath?: (job: FetchJob) => Promise<void>;
+}
+
+export interface Queue {
+    /**
+     * Queues the job and resolves with its outcome. Never rejects. A queue that is down gives SERVICE_UNAVAILABLE without a wait. A dead
+     * worker gives `lost: 'worker'` when another worker notices. No reply gives `lost: 'deadline'` 200 ms after the deadline.
+     */
+    run(job: FetchJob, options?: RunOptions): Promise<FetchOutcome>;
+    /** Takes jobs and replies with the handler's outcome. A handler that throws gives INTERNAL. */
+    consume(handler: Handler, options: ConsumeOptions): Consumer;
+    counts(): Promise<{ waiting: number; active: number; delayed: number }>;
+    /** The oldest jobs without their params, at most `most` of each state. */
+    peek(most: number): Promise<QueuedJob[]>;
+    /** Age of the oldest waiting plain job, in seconds; 0 when none waits. */
+    oldestWaitSeconds(): Promise<number>;
+    /** Rejects when the store cannot be reached. */
+    ping(): Promise<void>;
+    /** Number of callers that wait in this process. */
+    waiting(): number;
+    /** Estimates the delay of a plain job that is added now, behind this process's jobs and `others` calls that will add theirs. */
+    estimateDelay(others: number): QueueDelay;
+    close(): Promise<void>;
+}
+
+/** Opens the queue over Redis or PostgreSQL. The store may be down: every connection reconnects by itself. */
+export function openQueue(options: QueueOptions): Queue {
+    const { log } = options;
+    const waiters = createWaiters();
+    const producer = openProducer(options);
+    const adding = watchConnection(log, 'queueing of jobs');
+    const consumers: Consumer[] = [];
+    const line = createQueueDelayEstimator();
+    const places = new Map<string, { number: number; since: number }>();
+    /** Ids of jobs that may be in the queue without a caller, because an add or a cancel failed. */
+    const unwanted = new Set<string>();
+    let replies: ReplyChannel | undefined;
+    let isClosed = false;
+    if (options.role === 'api') openReplies();
+
+    return {
+        async run(job, { signal, priority, trace } = {}) {
+            if (isClosed) return unavailable();
+            const remainingMs = job.deadlineAt - Date.now();
+            if (remainingMs <= 0 || signal?.aborted) return { ok: false, code: 'DEADLINE_EXCEEDED' };
+            const id = jobId(job);
+            const envelope: Envelope = { job, replyTo: openReplies().name, ...(trace === undefined ? {} : { trace }) };
+            const abandon = () => {
+                if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
+            };
+            signal?.addEventListener('abort', abandon, { once: true });
+            if (!priority) places.set(id, { number: line.join(Date.now()), since: job.admittedAt });
+            const outcome = waiters.open(
+                id,
+                remainingMs + REPORT_GRACE_MS,
+                () => {
+                    cancel(id);
+                    return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' };
+                },
+                () => {
+                    places.delete(id);
+                    signal?.removeEventListener('abort', abandon);
+                },
+            );
+            producer.add(id, envelope, priority).then(
+                () => {
+                    adding.up();
+                    waiters.markQueued(id);
+                },
+                (error: unknown) => {
+                    adding.down(error);
+                    if (waiters.settle(id, unavailable())) cancel(id);
+                },
+            );
+            return outcome;
+        },
+        consume(handler, { concurrency, onDeath }) {
+            const consumer = openConsumer({ backend: openWorker(options), handler, concurrency, onDeath, log });
+            consumers.push(consumer);
+            return consumer;
+        },
+        counts: () => producer.counts(),
+        peek: (most) => producer.peek(most),
+        async oldestWaitSeconds() {
+            const since = await producer.oldestWaitingSince();
+            return since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1000);
+        },
+        ping: () => producer.ping(),
+        waiting: () => waiters.size(),
+        estimateDelay: (others) => line.estimate(Date.now(), { others, open: places.size }),
+        async close() {
+            if (isClosed) return;
+            isClosed = true;
+            for (const id of waiters.ids()) waiters.settle(id, unavailable());
+            for (const consumer of consumers) await consumer.close();
+            await replies?.close();
+            await producer.close();
+        },
+    };
+
+    function openReplies(): ReplyChannel {
+        replies ??= producer.openReplies({
+            onReply({ id, body }) {
+                const { ranMs, ...outcome } = readReport(body);
+                const place = places.get(id);
+                if (place !== undefined && ranMs !== undefined) line.taken(place.number, place.since, { toldAt: Date.now(), forMs: ranMs });
+                waiters.settle(id, outcome);
+            },
+            async onDoubt() {
+                for (const id of unwanted) cancel(id);
+                const open = waiters.queuedIds();
+                const surviving = open.length === 0 ? new Set<string>() : await producer.surviving(open);
+                return () => {
+                    for (const id of open) if (!surviving.has(id)) waiters.settle(id, workerLost());
+                };
+            },
+        });
+        return replies;
+    }
+
+    /** Best effort: a failed cancel is retried after the next reconnect. A worker drops a job past its deadline. */
+    function cancel(id: string): void {
+        unwanted.delete(id);
+        producer.cancel(id).catch(() => {
+            if (!isClosed && unwanted.size < 10_000) unwanted.add(id);
+        });
+    }
+}
+
+/** A second run of the same call is another job, so that a late answer of the first is ignored. */
+function jobId(job: FetchJob): string {
+    return job.run > 1 ? `${job.operation}-${job.run}` : job.operation;
+}
+
+function unavailable(): FetchFailure {
+    return { ok: false, code: 'SERVICE_UNAVAILABLE', retryAfter: 1 };
+}
+
+function workerLost(): FetchFailure {
+    return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'worker' };
+}
+
+function openProducer({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): ProducerBackend {
+    return redisUrl === undefined ? openPostgresProducer({ databaseUrl, secrets, log }) : openRedisProducer({ redisUrl, keyPrefix, log });
+}
+
+function openWorker({ databaseUrl, redisUrl, keyPrefix, secrets, log }: QueueOptions): WorkerBackend {
+    return redisUrl === undefined ? openPostgresWorker({ databaseUrl, secrets, log }) : openRedisWorker({ redisUrl, keyPrefix, log });
+}

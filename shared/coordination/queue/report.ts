@@ -1,0 +1,22 @@
+import type { FetchOutcome } from '../../domain/fetch/call.ts';
+
+/** A worker's report: the outcome, and the run time in milliseconds; absent when the job did not run. */
+export type Report = FetchOutcome & { ranMs?: number };
+
+/**
+ * Serializes a report: one line of JSON and, on success, the site's answer after it. The answer is JSON text that no process on the way
+ * parses: to parse and write 5 MiB would block all other calls of the process.
+ */
+export function writeReport(report: Report): string {
+    if (!report.ok) return JSON.stringify(report);
+    const { text, ...head } = report;
+    // `JSON.stringify` without indentation writes no line breaks.
+    return `${JSON.stringify(head)}\n${text}`;
+}
+
+/** Reads what `writeReport` wrote. Throws SyntaxError for anything else. */
+export function readReport(body: string): Report {
+    const end = body.indexOf('\n');
+    if (end === -1) return JSON.parse(body) as Report;
+    return { ...(JSON.parse(body.slice(0, end)) as Report), text: body.slice(end + 1) } as Report;
+}

@@ -1,0 +1,37 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+
+export type Email = { ok: true; address: string; normalised: string } | { ok: false; message: string };
+
+/** Mailboxes of these domains ignore dots, and both domains are the same. */
+const GMAIL = new Set(['gmail.com', 'googlemail.com']);
+
+/**
+ * An email address and the form in which it counts as one person's (docs/billing.md): lower case, without
+ * `+tag`, at gmail.com and googlemail.com without dots. `address` is where mail goes: as written, trimmed; where IDNA
+ * reads another domain than stands there (`exam\u00adple.com`, `ｅxample.com`), at the domain that it reads.
+ */
+export function readEmail(text: string): Email {
+    const address = text.trim();
+    const at = address.lastIndexOf('@');
+    const local = address.slice(0, at);
+    const written = address.slice(at + 1);
+    const domain = domainToASCII(written);
+    if (at < 1 || address.length > 254 || local.length > 64) return WRONG;
+    if (!/^[^\s@<>()[\]\\,;:"\u0000-\u001f\u007f-\u009f]+$/.test(local) || !local.isWellFormed()) return WRONG;
+    if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(domain)) return WRONG;
+    const isItself = [domain, domainToUnicode(domain)].includes(written.normalize('NFC').toLowerCase());
+    return {
+        ok: true,
+        address: isItself ? address : `${local}@${domain}`,
+        normalised: mailbox(local.normalize('NFC').toLowerCase(), domain),
+    };
+}
+
+const WRONG: Email = { ok: false, message: 'This is not an email address; give one such as ada@example.com.' };
+
+function mailbox(local: string, domain: string): string {
+    const plus = local.indexOf('+');
+    const untagged = plus > 0 ? local.slice(0, plus) : local;
+    if (!GMAIL.has(domain)) return `${untagged}@${domain}`;
+    return `${untagged.replaceAll('.', '') || untagged}@gmail.com`;
+}

@@ -1,0 +1,37 @@
+/** The allowed length of a password. Longer ones are no safer, and hashing them costs more. */
+export const PASSWORD_LENGTH = { least: 10, most: 200 } as const;
+
+/** The beginnings of what people choose first; digits and signs behind them help nobody. */
+const COMMON = ['password', 'passwort', 'qwertyuiop', 'qwerty', 'letmein', 'iloveyou', 'administrator', 'welcome', 'routebook', 'changeme'];
+
+/**
+ * What is wrong with a password that somebody wants to use, as a sentence, or undefined. Length counts, not signs of four
+ * kinds (NIST SP 800-63B); what everybody tries first is refused.
+ * @param isCommon whether a text in small letters is among the commonest passwords
+ */
+export function passwordProblem(password: string, address: string, isCommon: (text: string) => boolean): string | undefined {
+    const length = [...password].length;
+    if (length < PASSWORD_LENGTH.least) return `Use at least ${PASSWORD_LENGTH.least} characters. A few words are easy to remember.`;
+    if (length > PASSWORD_LENGTH.most) return `Use at most ${PASSWORD_LENGTH.most} characters.`;
+    const plain = password.toLowerCase();
+    const local = address.toLowerCase().split('@')[0] ?? '';
+    if (/^\d+$/.test(plain) && length < 16) return 'Digits alone are easy to guess. Add a few words.';
+    if (new Set(plain).size < 5 || isRun(plain)) return 'This password repeats itself and is easy to guess.';
+    if (isCommon(plain) || isCommonWithPadding(plain, isCommon)) return 'This password is too common.';
+    const rest = [...COMMON, local].filter((word) => word.length >= 4).reduce((text, word) => text.replaceAll(word, ''), plain);
+    if (rest.replaceAll(/[^\p{L}]/gu, '').length === 0 && rest.length < 8) return 'This password is too common.';
+    return undefined;
+}
+
+/** `letmein12345`: a few digits and signs around a common password are the next thing that is tried. */
+function isCommonWithPadding(plain: string, isCommon: (text: string) => boolean): boolean {
+    const core = plain.replaceAll(/^[^\p{L}]+|[^\p{L}]+$/gu, '');
+    return core.length >= 4 && plain.length - core.length < 8 && isCommon(core);
+}
+
+/** `abcdefghij`, `0987654321`: each sign follows the one before. */
+function isRun(text: string): boolean {
+    const steps = new Set([...text].slice(1).map((sign, index) => (sign.codePointAt(0) ?? 0) - ([...text][index]?.codePointAt(0) ?? 0)));
+    const [step = 0] = steps;
+    return steps.size === 1 && Math.abs(step) <= 1;
+}

@@ -1,0 +1,149 @@
+import ipaddr from 'ipaddr.js';
+import { ENDPOINT_NAME } from '../package/endpoint-name.ts';
+import { normaliseSite } from '../site/site-name.ts';
+import type { Effect } from '../types.ts';
+
+/** The scopes that a contract may require. */
+export const ROUTE_SCOPES = ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'] as const;
+export type RouteScope = (typeof ROUTE_SCOPES)[number];
+export const EFFECTS = ['read', 'write'] as const;
+
+/** What a key may do. null means all. */
+export interface Scopes {
+    effects: readonly Effect[];
+    /** Exact names, normalised. */
+    sites: readonly string[] | null;
+    /** Names of endpoints, on every site that the key may use. */
+    endpoints: readonly string[] | null;
+    /** Ids; empty: none. */
+    connections: readonly string[] | null;
+    routes: readonly RouteScope[];
+    /** Addresses and CIDR ranges that the key works from. */
+    ip_allow: readonly string[] | null;
+}
+
+const MOST_SITES = 100;
+const MOST_ENDPOINTS = 100;
+const MOST_RANGES = 50;
+
+/** The scopes of keys that operators make. */
+export const EVERY_SCOPE: Scopes = {
+    effects: EFFECTS,
+    sites: null,
+    endpoints: null,
+    connections: null,
+    routes: ROUTE_SCOPES,
+    ip_allow: null,
+};
+
+/** The scopes of keys from before scopes, and of the demo key; also the default of `api_keys.scopes`. */
+export const EARLIER_SCOPES: Scopes = { ...EVERY_SCOPE, connections: [], routes: ROUTE_SCOPES.filter((route) => route !== 'maintain') };
+
+/** The preselected scopes of a new key. */
+export const FIRST_SCOPES: Scopes = { ...EARLIER_SCOPES, routes: ['fetch', 'catalog', 'jobs', 'account'] };
+
+/** A missing scope, and the value that the call needs. */
+export interface Lack {
+    part: 'effects' | 'sites' | 'endpoints' | 'routes' | 'ip_allow';
+    needs: string;
+}
+
+/** The parsed scopes of a key. */
+export interface KeyScopes {
+    listed: Scopes;
+    allowsAddress(address: string): boolean;
+}
+
+/** Parses the scopes of a key, once each time it is loaded. */
+export function prepareScopes(listed: Scopes): KeyScopes {
+    const ranges = listed.ip_allow?.map(parseRange);
+    return {
+        listed,
+        allowsAddress: (address) =>
+            ranges === undefined || (ipaddr.isValid(address) && ranges.some((range) => covers(range, ipaddr.process(address)))),
+    };
+}
+
+/** The normalised value of a scope, or its problem. */
+type Read = { ok: true; value: string } | { ok: false; message: string };
+
+function readScopeSite(text: string): Read {
+    const name = normaliseSite(text);
+    return name.ok ? { ok: true, value: name.site } : { ok: false, message: `${text.slice(0, 100)} is no name of a site` };
+}
+
+function readScopeEndpoint(text: string): Read {
+    return ENDPOINT_NAME.test(text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no name of an endpoint` };
+}
+
+function readRange(text: string): Read {
+    const range = parseRange(text);
+    if (range === undefined) return { ok: false, message: `${text.slice(0, 100)} is no address and no range such as 203.0.113.0/24` };
+    return { ok: true, value: `${range[0].toString()}/${range[1]}` };
+}
+
+/** The parts that people write as lists of names. */
+export type ListedPart = 'sites' | 'endpoints' | 'ip_allow';
+
+const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; most: number }>> = {
+    sites: { read: readScopeSite, most: MOST_SITES },
+    endpoints: { read: readScopeEndpoint, most: MOST_ENDPOINTS },
+    ip_allow: { read: readRange, most: MOST_RANGES },
+};
+
+/** A list as people write it, with commas or white space between; an empty text is null: all. */
+export function readScopeList(part: ListedPart, text: string): { ok: true; values: string[] | null } | { ok: false; message: string } {
+    const { read, most } = LISTS[part];
+    const written = text.split(/[\s,]+/).filter((piece) => piece !== '');
+    if (written.length > most) return { ok: false, message: `At most ${most} of them are taken` };
+    const values = new Set<string>();
+    for (const piece of written) {
+        const one = read(piece);
+        if (!one.ok) return one;
+        values.add(one.value);
+    }
+    return { ok: true, values: values.size === 0 ? null : [...values] };
+}
+
+/** Whether `next` allows anything that `before` does not. */
+export function isWider(next: Scopes, before: Scopes): boolean {
+    const grows = (part: Exclude<keyof Scopes, 'ip_allow'>) => isMore<string>(next[part], before[part]);
+    const address = next.ip_allow?.every((text) => before.ip_allow === null || before.ip_allow.some((range) => isWithin(text, range)));
+    return (
+        grows('effects') ||
+        grows('sites') ||
+        grows('endpoints') ||
+        grows('connections') ||
+        grows('routes') ||
+        (before.ip_allow !== null && address !== true)
+    );
+}
+
+function isMore<T>(next: readonly T[] | null, before: readonly T[] | null): boolean {
+    if (before === null) return false;
+    return next === null || next.some((value) => !before.includes(value));
+}
+
+type Range = [address: ipaddr.IPv4 | ipaddr.IPv6, bits: number];
+
+function parseRange(text: string): Range | undefined {
+    try {
+        const [address, bits] = text.includes('/') ? ipaddr.parseCIDR(text) : [ipaddr.parse(text), undefined];
+        // An IPv4 address in IPv6 spelling is the IPv4 address that a connection shows.
+        if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) {
+            return [address.toIPv4Address(), Math.max(0, (bits ?? 128) - 96)];
+        }
+        return [address, bits ?? (address.kind() === 'ipv4' ? 32 : 128)];
+    } catch {
+        return undefined;
+    }
+}
+
+function covers(range: Range | undefined, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+    return range !== undefined && range[0].kind() === address.kind() && address.match(range);
+}
+
+function isWithin(inner: string, outer: string): boolean {
+    const [small, large] = [parseRange(inner), parseRange(outer)];
+    return small !== undefined && large !== undefined && small[1] >= large[1] && covers(large, small[0]);
+}

@@ -1,0 +1,25 @@
+import ipaddr from 'ipaddr.js';
+import { holdsName, type NameList } from '../site/name-list.ts';
+import { registrableDomain } from '../site/site-name.ts';
+
+/** The most sign-ups per origin and UTC day for which an inviter earns. Later users still earn their own first-fetch bonus. */
+export const MOST_SIGN_UPS_A_DAY = 5;
+
+/**
+ * What somebody who makes many accounts has in common: the range of addresses, an IPv4 /24 or an IPv6 /48, and the registered domain of
+ * the mail address, where that is no provider whose addresses anybody gets.
+ */
+export function signUpOrigins({ address, mailDomain }: { address: string; mailDomain: string }, providers: NameList): string[] {
+    const range = rangeOf(address);
+    if (holdsName(providers, mailDomain)) return [range];
+    return [range, `mail ${registrableDomain(mailDomain) ?? mailDomain}`];
+}
+
+function rangeOf(address: string): string {
+    const parsed = ipaddr.process(address);
+    const isIpv4 = parsed.kind() === 'ipv4';
+    return `range ${parsed
+        .toByteArray()
+        .slice(0, isIpv4 ? 3 : 6)
+        .join('.')}${isIpv4 ? '/24' : '/48'}`;
+}

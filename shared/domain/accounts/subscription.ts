@@ -1,0 +1,121 @@
+import { PLAN_NAMES, type Plan } from './plans.ts';
+
+/** Plans that Stripe is asked to bill. */
+export const SOLD_PLANS = ['starter', 'pro'] as const;
+export type SoldPlan = (typeof SOLD_PLANS)[number];
+
+/** Why we ended a subscription ourselves. */
+export type EndReason = 'refund' | 'dispute' | 'unpaid' | 'deletion';
+
+/** The facts of a subscription from Stripe. */
+export interface SubscriptionFacts {
+    subscriptionId: string;
+    customerId: string;
+    /** The item whose price is one of ours; otherwise the first one. */
+    itemId: string;
+    /** As Stripe names it. */
+    status: string;
+    /** By the price that it has now: what the next invoice is for. Undefined for a price that is none of ours. */
+    plan: SoldPlan | undefined;
+    periodEnd: Date;
+    /** It was cancelled for then. */
+    endsAt: Date | undefined;
+}
+
+/** An invoice that was paid for a period of a plan. */
+export interface PaidInvoice {
+    invoiceId: string;
+    subscriptionId: string;
+    plan: SoldPlan;
+    from: Date;
+    until: Date;
+    number: string | undefined;
+    amountCents: number;
+    currency: string;
+    /** Where Stripe shows it. */
+    link: string | undefined;
+    paidAt: Date;
+}
+
+/** One line of an invoice, as far as it matters here. Amounts in cents. */
+export interface InvoiceLine {
+    plan: SoldPlan | undefined;
+    from: Date;
+    until: Date;
+    /** A proration: the unused part of the old plan, or the rest of the new one. */
+    isProration: boolean;
+    amountCents: number;
+}
+
+/** The effect of a subscription's state on the plan of its workspace. */
+export type Verdict = 'begin period' | 'end plan' | 'leave';
+
+/** The plan ends this many days after an unpaid billing date. */
+export const UNPAID_DAYS = 7;
+
+export const OVER: readonly string[] = ['canceled', 'incomplete_expired'];
+const LIVE: readonly string[] = ['active', 'trialing', 'past_due', 'unpaid'];
+
+/** It is over for good, and nothing is billed any more. */
+export function isOver(status: string): boolean {
+    return OVER.includes(status);
+}
+
+/** Whether it bills. An incomplete first payment and an expired trial are no subscriptions yet. */
+export function isLive(status: string): boolean {
+    return LIVE.includes(status);
+}
+
+/** Whether a payment failed. */
+export function isOwed(status: string): boolean {
+    return status === 'past_due' || status === 'unpaid';
+}
+
+/**
+ * Decides by rows only, so that the order of events does not matter.
+ * @param hasPaidPlan whether the workspace's plan comes from a subscription now
+ * @param newest the paid invoice of the latest period
+ */
+export function judge(
+    { status, endedBy }: { status: string; endedBy: EndReason | undefined },
+    newest: { isGranted: boolean; isTakenBack: boolean } | undefined,
+    hasPaidPlan: boolean,
+): Verdict {
+    if (endedBy !== undefined || isOver(status) || status === 'paused') return hasPaidPlan ? 'end plan' : 'leave';
+    if (!isLive(status) || newest === undefined) return 'leave';
+    return newest.isGranted || newest.isTakenBack ? 'leave' : 'begin period';
+}
+
+/**
+ * The line that an invoice was made for: of our plans, the one that lasts longest, and a whole period rather than a part.
+ * Undefined where it is for something else.
+ */
+export function periodLine(lines: readonly InvoiceLine[]): (InvoiceLine & { plan: SoldPlan }) | undefined {
+    return lines
+        .filter((line): line is InvoiceLine & { plan: SoldPlan } => line.plan !== undefined && line.amountCents >= 0)
+        .toSorted(
+            (one, other) =>
+                other.until.getTime() - one.until.getTime() ||
+                Number(one.isProration) - Number(other.isProration) ||
+                rank(other.plan) - rank(one.plan),
+        )[0];
+}
+
+/** The effect of choosing another plan during a subscription. */
+export type Change = 'upgrade now' | 'downgrade at period end' | 'end at period end' | 'stay';
+
+/** @param current the plan of the period that was paid for last */
+export function changeTo(current: Plan, wanted: Plan): Change {
+    if (wanted === current) return 'stay';
+    if (wanted === 'free') return 'end at period end';
+    return isAbove(wanted, current) ? 'upgrade now' : 'downgrade at period end';
+}
+
+/** Whether a plan costs more than another. */
+export function isAbove(plan: Plan, other: Plan): boolean {
+    return rank(plan) > rank(other);
+}
+
+function rank(plan: Plan): number {
+    return PLAN_NAMES.indexOf(plan);
+}

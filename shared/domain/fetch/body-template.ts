@@ -1,0 +1,48 @@
+import { valueIn } from '../json/value-in.ts';
+import type { Json, JsonObject, Values } from '../types.ts';
+
+/** The param that a string of a body template stands for, when the whole string is a name in braces: `"{page}"` → `page`. */
+export function placeholderIn(text: string): string | undefined {
+    return /^\{([!-z|~]{1,64})\}$/.exec(text)?.[1];
+}
+
+/**
+ * Fills a body template (docs/api.md, "Schema packages"): each string that is exactly `"{name}"` of a body param becomes that param's typed value,
+ * an absent one goes together with its key or its place in a list. Values are inserted as values and never looked into again, so
+ * that a value that spells a placeholder stays text. `undefined`: nothing is left of the template.
+ */
+export function fillTemplate(template: Json, bodyParams: ReadonlySet<string>, values: Values): Json | undefined {
+    if (typeof template === 'string') {
+        const name = placeholderIn(template);
+        return name !== undefined && bodyParams.has(name) ? valueIn(values, name) : template;
+    }
+    if (Array.isArray(template)) {
+        return template.map((item) => fillTemplate(item, bodyParams, values)).filter((item) => item !== undefined);
+    }
+    if (typeof template !== 'object' || template === null) return template;
+    return fromPresent(Object.entries(template).map(([key, item]) => [key, fillTemplate(item, bodyParams, values)]));
+}
+
+/** The body without a template: the body params that are present, as one flat object in the package's order. */
+export function flatBody(bodyParams: ReadonlySet<string>, values: Values): JsonObject {
+    return fromPresent([...bodyParams].map((name) => [name, valueIn(values, name)]));
+}
+
+/** A form's fields in `application/x-www-form-urlencoded`: a space is `+`, a list repeats its name, null is left out. */
+export function encodeForm(fields: Json): string {
+    const encoded = new URLSearchParams();
+    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) {
+        for (const [name, value] of Object.entries(fields)) {
+            // A list of the template may have a list of the caller's in it.
+            for (const item of [value].flat(2)) {
+                if (item !== null) encoded.append(name, typeof item === 'string' ? item : JSON.stringify(item));
+            }
+        }
+    }
+    return encoded.toString();
+}
+
+/** Own properties only: `Object.fromEntries` defines, where an assignment to `__proto__` would not. */
+function fromPresent(entries: readonly [string, Json | undefined][]): JsonObject {
+    return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined));
+}

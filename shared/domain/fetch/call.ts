@@ -1,0 +1,82 @@
+import type { Detail, RefusalCode } from '../../refusals.ts';
+import type { BlockedPath } from '../site/site-policy.ts';
+import type { Effect, JsonObject } from '../types.ts';
+
+/**
+ * What crosses the queue. A job names an immutable version and carries the bound values, nothing large; an outcome is a
+ * value in both directions: an expected refusal is no exception (docs/ARCHITECTURE.md, "the path of a fetch").
+ */
+export interface FetchJob {
+    /** Our own id of this call: holds, ledger, job and reply hang on it. `op_…` */
+    operation: string;
+    /** Only logged. */
+    requestId: string;
+    site: string;
+    /** Row id of the immutable version that was chosen at admission. */
+    versionId: number;
+    endpoint: string;
+    effect: Effect;
+    /** Bound values, defaults filled in. */
+    values: JsonObject;
+    /** Absolute end of the site's time, milliseconds since the epoch, real time: the caller's wait, less what a charge takes. */
+    deadlineAt: number;
+    /** When the API admitted the call, milliseconds since the epoch, real time. */
+    admittedAt: number;
+    /** The most results; the hold pays for them. */
+    maxResults: number;
+    /** The most pages; the hold pays for them. */
+    maxPages: number;
+    /** Present where each request towards the site has to wait for its turn; `rate`: requests a second that an operator set. */
+    pace?: { rate?: number };
+    /** Paths that the site's owner blocks, in the package, in page links and in redirects. */
+    blockedPaths?: readonly BlockedPath[];
+    /** 1 on the first run; 2 when a read runs again after its worker died. */
+    run: number;
+}
+
+export interface UpstreamFigures {
+    status: number;
+    /** Requests sent, retries and redirects' first tries included. */
+    attempts: number;
+    durationMs: number;
+    /** Body bytes after decompression. */
+    bytes: number;
+}
+
+export type FetchOutcome =
+    | {
+          ok: true;
+          /** The result for the caller, as the text of a JSON object. */
+          text: string;
+          /** Length of the array at `billing.results`, otherwise 1. */
+          results: number;
+          /** Pages that are billed: 1, or for `paginate` the pages fetched that had items. */
+          requests: number;
+          truncated: boolean;
+          /** Whether the site allows that it is served again to the account that paid for it (`max_age`). */
+          mayKeep: boolean;
+          upstream: UpstreamFigures;
+          /** When a worker picked the job up, milliseconds since the epoch. */
+          startedAt: number;
+      }
+    | FetchFailure;
+
+export interface FetchFailure {
+    ok: false;
+    code: RefusalCode;
+    /** Public; the table's meaning when absent. */
+    message?: string;
+    details?: Detail[];
+    /** Whole seconds. */
+    retryAfter?: number;
+    upstream?: { status: number; snippet: string };
+    /**
+     * No worker reported: it died, or the reply did not come by the deadline. The API looks at the hold's mark to tell
+     * DEADLINE_EXCEEDED from OUTCOME_UNKNOWN, and may queue a read once more.
+     */
+    lost?: 'worker' | 'deadline';
+    /** The worker that marked this write as sent had no time left to send it. Nobody else can tell: a second worker finds only the mark. */
+    isUnsent?: true;
+    startedAt?: number;
+    attempts?: number;
+}

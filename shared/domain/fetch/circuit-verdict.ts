@@ -1,0 +1,33 @@
+import type { FetchOutcome } from './call.ts';
+
+/** A timeout counts against a site only if the call had at least this long (docs/api.md, "Circuits"). */
+const PATIENCE_MS = 10_000;
+
+/** Answers that came: the site is there, whatever it says. */
+const ANSWERED = new Set([
+    'UPSTREAM_BLOCKED',
+    'UPSTREAM_INVALID_RESPONSE',
+    'UPSTREAM_TOO_LARGE',
+    'UPSTREAM_REDIRECT',
+    'UPSTREAM_RATE_LIMITED',
+]);
+
+/**
+ * What an ended fetch says of its site's circuit: failed by connection, 5xx or timeout; passed where the site answered anything
+ * else; none where nothing reached it. A call that waited for a worker for most of its time says nothing of the site: otherwise
+ * our own overload would open circuits.
+ */
+export function circuitVerdict(
+    outcome: FetchOutcome,
+    { admittedAt, deadlineAt }: { admittedAt: number; deadlineAt: number },
+): 'passed' | 'failed' | 'none' {
+    if (outcome.ok) return 'passed';
+    if (outcome.code === 'UPSTREAM_STATUS') return (outcome.upstream?.status ?? 0) >= 500 ? 'failed' : 'passed';
+    if (outcome.code === 'UPSTREAM_UNREACHABLE') return 'failed';
+    if (outcome.code === 'UPSTREAM_TIMEOUT') {
+        const patience = deadlineAt - admittedAt;
+        const isSiteToBlame = deadlineAt - (outcome.startedAt ?? deadlineAt) >= patience / 2;
+        return patience >= PATIENCE_MS && isSiteToBlame ? 'failed' : 'none';
+    }
+    return ANSWERED.has(outcome.code) ? 'passed' : 'none';
+}

@@ -1,0 +1,28 @@
+/** A stored answer, to be repeated byte for byte. */
+export interface KeptAnswer {
+    status: number;
+    /** Lower case; only those that belong to the answer and not to the call. */
+    headers: Record<string, string>;
+    body: string;
+}
+
+/** What is encrypted of an answer: `tail` is set where a figure that only the database knows stands between the two parts of the body. */
+export interface AnswerParts {
+    headers: Record<string, string>;
+    head: string;
+    tail?: string;
+}
+
+/** A line of JSON, and the body behind it as it is: nobody takes a large one apart. */
+export function writeParts({ headers, head, tail }: AnswerParts): string {
+    const split = tail === undefined ? undefined : head.length;
+    return `${JSON.stringify({ headers, split })}\n${head}${tail ?? ''}`;
+}
+
+/** The headers, and the body with its figure where it has one. */
+export function joinParts(text: string, figure: number | null): { headers: Record<string, string>; body: string } {
+    const end = text.indexOf('\n');
+    const { headers, split } = JSON.parse(text.slice(0, end)) as { headers: Record<string, string>; split?: number };
+    const body = text.slice(end + 1);
+    return { headers, body: split === undefined ? body : `${body.slice(0, split)}${figure}${body.slice(split)}` };
+}

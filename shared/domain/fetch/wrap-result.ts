@@ -1,0 +1,45 @@
+import type { Json, JsonObject } from '../types.ts';
+
+/** `data` is always an object (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a scalar or text `{value}`, nothing (204, HEAD) `{}`. */
+export function wrapResult(value: Json | undefined): JsonObject {
+    if (value === undefined) return {};
+    if (Array.isArray(value)) return { items: value };
+    return typeof value === 'object' && value !== null ? value : { value };
+}
+
+/** The array at a dotted path (`billing.results`) of `data`; `undefined` where there is none. Own keys of objects only. */
+export function resultsAt(data: JsonObject, path: string): Json[] | undefined {
+    let here: Json | undefined = data;
+    for (const step of path.split('.')) here = isObject(here) && Object.hasOwn(here, step) ? here[step] : undefined;
+    return Array.isArray(here) ? here : undefined;
+}
+
+export interface Cut {
+    data: JsonObject;
+    /** Length of the array after the cut; 1 where there is no array. */
+    results: number;
+    truncated: boolean;
+}
+
+/** Leaves at most `max` items in the array at `path`. The given data stays as it is; without an array nothing is cut. */
+export function cutResults(data: JsonObject, path: string, max: number): Cut {
+    const found = resultsAt(data, path);
+    if (found === undefined) return { data, results: 1, truncated: false };
+    if (found.length <= max) return { data, results: found.length, truncated: false };
+    return { data: replaceAt(data, path.split('.'), found.slice(0, max)), results: max, truncated: true };
+}
+
+/** A copy of `data` with another value at a dotted path that exists; siblings are shared. */
+function replaceAt(data: JsonObject, steps: readonly string[], items: Json[]): JsonObject {
+    const [step, ...rest] = steps;
+    return Object.fromEntries(
+        Object.entries(data).map(([key, value]) => {
+            if (key !== step) return [key, value];
+            return [key, rest.length > 0 && isObject(value) ? replaceAt(value, rest, items) : items];
+        }),
+    );
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,80 @@
+/** How much of a value is written: characters of each text, items of each list, fields of each object. */
+export interface Bounds {
+    longest: number;
+    items: number;
+    fields: number;
+}
+
+const ALL: Bounds = { longest: Number.POSITIVE_INFINITY, items: Number.POSITIVE_INFINITY, fields: Number.POSITIVE_INFINITY };
+
+/** The beginning of a list or an object, and how much more of it there is. */
+export class Beginning {
+    readonly entries: readonly (readonly [string, unknown])[];
+    readonly isList: boolean;
+    readonly left: number;
+
+    constructor(entries: readonly (readonly [string, unknown])[], { isList, left }: { isList: boolean; left: number }) {
+        this.entries = entries;
+        this.isList = isList;
+        this.left = left;
+    }
+}
+
+/** Levels that are indented; below them a page says no more by it. */
+const MOST_LEVELS = 32;
+
+/**
+ * JSON of a value, or the beginning of a text that would be longer than `most`: the writer stops there, so that its cost goes by `most`
+ * and not by the value.
+ * @param how.indent blanks a level; absent: everything in one line
+ */
+export function writeJson(
+    value: unknown,
+    most: number,
+    { bounds = ALL, indent = 0 }: { bounds?: Bounds; indent?: number } = {},
+): { text: string; isWhole: boolean } {
+    const parts: string[] = [];
+    let length = 0;
+    const add = (part: string): boolean => {
+        parts.push(part);
+        length += part.length;
+        return length <= most;
+    };
+    const lineAt = (level: number) => (indent === 0 ? '' : `\n${' '.repeat(indent * Math.min(level, MOST_LEVELS))}`);
+    const colon = indent === 0 ? ':' : ': ';
+    const addAll = (one: unknown, level: number): boolean => {
+        if (typeof one === 'string') return add(quoted(one, bounds.longest, most));
+        if (typeof one !== 'object' || one === null) return add(JSON.stringify(one) ?? 'null');
+        const { entries, isList, left } = one instanceof Beginning ? one : { entries: entriesOf(one), isList: Array.isArray(one), left: 0 };
+        const bound = isList ? bounds.items : bounds.fields;
+        let said = 0;
+        let unsaid = left;
+        if (!add(isList ? '[' : '{')) return false;
+        for (const [name, part] of entries) {
+            if (part === undefined) continue;
+            if (said >= bound) {
+                unsaid++;
+                continue;
+            }
+            const lead = `${said++ === 0 ? '' : ','}${lineAt(level + 1)}`;
+            if (!add(isList ? lead : `${lead}${JSON.stringify(name)}${colon}`) || !addAll(part, level + 1)) return false;
+        }
+        const before = `${said === 0 ? '' : ','}${lineAt(level + 1)}`;
+        const more = unsaid === 0 ? '' : `${before}${isList ? `"… ${unsaid} more"` : `"…"${colon}"${unsaid} more"`}`;
+        return add(`${more}${said === 0 && unsaid === 0 ? '' : lineAt(level)}${isList ? ']' : '}'}`);
+    };
+    const isWhole = addAll(value, 0);
+    return { text: isWhole ? parts.join('') : parts.join('').slice(0, most).toWellFormed(), isWhole };
+}
+
+/** Yields entries one by one, so that a caller can stop early. */
+function* entriesOf(value: object): Generator<readonly [string, unknown]> {
+    if (Array.isArray(value)) for (const item of value) yield ['', item];
+    else for (const name of Object.keys(value)) yield [name, (value as Record<string, unknown>)[name]];
+}
+
+/** @param most characters that are looked at, of a text that is longer than any budget */
+function quoted(text: string, longest: number, most: number): string {
+    if (text.length > longest) return JSON.stringify(`${text.slice(0, longest).toWellFormed()}…`);
+    return text.length > most ? JSON.stringify(text.slice(0, most + 1)) : JSON.stringify(text);
+}

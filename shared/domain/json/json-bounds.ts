@@ -1,0 +1,210 @@
+import type { Detail, DetailCode } from '../../refusals.ts';
+import { textProblem } from '../text/text-rule.ts';
+
+/** Levels count nested objects and arrays, the outermost as 1; keys count over the whole value; text counts UTF-8 bytes. */
+export interface JsonBounds {
+    maxDepth: number;
+    maxKeys: number;
+    maxText: number;
+    /** Items of all arrays together; absent: as many as fit. */
+    maxItems?: number;
+    /** Newline and tab are fine inside strings. */
+    multiline?: boolean;
+    /** What levels and keys are counted from, where that is more than what somebody thinks of. */
+    of?: string;
+}
+
+/** What the params of a call may be (docs/api.md, "Requests and answers"). */
+export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536 };
+
+/** A whole request body: room for params inside it, and for the newlines of tasks and descriptions; single-line fields say so themselves. */
+export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, multiline: true, of: 'the body' };
+
+/** Of a body without params: no list that a route takes is longer, and a schema reports every item of a longer one that is wrong. */
+export const BODY_ITEMS = 1000;
+
+const MAX_REPORTED = 20;
+
+/** An object or array that is being walked. */
+interface Opened {
+    value: object;
+    /** Of an object. */
+    names: readonly string[] | undefined;
+    length: number;
+    /** The place that comes next; the one before it is being looked at. */
+    next: number;
+}
+
+/**
+ * Every place, in document order and at most 20 of them, where a parsed JSON value leaves the bounds or breaks the text rule.
+ * Walks without recursion, so that no nesting overflows the stack, and without memory for what is no object or array: a body may hold
+ * a hundred thousand small values. `at` is the JSON pointer of the value itself.
+ */
+export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, at = ''): Detail[] {
+    const problems: Detail[] = [];
+    const opened: Opened[] = [];
+    const whole = bounds.of ?? 'the whole';
+    let keys = 0;
+    let items = 0;
+    const tell = (code: DetailCode, fault: string) =>
+        void problems.push({ path: boundedPointer(pointerTo(at, opened)), code, message: `The value ${fault}.` });
+    /** False where there is no use in going on. */
+    const look = (one: unknown): boolean => {
+        if (typeof one !== 'object' || one === null) {
+            const fault = scalarFault(one, bounds);
+            if (fault !== undefined) tell(...fault);
+            return true;
+        }
+        if (opened.length >= bounds.maxDepth) {
+            tell('TOO_COMPLEX', `is nested more than ${bounds.maxDepth} levels deep${bounds.of === undefined ? '' : ` in ${bounds.of}`}`);
+            return true;
+        }
+        if (Array.isArray(one)) {
+            items += one.length;
+            if (items > (bounds.maxItems ?? Number.POSITIVE_INFINITY)) {
+                tell('TOO_COMPLEX', `brings ${whole} to more than ${bounds.maxItems} items`);
+                return false;
+            }
+            opened.push({ value: one, names: undefined, length: one.length, next: 0 });
+            return true;
+        }
+        const names = Object.keys(one);
+        keys += names.length;
+        if (keys > bounds.maxKeys) {
+            tell('TOO_COMPLEX', `brings ${whole} to more than ${bounds.maxKeys} keys`);
+            return false;
+        }
+        for (const fault of keyFaults(names, bounds)) tell('INVALID_VALUE', fault);
+        opened.push({ value: one, names, length: names.length, next: 0 });
+        return true;
+    };
+    let goesOn = look(value);
+    for (let last = opened.at(-1); goesOn && last !== undefined && problems.length < MAX_REPORTED; last = opened.at(-1)) {
+        if (last.next === last.length) opened.pop();
+        else goesOn = look(valueAt(last, last.next++));
+    }
+    return problems.slice(0, MAX_REPORTED);
+}
+
+/** The first of `jsonProblems`, or `undefined`. */
+export function jsonProblem(value: unknown, bounds: JsonBounds = PARAM_BOUNDS, at = ''): Detail | undefined {
+    return jsonProblems(value, bounds, at)[0];
+}
+
+/**
+ * Whether a JSON text nests arrays and objects more than `max` levels, told without parsing it: what is too deep never reaches
+ * `JSON.parse`, and nothing behind it has to be safe against recursion. Bytes are taken as UTF-8. Says nothing about well-formedness.
+ */
+export function isJsonTooDeep(text: string | Uint8Array, max = 100): boolean {
+    let depth = 0;
+    return someOutsideStrings(text, (code) => {
+        if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--;
+        return (code === OPEN_ARRAY || code === OPEN_OBJECT) && ++depth > max;
+    });
+}
+
+/**
+ * Whether commas part more than `max` values in a JSON text, told without parsing it: an object of half a million keys takes the
+ * parser longer than everything behind it together. Bytes are taken as UTF-8. Says nothing about well-formedness.
+ */
+export function hasMoreValues(text: string | Uint8Array, max: number): boolean {
+    let commas = 0;
+    return someOutsideStrings(text, (code) => code === COMMA && ++commas >= max);
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Whether `see` says so of a character outside of the strings. Bytes above 0x7f never look like ASCII in UTF-8. */
+function someOutsideStrings(text: string | Uint8Array, see: (code: number) => boolean): boolean {
+    if (typeof text === 'string') {
+        for (let i = 0; i < text.length; i++) {
+            const code = text.charCodeAt(i);
+            if (code === QUOTE)
+                i = endOfString(
+                    i,
+                    (from) => text.indexOf('"', from),
+                    (at) => text.charCodeAt(at),
+                    text.length,
+                );
+            else if (see(code)) return true;
+        }
+        return false;
+    }
+    for (let i = 0; i < text.length; i++) {
+        const code = text[i] ?? 0;
+        if (code === QUOTE)
+            i = endOfString(
+                i,
+                (from) => text.indexOf(QUOTE, from),
+                (at) => text[at] ?? 0,
+                text.length,
+            );
+        else if (see(code)) return true;
+    }
+    return false;
+}
+
+/** Index of the quote that closes the string opened at `open`, or the text's length. */
+function endOfString(open: number, nextQuote: (from: number) => number, codeAt: (at: number) => number, length: number): number {
+    for (let end = nextQuote(open + 1); end !== -1; end = nextQuote(end + 1)) {
+        let slashes = 0;
+        while (codeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+        if (slashes % 2 === 0) return end;
+    }
+    return length;
+}
+
+function valueAt({ value, names }: Opened, place: number): unknown {
+    return (value as Readonly<Record<string | number, unknown>>)[names?.[place] ?? place];
+}
+
+function scalarFault(value: unknown, bounds: JsonBounds): [DetailCode, string] | undefined {
+    if (typeof value === 'string') {
+        const fault = textProblem(value, { multiline: bounds.multiline ?? false });
+        if (fault !== undefined) return ['INVALID_VALUE', fault];
+        return isLongerThan(value, bounds.maxText) ? ['TOO_COMPLEX', `is longer than ${bounds.maxText} bytes`] : undefined;
+    }
+    // `1e999` is well-formed JSON and parses to Infinity, which no JSON can say back.
+    if (typeof value === 'number') return Number.isFinite(value) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
+    return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is no JSON value'];
+}
+
+function keyFaults(names: readonly string[], bounds: JsonBounds): string[] {
+    return names.map((name) => keyFault(name, bounds)).filter((fault) => fault !== undefined);
+}
+
+function keyFault(key: string, bounds: JsonBounds): string | undefined {
+    if (key === '__proto__') return 'has the key __proto__, which is not accepted';
+    const fault = textProblem(key);
+    if (fault !== undefined) return `has a key that ${fault}`;
+    return isLongerThan(key, bounds.maxText) ? `has a key longer than ${bounds.maxText} bytes` : undefined;
+}
+
+/** Whether a text takes more than this many bytes in UTF-8. A UTF-16 unit takes three bytes at most. */
+export function isLongerThan(text: string, bytes: number): boolean {
+    return text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);
+}
+
+/** Where the value stands that is being looked at. */
+function pointerTo(at: string, opened: readonly Opened[]): string {
+    return [at, ...opened.map(({ names, next }) => escapePointer(names?.[next - 1] ?? String(next - 1)))].join('/');
+}
+
+/** Characters of a pointer that are shown: its steps are keys that somebody else chose, and a key may be as long as the value. */
+const SHOWN_POINTER = 512;
+
+/** The beginning of a JSON pointer, so that what tells of a fault in a value is not many times the size of the value. */
+export function boundedPointer(pointer: string): string {
+    return pointer.slice(0, SHOWN_POINTER).toWellFormed();
+}
+
+/** One step of a JSON pointer (RFC 6901). */
+export function escapePointer(step: string): string {
+    return step.replaceAll('~', '~0').replaceAll('/', '~1');
+}

@@ -1,0 +1,75 @@
+import type { Json, JsonObject, JsonSchema } from '../../types.ts';
+import { resolveReference } from './expand.ts';
+import { type Form, KEYWORDS } from './keywords.ts';
+import { collectPlaces } from './places.ts';
+import type { Places } from './structure.ts';
+
+/** Puts schemas of one package into another document. */
+export interface Inliner {
+    /**
+     * The schema so that it can stand anywhere: every `$ref` is replaced by what it points to, what only names places is left out, and
+     * so is every keyword whose value the rules do not judge. It says the same of every value, and keeps titles and descriptions;
+     * `true` and `false` become objects, which every tool understands.
+     */
+    inline(schema: JsonSchema): JsonObject;
+}
+
+/** The limit of an expanded schema. A package has 4 MiB at most; repeated references may add as much again. */
+const MOST_CHARACTERS = 8 * 1024 * 1024;
+
+/** For one document. What would make it larger than `most` characters is left open: `{}`, which everything fits. */
+export function createInliner(most = MOST_CHARACTERS): Inliner {
+    let left = most;
+    const spend = (schema: JsonSchema) => {
+        if (left > 0) left -= JSON.stringify(schema).length;
+        return left > 0;
+    };
+    return {
+        inline(schema) {
+            if (!spend(schema)) return {};
+            return inline({ places: collectPlaces(schema), spend }, schema, ['']);
+        },
+    };
+}
+
+interface Work {
+    places: Places;
+    /** Whether there is room for this schema too. */
+    spend(schema: JsonSchema): boolean;
+}
+
+/** They name a place or the dialect; what a reference pointed to is put where it was needed. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['$schema', '$id', '$anchor', '$defs', 'definitions', '$ref']);
+
+/** Everybody writes these with `false`, and some tools look for just that. */
+const CLOSING: ReadonlySet<string> = new Set(['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems']);
+
+/** @param followed pointers of the references that led here; the rules let none come back to itself. */
+function inline(work: Work, schema: JsonSchema, followed: readonly string[]): JsonObject {
+    if (typeof schema === 'boolean') return schema ? {} : { not: {} };
+    const kept: [string, Json][] = [];
+    for (const [keyword, value] of Object.entries(schema)) {
+        const form = KEYWORDS.get(keyword);
+        if (form === undefined || LEFT_OUT.has(keyword)) continue;
+        const isPlain = typeof value === 'boolean' && CLOSING.has(keyword);
+        kept.push([keyword, isPlain ? value : inlineValue(work, form, value, followed)]);
+    }
+    const own: JsonObject = Object.fromEntries(kept);
+    const { $ref: ref } = schema;
+    const target = typeof ref === 'string' ? resolveReference(ref, work.places) : undefined;
+    const meantSchema = work.places.schemas.get(target ?? '') ?? true;
+    if (target === undefined || followed.includes(target) || !work.spend(meantSchema)) return own;
+    const meant = inline(work, meantSchema, [...followed, target]);
+    if (kept.length === 0) return meant;
+    return { ...own, allOf: [...((own['allOf'] as Json[] | undefined) ?? []), meant] };
+}
+
+function inlineValue(work: Work, form: Form, value: Json, followed: readonly string[]): Json {
+    if (form === 'schema') return inline(work, value as JsonSchema, followed);
+    if (form === 'schemas') return (value as JsonSchema[]).map((part) => inline(work, part, followed));
+    if (form === 'schema map' || form === 'pattern map') {
+        const parts = Object.entries(value as JsonObject);
+        return Object.fromEntries(parts.map(([key, part]) => [key, inline(work, part as JsonSchema, followed)]));
+    }
+    return value;
+}

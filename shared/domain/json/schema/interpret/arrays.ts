@@ -1,0 +1,99 @@
+import type { Json, JsonSchema } from '../../../types.ts';
+import { spend } from '../patterns.ts';
+import { areEqual, checkPart, fail, fitsQuietly } from './node.ts';
+import type { Rule } from './rule.ts';
+
+function ofCount(keyword: 'minItems' | 'maxItems', words: string, fits: (length: number, given: number) => boolean): Rule {
+    return ({ [keyword]: given }) => {
+        if (typeof given !== 'number') return undefined;
+        return (value, state) =>
+            !Array.isArray(value) || fits(value.length, given) || fail(state, keyword, `must NOT have ${words} than ${given} items`);
+    };
+}
+
+const uniqueItems: Rule = ({ uniqueItems: given }) => {
+    if (given !== true) return undefined;
+    return (value, state) => {
+        const twins = Array.isArray(value) ? findTwins(value) : undefined;
+        if (twins === undefined) return true;
+        return fail(state, 'uniqueItems', `must NOT have duplicate items (items ## ${twins[0]} and ${twins[1]} are identical)`);
+    };
+};
+
+/** Two places with the same item, the later one first. Plain values are looked up, and others held against each other. */
+function findTwins(items: readonly Json[]): [number, number] | undefined {
+    const plain = new Map<Json, number>();
+    const others: { item: Json; place: number }[] = [];
+    spend(2 * items.length);
+    for (const [place, item] of items.entries()) {
+        if (typeof item !== 'object' || item === null) {
+            const before = plain.get(item);
+            if (before !== undefined) return [place, before];
+            plain.set(item, place);
+            continue;
+        }
+        const twin = others.find((other) => areEqual(other.item, item));
+        if (twin !== undefined) return [place, twin.place];
+        others.push({ item, place });
+    }
+    return undefined;
+}
+
+const items: Rule = ({ prefixItems, items: rest }, building) => {
+    const first = Array.isArray(prefixItems) ? prefixItems.map((one) => building.node(one as JsonSchema)) : [];
+    const node = rest === undefined ? undefined : building.node(rest as JsonSchema);
+    if (first.length === 0 && node === undefined) return undefined;
+    return (value, state, seen) => {
+        if (!Array.isArray(value)) return true;
+        for (const [place, item] of value.entries()) {
+            const judge = first[place] ?? node;
+            if (judge === undefined) break;
+            if (!checkPart(judge, item, place, state)) return false;
+        }
+        if (seen !== undefined) seen.upTo = Math.max(seen.upTo, node === undefined ? first.length : Number.POSITIVE_INFINITY);
+        return true;
+    };
+};
+
+const contains: Rule = ({ contains: given, minContains = 1, maxContains }, building) => {
+    if (given === undefined) return undefined;
+    const node = building.node(given as JsonSchema);
+    const most = typeof maxContains === 'number' ? maxContains : undefined;
+    const words = most === undefined ? '' : ` and no more than ${most}`;
+    return (value, state, seen) => {
+        if (!Array.isArray(value)) return true;
+        let found = 0;
+        for (const [place, item] of value.entries()) {
+            if (!fitsQuietly(node, item, state)) continue;
+            found++;
+            seen?.places.add(place);
+        }
+        const fits = found >= Number(minContains) && (most === undefined || found <= most);
+        return fits || fail(state, 'contains', `must contain at least ${String(minContains)}${words} valid item(s)`);
+    };
+};
+
+const unevaluatedItems: Rule = ({ unevaluatedItems: given }, building) => {
+    if (given === undefined) return undefined;
+    const node = building.node(given as JsonSchema);
+    return (value, state, seen) => {
+        if (!Array.isArray(value) || seen === undefined) return true;
+        for (let place = seen.upTo; place < value.length; place++) {
+            if (seen.places.has(place)) continue;
+            if (given === false) return fail(state, 'unevaluatedItems', `must NOT have more than ${seen.upTo} items`);
+            if (!checkPart(node, value[place] as Json, place, state)) return false;
+        }
+        seen.upTo = Number.POSITIVE_INFINITY;
+        return true;
+    };
+};
+
+/** What judges lists. */
+export const ARRAY_RULES: readonly Rule[] = [
+    ofCount('maxItems', 'more', (length, given) => length <= given),
+    ofCount('minItems', 'fewer', (length, given) => length >= given),
+    uniqueItems,
+    items,
+    contains,
+    unevaluatedItems,
+];

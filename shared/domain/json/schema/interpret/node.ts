@@ -1,0 +1,75 @@
+import type { Json } from '../../../types.ts';
+import { boundedPointer, escapePointer } from '../../json-bounds.ts';
+import { spend } from '../patterns.ts';
+
+/** Where a walk is, and what it found. */
+export interface State {
+    /** Keys and indices from the outermost value; a key that stands for itself (`propertyNames`) has none. */
+    path: (string | number)[];
+    /** Absent where the caller needs no reasons. */
+    faults: { path: string; message: string; keyword: string }[] | undefined;
+}
+
+/** Whether a value is valid. `seen` collects the parts that were evaluated, where a rule needs them. */
+export type Check = (value: Json, state: State, seen: Seen | undefined) => boolean;
+
+/** A schema that is ready to judge by. */
+export interface Node {
+    check: Check;
+}
+
+/** What of one object or array some schema has judged: `unevaluatedProperties` and `unevaluatedItems` judge the rest. */
+export class Seen {
+    readonly names = new Set<string>();
+    readonly places = new Set<number>();
+    allNames = false;
+    /** Items before it are judged. */
+    upTo = 0;
+
+    add({ names, places, allNames, upTo }: Seen): void {
+        for (const name of names) this.names.add(name);
+        for (const place of places) this.places.add(place);
+        this.allNames ||= allNames;
+        this.upTo = Math.max(this.upTo, upTo);
+    }
+}
+
+const MAX_FAULTS = 10;
+
+/** @param step what of the value is at fault, where it is not the whole */
+export function fail(state: State, keyword: string, message: string, step?: string): false {
+    const { faults, path } = state;
+    if (faults !== undefined && faults.length < MAX_FAULTS) {
+        const steps = step === undefined ? path : [...path, step];
+        faults.push({ path: boundedPointer(steps.map((one) => `/${escapePointer(String(one))}`).join('')), message, keyword });
+    }
+    return false;
+}
+
+/** Judges a part of the value. */
+export function checkPart({ check }: Node, part: Json, step: string | number, state: State): boolean {
+    state.path.push(step);
+    const fits = check(part, state, undefined);
+    state.path.pop();
+    return fits;
+}
+
+/** Judges without taking down why not. */
+export function fitsQuietly({ check }: Node, value: Json, state: State, seen?: Seen): boolean {
+    return state.faults === undefined ? check(value, state, seen) : check(value, { path: [], faults: undefined }, seen);
+}
+
+/** Whether two JSON values are the same; each pair that is looked at is charged. */
+export function areEqual(one: Json | undefined, other: Json | undefined): boolean {
+    spend(1);
+    if (one === other) return true;
+    if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+    if (Array.isArray(one) || Array.isArray(other)) {
+        if (!Array.isArray(one) || !Array.isArray(other) || one.length !== other.length) return false;
+        return one.every((item, at) => areEqual(item, other[at]));
+    }
+    const names = Object.keys(one);
+    spend(names.length);
+    if (names.length !== Object.keys(other).length) return false;
+    return names.every((name) => Object.hasOwn(other, name) && areEqual(one[name], other[name]));
+}

@@ -1,0 +1,108 @@
+import type { Format } from 'ajv';
+import type { Json } from '../../../types.ts';
+import { FORMATS } from '../formats.ts';
+import { compilePattern, spend } from '../patterns.ts';
+import { areEqual, type Check, fail } from './node.ts';
+import type { Rule } from './rule.ts';
+
+const type: Rule = ({ type: given }) => {
+    if (given === undefined) return undefined;
+    const types = (Array.isArray(given) ? given : [given]).map(String);
+    const message = `must be ${types.join(',')}`;
+    return (value, state) => types.some((one) => isOfType(one, value)) || fail(state, 'type', message);
+};
+
+function isOfType(given: string, value: Json): boolean {
+    if (given === 'integer') return Number.isInteger(value);
+    if (given === 'array') return Array.isArray(value);
+    if (given === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+    return given === 'null' ? value === null : typeof value === given;
+}
+
+function ofNumber(keyword: string, words: string, fits: (value: number, given: number) => boolean): Rule {
+    return ({ [keyword]: given }) => {
+        if (typeof given !== 'number') return undefined;
+        return (value, state) => typeof value !== 'number' || fits(value, given) || fail(state, keyword, `${words} ${given}`);
+    };
+}
+
+function ofLength(keyword: 'minLength' | 'maxLength', words: string): Rule {
+    return ({ [keyword]: given }) => {
+        if (typeof given !== 'number') return undefined;
+        const fits = (text: string) => (keyword === 'minLength' ? hasPoints(text, given) : !hasPoints(text, given + 1));
+        return (value, state) =>
+            typeof value !== 'string' || fits(value) || fail(state, keyword, `must NOT have ${words} than ${given} characters`);
+    };
+}
+
+/** Compares the length in code points. A code point takes one or two UTF-16 units. */
+function hasPoints(text: string, least: number): boolean {
+    if (text.length < least) return false;
+    if (text.length >= 2 * least) return true;
+    spend(text.length >> 2);
+    let points = 0;
+    for (const _point of text) if (++points >= least) return true;
+    return least <= 0;
+}
+
+const pattern: Rule = ({ pattern: given }) => {
+    if (typeof given !== 'string') return undefined;
+    return (value, state) => typeof value !== 'string' || matches(given, value) || fail(state, 'pattern', `must match pattern "${given}"`);
+};
+
+/** The engine's program is made when it is first needed, and kept with those of others. */
+export function matches(source: string, text: string): boolean {
+    const made = compilePattern(source);
+    return made.ok && made.pattern.test(text);
+}
+
+const format: Rule = ({ format: given }) => {
+    const known = typeof given === 'string' && Object.hasOwn(FORMATS, given) ? FORMATS[given] : undefined;
+    const judge = known === undefined ? undefined : judgeOf(known);
+    return judge && ((value, state) => judge(value) || fail(state, 'format', `must match format "${String(given)}"`));
+};
+
+function judgeOf(known: Format): ((value: Json) => boolean) | undefined {
+    if (known === true || typeof known === 'string') return undefined;
+    const { validate, type: of = 'string' } = typeof known === 'object' && !(known instanceof RegExp) ? known : { validate: known };
+    if (typeof validate === 'string') return undefined;
+    const judge = validate instanceof RegExp ? (text: string) => validate.test(text) : (validate as (value: unknown) => boolean);
+    return (value) => {
+        if (typeof value !== of) return true;
+        // Two thousand characters of a URI take these expressions a microsecond each.
+        if (typeof value === 'string') spend(20 * Math.min(value.length, 2100));
+        return judge(value as string);
+    };
+}
+
+const constant: Rule = (schema) => {
+    if (!Object.hasOwn(schema, 'const')) return undefined;
+    const { const: given } = schema;
+    return (value, state) => areEqual(value, given) || fail(state, 'const', 'must be equal to constant');
+};
+
+const choices: Rule = ({ enum: given }, building) => {
+    if (!Array.isArray(given)) return undefined;
+    const plain = new Set<Json>(given.filter((one) => typeof one !== 'object' || one === null));
+    const others = given.filter((one) => typeof one === 'object' && one !== null);
+    building.keeps(40 * given.length);
+    const fits: Check = (value) =>
+        plain.has(value) || (typeof value === 'object' && value !== null && others.some((one) => areEqual(one, value)));
+    return (value, state, seen) => fits(value, state, seen) || fail(state, 'enum', 'must be equal to one of the allowed values');
+};
+
+/** What judges values by themselves. */
+export const PLAIN_RULES: readonly Rule[] = [
+    type,
+    ofNumber('maximum', 'must be <=', (value, given) => value <= given),
+    ofNumber('minimum', 'must be >=', (value, given) => value >= given),
+    ofNumber('exclusiveMaximum', 'must be <', (value, given) => value < given),
+    ofNumber('exclusiveMinimum', 'must be >', (value, given) => value > given),
+    ofNumber('multipleOf', 'must be multiple of', (value, given) => Number.isInteger(value / given)),
+    ofLength('maxLength', 'more'),
+    ofLength('minLength', 'fewer'),
+    pattern,
+    format,
+    constant,
+    choices,
+];

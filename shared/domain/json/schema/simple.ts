@@ -1,0 +1,27 @@
+import type { Json, JsonSchema } from '../../types.ts';
+import { PLACING } from './keywords.ts';
+
+/** What is judged in a step each, whatever the value is. */
+const PLAIN: ReadonlySet<string> = new Set([
+    ...['type', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+    ...['minLength', 'maxLength', 'pattern', 'minItems', 'maxItems'],
+]);
+
+/** Annotations that say nothing about a value. */
+const NOTES: ReadonlySet<string> = new Set(['default', 'example', 'examples', 'deprecated', '$comment']);
+
+/** Whether a sound schema holds no more than types, plain enums, bounds, patterns and items of such schemas. */
+export function isSimple(schema: JsonSchema): boolean {
+    if (typeof schema === 'boolean') return true;
+    if (Object.hasOwn(schema, '$ref')) return false;
+    return Object.entries(schema).every(([keyword, given]) => {
+        if (keyword === 'items') return isSimple(given as JsonSchema);
+        if (keyword === 'enum') return Array.isArray(given) && given.every(isPlain);
+        if (keyword === 'const') return isPlain(given);
+        return PLAIN.has(keyword) || PLACING.has(keyword) || NOTES.has(keyword);
+    });
+}
+
+function isPlain(value: Json): boolean {
+    return value === null || typeof value !== 'object';
+}

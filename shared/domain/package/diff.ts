@@ -1,0 +1,75 @@
+import canonicalize from 'canonicalize';
+import type { Endpoint, PackageDocument, Param } from '../types.ts';
+import { readEndpoint } from './endpoint.ts';
+import { hostsOf } from './hosts.ts';
+import { greatestUnits } from './pricing.ts';
+
+export { greatestUnits };
+
+export type Change = 'major' | 'minor' | 'patch';
+
+export interface PackageChange {
+    change: Change;
+    changes: PackageChanges;
+}
+
+export interface PackageChanges {
+    /** Names of endpoints, in the order of the package that has them. A renamed endpoint is one removed and one added. */
+    added: string[];
+    removed: string[];
+    changed: string[];
+    /** Hosts that the version before did not call, sorted. */
+    hosts_added: string[];
+}
+
+/**
+ * What a new version means for those who call the site (docs/api.md, "Registry"): `major` where a call that worked may fail, do something
+ * else, cost more or go to another host; `minor` where there is more to call; `patch` otherwise. The first version of a site (`before` absent) is
+ * `major` with all its endpoints added: nobody could rely on anything before it. An endpoint that only spells out a default has not changed.
+ */
+export function comparePackages(before: PackageDocument | undefined, after: PackageDocument): PackageChange {
+    const old = byName(before);
+    const now = byName(after);
+    const added = [...now.keys()].filter((name) => !old.has(name));
+    const removed = [...old.keys()].filter((name) => !now.has(name));
+    const changed: string[] = [];
+    const known = new Set(before === undefined ? [] : hostsOf(before));
+    const hostsAdded = hostsOf(after).filter((host) => !known.has(host));
+    let isBreaking = before === undefined || removed.length > 0 || hostsAdded.length > 0;
+    for (const [name, endpoint] of now) {
+        const earlier = old.get(name);
+        if (earlier === undefined || canonicalize(earlier) === canonicalize(endpoint)) continue;
+        changed.push(name);
+        isBreaking ||= breaks(earlier, endpoint);
+    }
+    const change = isBreaking ? 'major' : added.length > 0 ? 'minor' : 'patch';
+    return { change, changes: { added, removed, changed, hosts_added: hostsAdded } };
+}
+
+function byName(document: PackageDocument | undefined): Map<string, Endpoint> {
+    return new Map((document?.endpoints ?? []).map((endpoint) => [endpoint.name, readEndpoint(endpoint)]));
+}
+
+function breaks(before: Endpoint, after: Endpoint): boolean {
+    return before.effect !== after.effect || isDearer(before, after) || needsMore(before, after);
+}
+
+/**
+ * Another unit is dearer for some call in almost every case: a request may have brought more than one result, and no results cost
+ * nothing while a request always costs one. Only a single result at the most is never dearer than a request.
+ */
+function isDearer(before: Endpoint, after: Endpoint): boolean {
+    const units = greatestUnits(after);
+    const isSameUnit = before.billing.unit === after.billing.unit;
+    return units > greatestUnits(before) || (!isSameUnit && (units > 1 || after.billing.unit === 'request'));
+}
+
+/** Whether a param is required now that was optional before. */
+function needsMore(before: Endpoint, after: Endpoint): boolean {
+    const given = new Set(before.params.filter(mustBeGiven).map((param) => param.name));
+    return after.params.some((param) => mustBeGiven(param) && !given.has(param.name));
+}
+
+function mustBeGiven(param: Param): boolean {
+    return param.required && param.default === undefined;
+}

@@ -1,0 +1,90 @@
+import type {
+    BodyFormat,
+    Effect,
+    Endpoint,
+    Kind,
+    Method,
+    PackageEndpoint,
+    PackageParam,
+    Pagination,
+    PaginationStyle,
+    Param,
+} from '../types.ts';
+
+/** An endpoint of a checked package with every default of docs/api.md, "Schema packages" filled in; `null` means the same as leaving a field out. */
+export function readEndpoint(document: PackageEndpoint): Endpoint {
+    const kind = document.kind ?? 'api_call';
+    return {
+        name: document.name,
+        kind,
+        description: document.description ?? '',
+        method: document.method,
+        url: document.url,
+        headers: document.headers ?? {},
+        params: (document.params ?? []).map(readParam),
+        body: document.body ?? undefined,
+        bodyFormat: document.body_format ?? defaultBodyFormat(kind),
+        prepare: document.prepare ? { url: document.prepare.url, form: document.prepare.form } : undefined,
+        hosted: document.hosted ?? true,
+        effect: document.effect ?? defaultEffect(kind, document.method),
+        response: { type: document.response?.type, select: document.response?.select, schema: document.response?.schema },
+        billing: {
+            unit: document.billing?.unit ?? 'request',
+            results: document.billing?.results ?? DEFAULT_RESULTS,
+            maxResults: document.billing?.max_results ?? 100,
+        },
+        pagination: document.pagination ? readPagination(document.pagination) : undefined,
+        examples: document.examples ?? [],
+    };
+}
+
+/** Where the array of results stands in `data` when `billing.results` does not say. */
+export const DEFAULT_RESULTS = 'items';
+
+/** Methods that always change something, whatever a package says. */
+const WRITING_METHODS: ReadonlySet<Method> = new Set<Method>(['PUT', 'PATCH', 'DELETE']);
+
+/** Whether `method` is a write by itself: `effect: read` on it is refused. */
+export function isWritingMethod(method: Method): boolean {
+    return WRITING_METHODS.has(method);
+}
+
+/** The effect of an endpoint that declares none. */
+export function defaultEffect(kind: Kind, method: Method): Effect {
+    if (isWritingMethod(method)) return 'write';
+    return method === 'GET' || method === 'HEAD' || kind === 'search' ? 'read' : 'write';
+}
+
+/** The body format of an endpoint that declares none. */
+export function defaultBodyFormat(kind: Kind): BodyFormat {
+    return kind === 'submit_form' ? 'form' : 'json';
+}
+
+function readParam(param: PackageParam): Param {
+    return {
+        name: param.name,
+        source: param.source,
+        required: param.required,
+        description: param.description ?? '',
+        schema: param.schema,
+        default: param.default,
+        example: param.example,
+    };
+}
+
+/** The number of the first page where a package does not say it. */
+export function defaultStart(style: PaginationStyle): number {
+    return style === 'offset' ? 0 : 1;
+}
+
+function readPagination(document: NonNullable<PackageEndpoint['pagination']>): Pagination {
+    const style = document.style ?? 'page';
+    return {
+        style,
+        param: document.param,
+        start: document.start ?? defaultStart(style),
+        step: document.step ?? (style === 'offset' ? undefined : 1),
+        next: document.next ?? undefined,
+        maxPages: document.max_pages ?? 5,
+    };
+}

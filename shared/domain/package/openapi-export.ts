@@ -1,0 +1,78 @@
+import { createInliner, type Inliner } from '../json/schema/inline.ts';
+import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
+import { readEndpoint } from './endpoint.ts';
+import { requestBodyOf, responsesOf } from './openapi-export/bodies.ts';
+import { parametersOf } from './openapi-export/parameters.ts';
+import { createPlaces, type TemplateParts, takeApart } from './openapi-export/places.ts';
+
+/** Which version of the package it is. */
+export interface PublishedVersion {
+    version: number;
+    versionHash: string;
+    publishedAt: Date;
+}
+
+/**
+ * A site as an OpenAPI 3.1 document (docs/api.md, "Registry"): its operations are calls of the site itself, not of ours. What
+ * OpenAPI has no word for stands under `x-routebook`. An endpoint of the package is the operation with its name as `operationId`.
+ */
+export function exportOpenApi(document: PackageDocument, { version, versionHash, publishedAt }: PublishedVersion): JsonObject {
+    const endpoints = document.endpoints.map(readEndpoint).map((endpoint) => ({ endpoint, parts: takeApart(endpoint) }));
+    const home = endpoints[0]?.parts.origin ?? `https://${document.site}`;
+    const placeFor = createPlaces();
+    const inliner = createInliner();
+    const paths = new Map<string, JsonObject>();
+    for (const { endpoint, parts } of endpoints) {
+        const method = endpoint.method.toLowerCase();
+        const place = placeFor(method, parts, endpoint.name);
+        paths.set(place, { ...paths.get(place), [method]: operationOf(endpoint, { parts, home, inliner }) });
+    }
+    return {
+        openapi: '3.1.0',
+        info: {
+            title: document.title,
+            version: String(version),
+            ...(document.description === undefined ? {} : { description: document.description }),
+        },
+        servers: [{ url: home }],
+        security: [],
+        paths: Object.fromEntries(paths),
+        'x-routebook': {
+            site: document.site,
+            intent_category: document.intent_category,
+            version,
+            version_hash: versionHash,
+            published_at: publishedAt.toISOString(),
+        },
+    };
+}
+
+interface Context {
+    parts: TemplateParts;
+    /** The origin of the document's own server. */
+    home: string;
+    inliner: Inliner;
+}
+
+function operationOf(endpoint: Endpoint, { parts, home, inliner }: Context): JsonObject {
+    const { name, kind, description, effect, hosted, prepare, pagination } = endpoint;
+    const body = requestBodyOf(endpoint, inliner);
+    return {
+        operationId: name,
+        summary: name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
+        ...(description === '' ? {} : { description }),
+        ...(parts.origin === home ? {} : { servers: [{ url: parts.origin }] }),
+        parameters: parametersOf(endpoint, parts, inliner),
+        ...(body === undefined ? {} : { requestBody: body }),
+        responses: responsesOf(endpoint, inliner),
+        'x-routebook': {
+            kind,
+            effect,
+            hosted,
+            ...(prepare === undefined
+                ? {}
+                : { prepare: { url: prepare.url, ...(prepare.form === undefined ? {} : { form: prepare.form }) } }),
+            ...(pagination === undefined ? {} : { pagination: pagination.style }),
+        },
+    };
+}

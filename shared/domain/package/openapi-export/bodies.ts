@@ -1,0 +1,80 @@
+import { placeholderIn } from '../../fetch/body-template.ts';
+import type { Inliner } from '../../json/schema/inline.ts';
+import { isObject } from '../../json/schema/structure.ts';
+import type { Endpoint, Json, JsonObject, Param } from '../../types.ts';
+import { mustBeGiven, schemaOfParam, schemaOfParams } from '../param-schema.ts';
+
+/** What an operation sends; undefined where it sends no body. */
+export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject | undefined {
+    const params = endpoint.params.filter(({ source }) => source === 'body');
+    const isBodyless = endpoint.method === 'GET' || endpoint.method === 'HEAD';
+    if (isBodyless || (params.length === 0 && endpoint.body === undefined)) return undefined;
+    const byName = new Map(params.map((param) => [param.name, param]));
+    const schema =
+        endpoint.body === undefined
+            ? schemaOfParams(params, endpoint.bodyFormat, inliner)
+            : ofTemplate(endpoint.body, { endpoint, params: byName, inliner }).schema;
+    return { required: true, content: { [mediaTypeOf(endpoint)]: { schema } } };
+}
+
+/**
+ * What the site answers. The package's schema describes `data` of a hosted fetch: that is the answer itself only where nothing is
+ * selected or joined from it, and where no list or plain value was wrapped.
+ */
+export function responsesOf({ method, response, pagination }: Endpoint, { inline }: Inliner): JsonObject {
+    const said = { description: 'What the site answers.' };
+    if (method === 'HEAD') return { '2XX': said };
+    const type = response.type === undefined ? '*/*' : RESPONSE_TYPES[response.type];
+    const isWhole = response.select === undefined && pagination === undefined && response.type !== 'html' && response.type !== 'text';
+    const schema = isWhole && response.schema !== undefined ? inline(response.schema) : {};
+    return { '2XX': { ...said, content: { [type]: { schema: isAboutWrapped(schema) ? {} : schema } } } };
+}
+
+const RESPONSE_TYPES = { json: 'application/json', html: 'text/html', text: 'text/plain' } as const;
+
+function isAboutWrapped({ properties }: JsonObject): boolean {
+    return isObject(properties) && (Object.hasOwn(properties, 'items') || Object.hasOwn(properties, 'value'));
+}
+
+function mediaTypeOf({ bodyFormat, headers }: Endpoint): string {
+    const own = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+    return own ?? (bodyFormat === 'form' ? 'application/x-www-form-urlencoded' : 'application/json');
+}
+
+interface Context {
+    endpoint: Endpoint;
+    /** Of the body, by name. */
+    params: ReadonlyMap<string, Param>;
+    inliner: Inliner;
+}
+
+/** The schema of what a template becomes; `isSure`: it is there in every call. */
+function ofTemplate(template: Json, context: Context): { schema: JsonObject; isSure: boolean } {
+    const { endpoint, params, inliner } = context;
+    if (typeof template === 'string') {
+        const param = params.get(placeholderIn(template) ?? '');
+        if (param === undefined) return { schema: { const: template }, isSure: true };
+        return { schema: schemaOfParam(param, endpoint.bodyFormat, inliner), isSure: mustBeGiven(param) || param.default !== undefined };
+    }
+    if (Array.isArray(template)) return { schema: ofList(template.map((item) => ofTemplate(item, context))), isSure: true };
+    if (!isObject(template)) return { schema: { const: template }, isSure: true };
+    const fields = Object.entries(template).map(([key, value]) => ({ key, ...ofTemplate(value, context) }));
+    const required = fields.filter(({ isSure }) => isSure).map(({ key }) => key);
+    const schema: JsonObject = {
+        type: 'object',
+        properties: Object.fromEntries(fields.map(({ key, schema: field }) => [key, field])),
+        ...(required.length === 0 ? {} : { required }),
+        additionalProperties: false,
+    };
+    return { schema, isSure: true };
+}
+
+/** What is absent leaves no gap in a list, so that only a list of sure items has fixed places. */
+function ofList(items: readonly { schema: JsonObject; isSure: boolean }[]): JsonObject {
+    const schemas = items.map(({ schema }) => schema);
+    const least = items.filter(({ isSure }) => isSure).length;
+    const size = { minItems: least, maxItems: items.length };
+    if (items.length === 0) return { type: 'array', ...size };
+    if (least === items.length) return { type: 'array', prefixItems: schemas, ...size };
+    return { type: 'array', items: { anyOf: schemas }, ...size };
+}

@@ -1,0 +1,81 @@
+import type { Endpoint } from '../../types.ts';
+
+/** A pair of the template's own query. */
+export interface QueryPair {
+    /** As the site reads them, placeholders and all. */
+    name: string;
+    value: string;
+}
+
+/** A URL template taken apart. */
+export interface TemplateParts {
+    origin: string;
+    /** Every placeholder stands once: a second `{id}` is called `{id_2}`. */
+    path: string;
+    /** Placeholders of the path by the name that stands there: `id_2` → `id`. */
+    placeholders: ReadonlyMap<string, string>;
+    query: QueryPair[];
+}
+
+const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+/** The one placeholder that a text consists of. */
+export function onlyPlaceholder(text: string): string | undefined {
+    return /^\{([A-Za-z_][A-Za-z0-9_]*)\}$/.exec(text)?.[1];
+}
+
+/** Names of the placeholders in a text. */
+export function placeholdersIn(text: string): string[] {
+    return [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+}
+
+/** Takes the URL of a checked package apart. */
+export function takeApart({ url }: Endpoint): TemplateParts {
+    const [, origin = '', path = '/', query = ''] = /^(https?:\/\/[^/?]+)([^?]*)\??(.*)$/s.exec(url) ?? [];
+    const placeholders = new Map<string, string>();
+    const unique = path.replaceAll(PLACEHOLDER, (_whole, name: string) => {
+        const own = firstFree(name, placeholders);
+        placeholders.set(own, name);
+        return `{${own}}`;
+    });
+    const pairs = query.split('&').map((pair) => {
+        const place = pair.indexOf('=');
+        const [name, value] = place === -1 ? [pair, ''] : [pair.slice(0, place), pair.slice(place + 1)];
+        return { name: decode(name), value: decode(value) };
+    });
+    return { origin, path: unique === '' ? '/' : unique, placeholders, query: pairs.filter(({ name }) => name !== '') };
+}
+
+/**
+ * Gives every operation a place of its own under `paths`. Paths that differ in the names of placeholders alone count as one, and one
+ * path has each method once: whoever comes second gets its name behind a `#`, which is never sent.
+ */
+export function createPlaces(): (method: string, parts: TemplateParts, name: string) => string {
+    const keys = new Map<string, { path: string; origin: string; methods: Set<string> }>();
+    return (method, { path, origin }, name) => {
+        const shape = path.replaceAll(PLACEHOLDER, '{}');
+        const taken = keys.get(shape);
+        if (taken === undefined) {
+            keys.set(shape, { path, origin, methods: new Set([method]) });
+            return path;
+        }
+        if (taken.path !== path || taken.origin !== origin || taken.methods.has(method)) return `${path}#${name}`;
+        taken.methods.add(method);
+        return path;
+    };
+}
+
+function firstFree(name: string, taken: ReadonlyMap<string, string>): string {
+    let own = name;
+    for (let number = 2; taken.has(own); number++) own = `${name}_${number}`;
+    return own;
+}
+
+/** As servers read a query; what is no UTF-8 stays encoded. */
+function decode(text: string): string {
+    try {
+        return decodeURIComponent(text.replaceAll('+', ' '));
+    } catch {
+        return text;
+    }
+}

@@ -1,0 +1,34 @@
+import type { Inliner } from '../json/schema/inline.ts';
+import type { BodyFormat, JsonObject, Param } from '../types.ts';
+
+/**
+ * What a value of a param may be, as a JSON Schema that stands by itself: the package's own, or where it has none what
+ * `bindParams` takes from that source (docs/api.md, "Schema packages"), with the param's description, default and example.
+ */
+export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline }: Inliner): JsonObject {
+    const takesAny = param.source === 'body' && bodyFormat === 'json';
+    const plain: JsonObject = takesAny ? {} : { type: ['string', 'number', 'boolean'] };
+    const schema = param.schema === undefined ? plain : inline(param.schema);
+    return {
+        ...schema,
+        ...(param.description === '' ? {} : { description: param.description }),
+        ...(param.default === undefined ? {} : { default: param.default }),
+        ...(param.example === undefined ? {} : { examples: [param.example] }),
+    };
+}
+
+/** Whether a call has to give it. */
+export function mustBeGiven(param: Param): boolean {
+    return param.required && param.default === undefined;
+}
+
+/** An object of params by name. */
+export function schemaOfParams(params: readonly Param[], bodyFormat: BodyFormat, inliner: Inliner): JsonObject {
+    const required = params.filter(mustBeGiven).map(({ name }) => name);
+    return {
+        type: 'object',
+        properties: Object.fromEntries(params.map((param) => [param.name, schemaOfParam(param, bodyFormat, inliner)])),
+        ...(required.length === 0 ? {} : { required }),
+        additionalProperties: false,
+    };
+}

@@ -1,0 +1,145 @@
+import type { Detail } from '../../refusals.ts';
+import { normaliseSite } from '../site/site-name.ts';
+import { normaliseNewlines } from '../text/text-rule.ts';
+import type { Json, PackageDocument } from '../types.ts';
+import { readEndpoint } from './endpoint.ts';
+import { createBudget } from './rules/budget.ts';
+import { checkEndpoint } from './rules/endpoint-rules.ts';
+import { MAX_EXPRESSIONS } from './rules/expressions.ts';
+import { createReport, quoted, type Report } from './rules/report.ts';
+import { MAX_PARAMS, type PackageDraft, readPackage } from './rules/structure.ts';
+import { checkTree } from './rules/tree.ts';
+import type { UrlContext } from './rules/urls.ts';
+import { isCategory } from './taxonomy.ts';
+import { isVerifiable } from './verification.ts';
+
+/** The context of publishing besides the package. */
+export interface PackageContext {
+    /** Whether an entry of EGRESS_ALLOW covers this port: then plain http and the port are accepted. The dial decides again. */
+    isPortAllowed(port: number): boolean;
+    /** Where the text of the package has numbers that `value` holds otherwise (`roundedNumbers`); none where there was no text. */
+    rounded?: readonly Detail[];
+}
+
+/** Something to know about a package that is accepted. `path` is a JSON pointer into it. */
+export interface PackageWarning {
+    code: 'NO_EXAMPLES';
+    path: string;
+    message: string;
+}
+
+export type PackageVerdict =
+    | { ok: true; document: PackageDocument; warnings: PackageWarning[] }
+    | {
+          ok: false;
+          /** Everything that is wrong, at most 500 entries, in no promised order. A value that is too deep or too large is not looked into. */
+          problems: Detail[];
+      };
+
+/**
+ * The rules of a published package (docs/api.md, "Schema packages"), all of them at once. Pure: no name is resolved and nothing is fetched. Never
+ * throws, whatever parsed JSON `value` is. `document` is the package as it is stored and hashed: `site` in its one spelling and
+ * CR LF in descriptions as LF, nothing else added or left out. Messages never repeat what looks like a secret.
+ */
+export function checkPackage(value: unknown, context: PackageContext): PackageVerdict {
+    const report = createReport();
+    report.addAll(context.rounded ?? []);
+    if (!checkTree(value, report)) return { ok: false, problems: report.problems };
+    const draft = readPackage(value, [], report);
+    if (draft === undefined) return { ok: false, problems: report.problems };
+    const site = draft.site === undefined ? undefined : checkSite(draft.site, report);
+    checkCategory(draft, report);
+    checkNames(draft, report);
+    if (!checkSelects(draft, report)) return { ok: false, problems: report.problems };
+    const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };
+    const budget = createBudget();
+    for (const [index, endpoint] of (draft.endpoints ?? []).entries()) {
+        if (report.isFull()) break;
+        if (endpoint !== undefined) checkEndpoint(endpoint, ['endpoints', index], report, urls, budget);
+    }
+    if (report.problems.length > 0 || site === undefined) return { ok: false, problems: report.problems };
+    const document = asPublished(value as PackageDocument, site.site);
+    return { ok: true, document, warnings: warningsOf(document) };
+}
+
+function checkSite(text: string, report: Report): { site: string; registrable: string } | undefined {
+    const named = normaliseSite(text);
+    if (named.ok) return named;
+    report.add(['site'], 'INVALID_DOMAIN', named.message);
+    return undefined;
+}
+
+function checkCategory({ intent_category: category }: PackageDraft, report: Report): void {
+    if (category === undefined || isCategory(category)) return;
+    report.add(
+        ['intent_category'],
+        'UNKNOWN_CATEGORY',
+        `There is no category ${quoted(category)}; GET /v1/categories lists them as parent/child.`,
+    );
+}
+
+/** Rules across all endpoints. */
+function checkNames({ endpoints = [] }: PackageDraft, report: Report): void {
+    const seen = new Set<string>();
+    let params = 0;
+    for (const [index, endpoint] of endpoints.entries()) {
+        params += endpoint?.params?.length ?? 0;
+        const name = endpoint?.name;
+        if (name === undefined) continue;
+        if (seen.has(name))
+            report.add(['endpoints', index, 'name'], 'DUPLICATE_NAME', `Another endpoint of this package is called ${quoted(name)} too.`);
+        seen.add(name);
+    }
+    if (params > MAX_PARAMS)
+        report.add(
+            ['endpoints'],
+            'TOO_COMPLEX',
+            `A package has at most ${MAX_PARAMS} params over all its endpoints, and here are ${params}.`,
+        );
+}
+
+/** Whether the selectors are few enough to compile, at 15 µs each. */
+function checkSelects({ endpoints = [] }: PackageDraft, report: Report): boolean {
+    const count = endpoints.reduce((sum, endpoint) => sum + countTexts(endpoint?.response?.select), 0);
+    if (count > MAX_EXPRESSIONS)
+        report.add(
+            ['endpoints'],
+            'TOO_COMPLEX',
+            `The selects of a package have at most ${MAX_EXPRESSIONS} expressions, and here are ${count}.`,
+        );
+    return count <= MAX_EXPRESSIONS;
+}
+
+/** Recursion is bounded: a package nests at most 32 levels. */
+function countTexts(value: Json | undefined): number {
+    if (typeof value !== 'object' || value === null) return typeof value === 'string' ? 1 : 0;
+    return Object.values(value).reduce((sum: number, item) => sum + countTexts(item), 0);
+}
+
+function asPublished(document: PackageDocument, site: string): PackageDocument {
+    return {
+        ...withUnixLines(document),
+        site,
+        endpoints: document.endpoints.map((endpoint) => {
+            const { params, ...rest } = withUnixLines(endpoint);
+            return params === undefined ? rest : { ...endpoint, ...rest, params: params.map(withUnixLines) };
+        }),
+    };
+}
+
+function withUnixLines<T extends { description?: string }>(described: T): T {
+    return described.description === undefined ? described : { ...described, description: normaliseNewlines(described.description) };
+}
+
+/** A site is verified by the examples of its reads, so it needs at least one. */
+function warningsOf(document: PackageDocument): PackageWarning[] {
+    if (document.endpoints.map(readEndpoint).some(isVerifiable)) return [];
+    return [
+        {
+            code: 'NO_EXAMPLES',
+            path: '/endpoints',
+            message:
+                'No hosted read endpoint has an example, so this version can never be verified; add examples with the params of a call that works.',
+        },
+    ];
+}

@@ -1,0 +1,62 @@
+import { placeholderIn } from '../../fetch/body-template.ts';
+import { isObject } from '../../json/schema/structure.ts';
+import type { Json } from '../../types.ts';
+import { type Path, quoted, type Report } from './report.ts';
+import type { Subject } from './subject.ts';
+
+/** The template of the body: only where a body is sent, every stand-in has a body param, every body param a stand-in. */
+export function checkBody(subject: Subject): void {
+    const { draft, at, report, params } = subject;
+    if (draft.body === undefined) return;
+    const place = [...at, 'body'];
+    if (draft.method === 'GET' || draft.method === 'HEAD') {
+        report.add(place, 'INVALID_VALUE', `A ${draft.method} request has no body: leave the template out, or use another method.`);
+    }
+    if (subject.bodyFormat === 'form') checkFormTemplate(draft.body, place, report);
+    const bodyParams = new Set(params.filter((param) => param.draft.source === 'body').map((param) => param.draft.name));
+    const used = new Set<string>();
+    findStandIns(draft.body, place, (name, where) => {
+        used.add(name);
+        if (!bodyParams.has(name) && !report.isFull()) {
+            report.add(
+                where,
+                'TEMPLATE_MISMATCH',
+                `${quoted(`{${name}}`)} stands for a param of this name with source body, and there is none.`,
+            );
+        }
+    });
+    for (const { draft: param, at: where } of params) {
+        if (param.source !== 'body' || param.name === undefined || used.has(param.name)) continue;
+        report.add(
+            [...where, 'name'],
+            'TEMPLATE_MISMATCH',
+            `The body has no "{…}" for the body param ${quoted(param.name)}, so it would never be sent.`,
+        );
+    }
+}
+
+/** Recursion is bounded: a package nests at most 32 levels. */
+function findStandIns(value: Json, at: Path, found: (name: string, at: Path) => void): void {
+    if (typeof value === 'string') {
+        const name = placeholderIn(value);
+        if (name !== undefined) found(name, at);
+        return;
+    }
+    if (typeof value !== 'object' || value === null) return;
+    const entries: [string | number, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+    for (const [key, item] of entries) findStandIns(item, [...at, key], found);
+}
+
+/** A form has names with plain values, or with several of them. */
+function checkFormTemplate(body: Json, at: Path, report: Report): void {
+    if (!isObject(body)) {
+        report.add(at, 'INVALID_TYPE', 'The template of a form is an object of field names.');
+        return;
+    }
+    for (const [name, value] of Object.entries(body)) {
+        const values = Array.isArray(value) ? value : [value];
+        if (values.some((item) => typeof item === 'object')) {
+            report.add([...at, name], 'INVALID_VALUE', 'A field of a form has a text, a number, a boolean or a list of these.');
+        }
+    }
+}

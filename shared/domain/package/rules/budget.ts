@@ -1,0 +1,16 @@
+import { MAX_PACKAGE_NODES } from '../../json/schema/count-nodes.ts';
+import { createPatternBudget, createPatternWork, type PatternBudget, type PatternWork } from '../../json/schema/patterns.ts';
+
+/** The budget for judging one package. */
+export interface Budget {
+    patterns: PatternBudget;
+    /** For holding defaults and examples against schemas. */
+    work: PatternWork;
+    /** Schemas that the package may still have, references put in place. */
+    nodes: number;
+}
+
+/** Creates the budget of one package. */
+export function createBudget(): Budget {
+    return { patterns: createPatternBudget(), work: createPatternWork(), nodes: MAX_PACKAGE_NODES };
+}

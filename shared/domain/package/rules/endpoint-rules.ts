@@ -1,0 +1,65 @@
+import { defaultBodyFormat, defaultEffect } from '../endpoint.ts';
+import { checkBody } from './body.ts';
+import type { Budget } from './budget.ts';
+import { checkExamples } from './examples.ts';
+import { checkHeaders } from './headers.ts';
+import { checkBilling, checkEffect, checkPagination } from './paging.ts';
+import { checkParams, checkPlaceholders } from './params.ts';
+import type { Path, Report } from './report.ts';
+import { checkResponse } from './response.ts';
+import type { EndpointDraft } from './structure.ts';
+import type { Subject } from './subject.ts';
+import { checkUrl, placeholdersOf, type UrlContext } from './urls.ts';
+
+/** Every rule of an endpoint; each adds what it finds, and none relies on another having found nothing. */
+const RULES: readonly ((subject: Subject) => void)[] = [
+    checkUrls,
+    checkPlaceholders,
+    checkParams,
+    (subject) => {
+        const body = subject.sendsBody ? subject.bodyFormat : undefined;
+        checkHeaders(subject.draft.headers ?? {}, [...subject.at, 'headers'], subject.report, body);
+    },
+    checkBody,
+    checkEffect,
+    checkPagination,
+    checkBilling,
+    checkResponse,
+    checkExamples,
+];
+
+/** Reports everything that is wrong with one endpoint beyond the types of its fields. */
+export function checkEndpoint(draft: EndpointDraft, at: Path, report: Report, urls: UrlContext, budget: Budget): void {
+    const kind = draft.kind ?? 'api_call';
+    const params = (draft.params ?? []).flatMap((param, index) =>
+        param === undefined ? [] : [{ draft: param, at: [...at, 'params', index] }],
+    );
+    const subject: Subject = {
+        draft,
+        at,
+        report,
+        urls,
+        budget,
+        params,
+        slots: new Map(),
+        effect: draft.effect ?? (draft.method === undefined ? undefined : defaultEffect(kind, draft.method)),
+        bodyFormat: draft.body_format ?? defaultBodyFormat(kind),
+        sendsBody: draft.body !== undefined || params.some((param) => param.draft.source === 'body'),
+    };
+    for (const rule of RULES) rule(subject);
+}
+
+function checkUrls({ draft, at, report, urls }: Subject): void {
+    if (draft.url !== undefined) checkUrl(draft.url, [...at, 'url'], report, urls, { placeholders: true });
+    const { prepare } = draft;
+    if (prepare?.url !== undefined) checkUrl(prepare.url, [...at, 'prepare', 'url'], report, urls, { placeholders: false });
+    if (prepare?.form !== undefined && draft.url !== undefined && placeholdersOf(draft.url).length > 0) {
+        report.add(
+            [...at, 'url'],
+            'INVALID_VALUE',
+            'With prepare.form the action of the form replaces the url, so it has no placeholders.',
+        );
+    }
+    if (prepare?.form !== undefined && draft.method !== undefined && draft.method !== 'GET' && draft.method !== 'POST')
+        report.add([...at, 'method'], 'INVALID_VALUE', `No form is sent by ${draft.method}: with prepare.form use GET or POST.`);
+}

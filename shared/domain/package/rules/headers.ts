@@ -1,0 +1,185 @@
+import type { BodyFormat, JsonObject } from '../../types.ts';
+import { type Path, quoted, type Report } from './report.ts';
+import { reportSecret } from './tree.ts';
+
+export const MAX_HEADERS = 50;
+export const MAX_HEADER_NAME = 100;
+export const MAX_HEADER_VALUE = 1024;
+
+/**
+ * Header names that a package may not set (docs/api.md, "Schema packages"), in small letters, with why. `*` at an end stands for the rest of a
+ * name. The first row that fits is the answer.
+ */
+const FORBIDDEN: readonly { names: readonly string[]; why: string }[] = [
+    {
+        names: [
+            'host',
+            'connection',
+            'keep-alive',
+            'te',
+            'trailer',
+            'transfer-encoding',
+            'upgrade',
+            'http2-settings',
+            'alt-used',
+            'via',
+            'max-forwards',
+            'date',
+            'expect',
+        ],
+        why: 'it steers the connection, which is ours to keep',
+    },
+    {
+        names: ['content-length', 'content-encoding', 'content-range', 'content-md5', 'content-digest', 'accept-encoding', 'range', 'if-*'],
+        why: 'it is set from what is really sent',
+    },
+    { names: ['sec-*'], why: 'only a browser sets it, and a package does not pretend to be one' },
+    { names: ['user-agent'], why: 'we say who we are ourselves' },
+    {
+        names: [
+            'proxy-*',
+            'forwarded',
+            'x-forwarded',
+            'x-forwarded-*',
+            'x-real-ip',
+            '*-client-ip',
+            '*-connecting-ip',
+            'client-ip',
+            'x-originating-ip',
+            'x-remote-ip',
+            'x-remote-addr',
+            'x-host',
+        ],
+        why: 'it claims another sender',
+    },
+    {
+        names: [
+            'x-http-method',
+            'x-http-method-override',
+            'x-method-override',
+            'x-tunneled-method',
+            'x-original-url',
+            'x-original-uri',
+            'x-rewrite-url',
+        ],
+        why: 'it makes the request another one than the package says',
+    },
+    {
+        names: [
+            'metadata',
+            'metadata-*',
+            '*-metadata',
+            'x-aws-ec2-metadata-*',
+            'x-google-metadata*',
+            '*-metadata-token',
+            '*-metadata-flavor',
+        ],
+        why: 'it opens metadata services',
+    },
+    { names: ['cookie', 'cookie2', 'set-cookie', 'set-cookie2'], why: 'it carries a session' },
+    { names: ['authorization', 'www-authenticate', '*-authorization', '*-authenticate'], why: 'it carries a credential' },
+];
+
+/** Parts of a name, between hyphens or underscores, that only headers with credentials have. */
+const CREDENTIAL_PARTS: ReadonlySet<string> = new Set([
+    'apikey',
+    'auth',
+    'authentication',
+    'bearer',
+    'clearance',
+    'cookie',
+    'credential',
+    'credentials',
+    'csrf',
+    'jwt',
+    'pass',
+    'passwd',
+    'password',
+    'secret',
+    'session',
+    'sessionid',
+    'sid',
+    'signature',
+    'token',
+    'xsrf',
+]);
+
+/** The content types that a body of each format may be announced as. */
+const CONTENT_TYPES: Record<BodyFormat, RegExp> = {
+    json: /^application\/(?:[a-z0-9.-]{1,100}\+)?json(?:\s{0,3};\s{0,3}charset="?utf-8"?)?$/i,
+    form: /^application\/x-www-form-urlencoded(?:\s{0,3};\s{0,3}charset="?utf-8"?)?$/i,
+};
+
+/** `body`: the format in which this endpoint sends its body, `undefined` when it sends none. */
+export function checkHeaders(headers: JsonObject, at: Path, report: Report, body: BodyFormat | undefined): void {
+    const names = Object.keys(headers);
+    if (names.length > MAX_HEADERS) report.add(at, 'TOO_COMPLEX', `An endpoint sets at most ${MAX_HEADERS} headers.`);
+    const seen = new Set<string>();
+    for (const name of names.slice(0, MAX_HEADERS)) {
+        const place = [...at, name];
+        const lower = name.toLowerCase();
+        if (seen.has(lower))
+            report.add(place, 'DUPLICATE_NAME', `The header ${quoted(lower)} stands here twice; names do not differ by case.`);
+        seen.add(lower);
+        checkName(lower, place, report);
+        checkValue(lower, headers[name], place, report, body);
+    }
+}
+
+function checkName(name: string, at: Path, report: Report): void {
+    if (name.length > MAX_HEADER_NAME || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) {
+        report.add(
+            at,
+            'INVALID_VALUE',
+            `The name of a header is a token of at most ${MAX_HEADER_NAME} letters, digits and signs such as the hyphen.`,
+        );
+        return;
+    }
+    // Many servers read every sign but letters and digits as a hyphen: `x_forwarded_for` reaches them as X-Forwarded-For.
+    const hyphened = name.replaceAll(/[^0-9a-z]/g, '-');
+    const row = FORBIDDEN.find(({ names }) => names.some((pattern) => fits(hyphened, pattern)));
+    const why = row?.why ?? (namesCredential(name) ? 'it carries a credential' : undefined);
+    if (why !== undefined) report.add(at, 'FORBIDDEN_FIELD', `A package may not set the header ${quoted(name)}: ${why}. Leave it out.`);
+}
+
+function fits(name: string, pattern: string): boolean {
+    if (pattern.endsWith('*')) return name.startsWith(pattern.slice(0, -1));
+    return pattern.startsWith('*') ? name.endsWith(pattern.slice(1)) : name === pattern;
+}
+
+function namesCredential(name: string): boolean {
+    const parts = name.split(/[-_.]/);
+    return parts.some(
+        (part, index) => CREDENTIAL_PARTS.has(part) || (part === 'key' && (index === 0 || KEY_OWNERS.has(parts[index - 1] ?? ''))),
+    );
+}
+
+/** What stands before `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
+const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription x'.split(' '));
+
+function checkValue(name: string, value: unknown, at: Path, report: Report, body: BodyFormat | undefined): void {
+    if (typeof value !== 'string') {
+        report.add(at, 'INVALID_TYPE', 'The value of a header has to be a text.');
+        return;
+    }
+    if (!/^[\x20-\x7e]*$/.test(value) || value.trim() !== value || value === '' || value.length > MAX_HEADER_VALUE) {
+        report.add(
+            at,
+            'INVALID_VALUE',
+            `The value of a header is visible ASCII, at most ${MAX_HEADER_VALUE} characters, without line breaks or blanks at its ends.`,
+        );
+    }
+    if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {
+        report.add(at, 'INVALID_VALUE', 'A header takes no placeholders; it is sent exactly as it stands here.');
+    }
+    // A value alone says little: beside its name `x-service: key=…` can be told from a word. Where the name is refused, that says it all.
+    if (!report.has(at, 'FORBIDDEN_FIELD')) reportSecret(at, 'This header', `${name}: ${value.slice(0, 200)}`, report);
+    if (name === 'content-type') checkContentType(value, at, report, body);
+}
+
+function checkContentType(value: string, at: Path, report: Report, body: BodyFormat | undefined): void {
+    if (body === undefined)
+        report.add(at, 'INVALID_VALUE', 'This endpoint sends no body, so it has no content-type: leave the header out.');
+    else if (!CONTENT_TYPES[body].test(value))
+        report.add(at, 'INVALID_VALUE', `The content-type contradicts body_format, which is ${body}.`);
+}

@@ -1,0 +1,98 @@
+import { stepFrom } from '../../fetch/pages.ts';
+import { isObject } from '../../json/schema/structure.ts';
+import type { PaginationStyle } from '../../types.ts';
+import { DEFAULT_RESULTS, defaultStart, isWritingMethod } from '../endpoint.ts';
+import { quoted } from './report.ts';
+import type { ParamDraft } from './structure.ts';
+import type { Subject } from './subject.ts';
+import { PROTOTYPE_KEYS } from './tree.ts';
+import { fitsSchema } from './values.ts';
+
+/** PUT, PATCH and DELETE are writes whatever is declared, and following pages repeats the request, which only a read may. */
+export function checkEffect({ draft, at, report, effect }: Subject): void {
+    if (draft.method !== undefined && isWritingMethod(draft.method) && draft.effect === 'read') {
+        report.add([...at, 'effect'], 'INVALID_VALUE', `A ${draft.method} request always writes: declare write or leave effect out.`);
+    }
+    if (effect === undefined) return;
+    if (draft.kind === 'paginate' && effect !== 'read') {
+        report.add([...at, 'effect'], 'INVALID_VALUE', 'An endpoint of kind paginate has to have effect read.');
+    } else if (draft.pagination !== undefined && effect !== 'read') {
+        report.add([...at, 'pagination'], 'INVALID_VALUE', 'Only an endpoint with effect read can be followed from page to page.');
+    }
+}
+
+/** The fields without which a style cannot find its next page. */
+const NEEDED: Record<PaginationStyle, readonly ('param' | 'next')[]> = {
+    page: ['param'],
+    offset: ['param'],
+    cursor: ['param', 'next'],
+    link: [],
+};
+
+/** `next` as an expression is judged beside `select`, whose language it shares. */
+export function checkPagination(subject: Subject): void {
+    const { draft, at, report, params } = subject;
+    const { pagination } = draft;
+    const place = [...at, 'pagination'];
+    if (pagination === undefined) {
+        if (draft.kind === 'paginate')
+            report.add(place, 'REQUIRED', 'An endpoint of kind paginate has to say in pagination how the next page is found.');
+        return;
+    }
+    const style = pagination.style ?? 'page';
+    for (const field of NEEDED[style]) {
+        if (pagination[field] === undefined) report.add([...place, field], 'REQUIRED', `Pagination of style ${style} needs ${field}.`);
+    }
+    const carrier = params.find((param) => pagination.param !== undefined && param.draft.name === pagination.param);
+    if (carrier?.draft.source === 'path') {
+        report.add([...place, 'param'], 'INVALID_VALUE', 'Pages are told by a query or a body param, and this one stands in the path.');
+    }
+    if (style === 'page' || style === 'offset') {
+        checkStart(subject, carrier?.draft, pagination.start ?? defaultStart(style));
+        if (carrier !== undefined) checkDefault(subject, carrier);
+    }
+    if (draft.method === 'HEAD') report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no items, so it has no pages.');
+}
+
+/**
+ * A walk that begins with a number its own param does not take would end after the first page, and nobody would hear of it. A caller
+ * gives what is required, and a default comes before `start`; that has been held against the schema already.
+ */
+function checkStart({ at, report, slots, budget }: Subject, carrier: ParamDraft | undefined, start: number): void {
+    const slot = slots.get(carrier?.name ?? '');
+    if (carrier?.name === undefined || slot === undefined || carrier.required === true || Object.hasOwn(carrier, 'default')) return;
+    if (fitsSchema(start, slot, budget)) return;
+    report.add(
+        [...at, 'pagination', 'start'],
+        'INVALID_VALUE',
+        `The pages start with ${start}, which does not fit the schema of ${quoted(carrier.name)}: give a start or a default that fits.`,
+    );
+}
+
+/** Nor would anybody hear of a walk that counts on from what is no number. */
+function checkDefault({ report }: Subject, { draft, at }: Subject['params'][number]): void {
+    if (draft.default === undefined || stepFrom(draft.default, 0) !== undefined) return;
+    report.add([...at, 'default'], 'INVALID_VALUE', 'Pages are counted from this default, so it has to be a whole number.');
+}
+
+/** Results can be counted only where there is going to be an array. */
+export function checkBilling({ draft, at, report }: Subject): void {
+    const { billing, response } = draft;
+    const path = billing?.results ?? DEFAULT_RESULTS;
+    const place = [...at, 'billing', ...(billing?.results === undefined ? [] : ['results'])];
+    if (path.split('.').some((step) => PROTOTYPE_KEYS.has(step)))
+        report.add(place, 'FORBIDDEN_FIELD', 'A path with this name is not accepted.');
+    if (billing?.unit !== 'result' && draft.pagination === undefined) return;
+    if (draft.method === 'HEAD' && billing?.unit === 'result')
+        report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no results to count: use unit request.');
+    if (response?.type === 'text')
+        report.add(place, 'INVALID_VALUE', 'A text has no results to count: use unit request, without pagination.');
+    const [first = ''] = path.split('.');
+    if (isObject(response?.select) && !Object.hasOwn(response.select, first)) {
+        report.add(
+            place,
+            'INVALID_VALUE',
+            `The results are counted at ${path}, and select makes nothing of that name; set billing.results to the list that it makes.`,
+        );
+    }
+}

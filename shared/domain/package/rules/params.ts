@@ -1,0 +1,109 @@
+import { jsonProblem } from '../../json/json-bounds.ts';
+import { countNodes, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
+import { isSimple } from '../../json/schema/simple.ts';
+import { checkJsonSchema } from '../../json/schema.ts';
+import type { JsonSchema } from '../../types.ts';
+import { type Path, pointerTo, quoted } from './report.ts';
+import type { Subject } from './subject.ts';
+import { PROTOTYPE_KEYS, reportSecret } from './tree.ts';
+import { PLACEHOLDER_NAME, placeholdersOf } from './urls.ts';
+import { checkValue, type Slot, unsendableType } from './values.ts';
+
+/** Every placeholder has a param with source path, and every such param a placeholder. */
+export function checkPlaceholders({ draft, at, report, params }: Subject): void {
+    if (draft.url === undefined) return;
+    const placeholders = placeholdersOf(draft.url);
+    const pathParams = new Set(params.filter((param) => param.draft.source === 'path').map((param) => param.draft.name));
+    for (const name of placeholders) {
+        if (!pathParams.has(name)) {
+            report.add(
+                [...at, 'url'],
+                'TEMPLATE_MISMATCH',
+                `The placeholder {${name}} needs a param of this name with source path; query params are appended without one.`,
+            );
+        }
+    }
+    for (const { draft: param, at: place } of params) {
+        if (param.source !== 'path' || param.name === undefined || placeholders.includes(param.name)) continue;
+        report.add([...place, 'name'], 'TEMPLATE_MISMATCH', `The url has no placeholder for the path param ${quoted(param.name)}.`);
+    }
+}
+
+/** Names, schemas, defaults and examples of the params; fills in `slots`. */
+export function checkParams(subject: Subject): void {
+    const { params, report, slots } = subject;
+    const seen = new Set<string>();
+    let compiled = 0;
+    let nodes = MAX_PARAM_NODES;
+    for (const { draft: param, at } of params) {
+        const { name, source } = param;
+        if (name !== undefined) {
+            if (seen.has(name))
+                report.add([...at, 'name'], 'DUPLICATE_NAME', `Another param of this endpoint is called ${quoted(name)} too.`);
+            seen.add(name);
+            if (PROTOTYPE_KEYS.has(name)) report.add([...at, 'name'], 'FORBIDDEN_FIELD', 'A param of this name is not accepted.');
+        }
+        const isSchemaBroken = Object.hasOwn(param, 'schema') && !isSound(param.schema, [...at, 'schema'], subject);
+        if (source === undefined) continue;
+        checkPlace(subject, param, at);
+        const schema = isSchemaBroken ? undefined : (param.schema as JsonSchema | undefined);
+        if (schema !== undefined && !isSimple(schema) && ++compiled === MAX_COMPILED + 1)
+            report.add([...at, 'schema'], 'TOO_COMPLEX', TOO_MANY_COMPILED);
+        if (schema !== undefined && nodes >= 0) {
+            nodes -= countNodes(schema, nodes);
+            if (nodes < 0) report.add([...at, 'schema'], 'TOO_COMPLEX', TOO_MANY_NODES);
+        }
+        const slot: Slot = { source, bodyFormat: subject.bodyFormat, schema, isSchemaBroken };
+        if (name !== undefined && !slots.has(name)) slots.set(name, slot);
+        for (const field of ['default', 'example'] as const) {
+            const value = param[field];
+            if (value === undefined) continue;
+            checkValue(value, slot, [...at, field], report, subject.budget);
+            // What no caller may send, no package sends for all of them.
+            const unfit = jsonProblem({ [name ?? '']: value });
+            if (unfit !== undefined) report.add([...at, field], unfit.code, `A call with this value would be refused. ${unfit.message}`);
+            // A value alone says little: beside the name api_key it can be told from a word.
+            if (typeof value === 'string') reportSecret([...at, field], 'This value', `${name ?? ''}=${value.slice(0, 200)}`, report);
+        }
+    }
+}
+
+/** Schemas of one endpoint's params that have to be compiled; each call may give all of these params. */
+export const MAX_COMPILED = 30;
+
+const TOO_MANY_COMPILED = `At most ${MAX_COMPILED} params of an endpoint have schemas with more than types, enums, bounds, patterns and plain items; make some simpler.`;
+
+const TOO_MANY_NODES = `With their references put in place the JSON Schemas of all params of an endpoint are at most ${MAX_PARAM_NODES.toLocaleString('en')} schemas; make some simpler.`;
+
+function isSound(schema: unknown, at: Path, { report, budget }: Subject): boolean {
+    const problems = checkJsonSchema(schema, { at: pointerTo(at), forParam: true, budget });
+    report.addAll(problems);
+    return problems.length === 0;
+}
+
+/** What a param's source asks of it. */
+function checkPlace({ draft, report, bodyFormat }: Subject, param: Subject['params'][number]['draft'], at: Path): void {
+    const { name, source } = param;
+    if (source === 'body' && (draft.method === 'GET' || draft.method === 'HEAD')) {
+        report.add([...at, 'source'], 'INVALID_VALUE', `A ${draft.method} request has no body: use source query, or another method.`);
+    }
+    if (source === 'path') {
+        if (name !== undefined && !PLACEHOLDER_NAME.test(name)) {
+            report.add(
+                [...at, 'name'],
+                'INVALID_VALUE',
+                'The name of a path param has letters, digits and underscores, and does not begin with a digit.',
+            );
+        }
+        if (param.required === false && !Object.hasOwn(param, 'default')) {
+            report.add(
+                [...at, 'required'],
+                'INVALID_VALUE',
+                'A path param has to be required or have a default: without a value there is no URL.',
+            );
+        }
+    }
+    const type = source === undefined ? undefined : unsendableType(param.schema, source, bodyFormat);
+    if (type !== undefined)
+        report.add([...at, 'schema', 'type'], 'INVALID_VALUE', `A value of type ${type} cannot be sent from this source.`);
+}

@@ -1,0 +1,61 @@
+import type { Detail, DetailCode } from '../../../refusals.ts';
+import { escapePointer } from '../../json/json-bounds.ts';
+import { findSecrets } from '../secrets-scan.ts';
+
+/** A place in a package: keys and indices from the outermost object. */
+export type Path = readonly (string | number)[];
+
+/** What is found wrong with one package. Past `MAX_PROBLEMS` nothing is added: the answer has to stay readable. */
+export interface Report {
+    readonly problems: Detail[];
+    add(path: Path, code: DetailCode, message: string): void;
+    /** Adds what was found elsewhere, with pointers that are whole. */
+    addAll(found: readonly Detail[]): void;
+    /** Whether this was said of this place before. */
+    has(path: Path, code: DetailCode): boolean;
+    /** Whether looking for more is of no use. */
+    isFull(): boolean;
+}
+
+const MAX_PROBLEMS = 500;
+
+/** Begins with no problems. */
+export function createReport(): Report {
+    const problems: Detail[] = [];
+    return {
+        problems,
+        add(path, code, message) {
+            if (problems.length < MAX_PROBLEMS) problems.push({ path: pointerTo(path), code, message });
+        },
+        addAll(found) {
+            for (const { path, code, message } of found.slice(0, MAX_PROBLEMS - problems.length)) {
+                problems.push({ path: path.split('/').map(shown).join('/'), code, message });
+            }
+        },
+        has(path, code) {
+            const pointer = pointerTo(path);
+            return problems.some((problem) => problem.code === code && problem.path === pointer);
+        },
+        isFull: () => problems.length >= MAX_PROBLEMS,
+    };
+}
+
+/** The JSON pointer of `path`. A key that looks like a secret, or that nobody could read, is not repeated. */
+export function pointerTo(path: Path): string {
+    return path.map((step) => `/${typeof step === 'number' ? step : escapePointer(shown(step))}`).join('');
+}
+
+/** A name from a package as a message may repeat it. */
+export function quoted(name: string): string {
+    return `"${shown(name)}"`;
+}
+
+/** Most steps of pointers are words of the format itself, which are no secrets and need not be searched for any. */
+const PLAIN_WORD = /^[a-z_]{1,14}$/;
+
+function shown(text: string): string {
+    if (PLAIN_WORD.test(text)) return text;
+    if (findSecrets(text) !== undefined) return '…';
+    const readable = text.toWellFormed().replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');
+    return readable.length > 100 ? `${readable.slice(0, 100).toWellFormed()}…` : readable;
+}

@@ -1,0 +1,90 @@
+import { isObject } from '../../json/schema/structure.ts';
+import { expressionFault, selectorFault } from './expressions.ts';
+import type { Path, Report } from './report.ts';
+
+const MAX_OUTPUTS = 200;
+const MAX_NESTING = 8;
+
+/** One JMESPath expression, or a map from the name of an output to one. */
+export function checkJsonSelect(select: unknown, at: Path, report: Report): void {
+    if (typeof select === 'string') {
+        refuseIf(expressionFault(select), at, report);
+    } else if (isObject(select)) {
+        checkSize(select, at, report);
+        for (const [name, expression] of Object.entries(select).slice(0, MAX_OUTPUTS)) {
+            if (typeof expression === 'string') refuseIf(expressionFault(expression), [...at, name], report);
+            else report.add([...at, name], 'INVALID_TYPE', 'An output of select for JSON is a JMESPath expression.');
+        }
+    } else {
+        report.add(at, 'INVALID_TYPE', 'select for JSON is a JMESPath expression, or an object of them by the name of the output.');
+    }
+}
+
+/** A map in the form of cheerio's `extract`: selectors, `{selector, value}`, lists of one of these, and maps inside `value`. */
+export function checkHtmlSelect(select: unknown, at: Path, report: Report): void {
+    checkMap(select, at, report, 1);
+}
+
+function checkMap(map: unknown, at: Path, report: Report, level: number): void {
+    if (!isObject(map)) {
+        report.add(at, 'INVALID_TYPE', 'select for HTML is an object from the name of an output to a CSS selector.');
+        return;
+    }
+    if (level > MAX_NESTING) {
+        report.add(at, 'TOO_COMPLEX', `select for HTML nests at most ${MAX_NESTING} levels.`);
+        return;
+    }
+    checkSize(map, at, report);
+    for (const [name, entry] of Object.entries(map).slice(0, MAX_OUTPUTS)) checkEntry(entry, [...at, name], report, level);
+}
+
+function checkEntry(entry: unknown, at: Path, report: Report, level: number): void {
+    if (!Array.isArray(entry)) checkDescriptor(entry, at, report, level);
+    else if (entry.length === 1) checkDescriptor(entry[0], [...at, 0], report, level);
+    else report.add(at, 'INVALID_VALUE', 'A list in select has exactly one selector, which stands for all that match.');
+}
+
+function checkDescriptor(entry: unknown, at: Path, report: Report, level: number): void {
+    if (typeof entry === 'string') {
+        refuseIf(selectorFault(entry), at, report);
+        return;
+    }
+    if (!isObject(entry)) {
+        report.add(at, 'INVALID_TYPE', 'An output of select for HTML is a CSS selector or an object with selector and value.');
+        return;
+    }
+    for (const key of Object.keys(entry)) {
+        if (key !== 'selector' && key !== 'value')
+            report.add([...at, key], 'UNKNOWN_FIELD', 'Beside selector and value there is nothing here.');
+    }
+    const { selector, value } = entry;
+    if (selector === undefined) report.add([...at, 'selector'], 'REQUIRED', 'The field selector is missing.');
+    else if (typeof selector === 'string') refuseIf(selectorFault(selector), [...at, 'selector'], report);
+    else report.add([...at, 'selector'], 'INVALID_TYPE', 'A selector is a text.');
+    if (typeof value === 'string') checkProperty(value, [...at, 'value'], report);
+    else if (value !== undefined) checkMap(value, [...at, 'value'], report, level + 1);
+}
+
+/** Properties through which an element reaches the rest of the page, or code: none of them is a value. */
+const NO_VALUES: ReadonlySet<string> = new Set(
+    (
+        'constructor prototype __proto__ hasOwnProperty toString valueOf isPrototypeOf cloneNode parent parentNode children childNodes ' +
+        'next prev nextSibling previousSibling firstChild lastChild attribs attributes style root sourceCodeLocation'
+    ).split(' '),
+);
+
+function checkProperty(name: string, at: Path, report: Report): void {
+    if (!/^[A-Za-z_][A-Za-z0-9_:.-]{0,63}$/.test(name) || NO_VALUES.has(name)) {
+        report.add(at, 'INVALID_VALUE', 'value names an attribute or one of textContent, innerText, innerHTML, outerHTML and tagName.');
+    }
+}
+
+function checkSize(map: object, at: Path, report: Report): void {
+    const size = Object.keys(map).length;
+    if (size === 0) report.add(at, 'INVALID_VALUE', 'select has to name at least one output; leave it out to get everything.');
+    if (size > MAX_OUTPUTS) report.add(at, 'TOO_COMPLEX', `select has at most ${MAX_OUTPUTS} outputs.`);
+}
+
+function refuseIf(fault: string | undefined, at: Path, report: Report): void {
+    if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
+}

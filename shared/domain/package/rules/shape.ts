@@ -1,0 +1,119 @@
+import { isObject } from '../../json/schema/structure.ts';
+import type { Json, JsonObject } from '../../types.ts';
+import { unknownField } from './forbidden-fields.ts';
+import type { Path, Report } from './report.ts';
+
+/**
+ * Readers turn an unknown value into a typed one or report why not. What is wrong is left out of the result, so that the rules
+ * behind see well-typed drafts and every problem of a package is found in one pass.
+ */
+export type Reader<T> = (value: unknown, at: Path, report: Report) => T | undefined;
+
+/** What to do with one field of an object; `orNull`: null means the same as leaving it out. */
+export interface Field<T> {
+    read: Reader<T>;
+    required?: boolean;
+    orNull?: boolean;
+}
+
+export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
+
+/** An object of known fields; each field that is unknown, missing or ill-typed is reported. */
+export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>> {
+    const known = new Map<string, Field<unknown>>(Object.entries(fields));
+    return (value, at, report) => {
+        if (!isObject(value)) {
+            report.add(at, 'INVALID_TYPE', 'This has to be an object.');
+            return undefined;
+        }
+        for (const key of Object.keys(value)) {
+            if (report.isFull()) return undefined;
+            if (!known.has(key)) unknownField(key, [...at, key], [...known.keys()], report);
+        }
+        const draft: [string, unknown][] = [];
+        for (const [name, field] of known) {
+            if (!Object.hasOwn(value, name)) {
+                if (field.required) report.add([...at, name], 'REQUIRED', `The field ${name} is missing.`);
+                continue;
+            }
+            if (value[name] === null && field.orNull) continue;
+            const read = field.read(value[name], [...at, name], report);
+            if (read !== undefined) draft.push([name, read]);
+        }
+        return Object.fromEntries(draft) as Partial<T>;
+    };
+}
+
+/** A list; `undefined` stands where an item was refused, so that indices stay true. What goes past `max` is reported, not read. */
+export function listOf<T>(item: Reader<T>, limits: { min?: number; max: number; of: string }): Reader<(T | undefined)[]> {
+    return (value, at, report) => {
+        if (!Array.isArray(value)) {
+            report.add(at, 'INVALID_TYPE', `This has to be a list of ${limits.of}.`);
+            return undefined;
+        }
+        if (value.length < (limits.min ?? 0))
+            report.add(at, 'INVALID_VALUE', `There has to be at least ${limits.min} of the ${limits.of}.`);
+        if (value.length > limits.max)
+            report.add(at, 'TOO_COMPLEX', `There may be at most ${limits.max} ${limits.of}, and here are ${value.length}.`);
+        return value.slice(0, limits.max).map((entry: unknown, index) => item(entry, [...at, index], report));
+    };
+}
+
+/** A text of one line, or of several with `multiline`; control characters are reported by the walk over the whole package. */
+export function text(limits: { max: number; empty?: boolean; multiline?: boolean; pattern?: RegExp; hint?: string }): Reader<string> {
+    return (value, at, report) => {
+        if (typeof value !== 'string') {
+            report.add(at, 'INVALID_TYPE', 'This has to be a text.');
+            return undefined;
+        }
+        if (value.trim() === '' && !limits.empty) return refuse(at, report, limits.hint ?? 'This text may not be empty.');
+        if (value.length > limits.max) return refuse(at, report, `This text is longer than ${limits.max} characters.`);
+        if (!limits.multiline && /[\t\r\n]/.test(value)) return refuse(at, report, 'This text may not hold tabs or line breaks.');
+        if (limits.pattern !== undefined && !limits.pattern.test(value))
+            return refuse(at, report, limits.hint ?? 'This text has the wrong form.');
+        return value;
+    };
+}
+
+/** Reads one of these words. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for what is no text */
+export function oneOf<T extends string>(values: readonly T[]): Reader<T> {
+    return (value, at, report) => {
+        const found = values.find((candidate) => candidate === value);
+        if (found === undefined) {
+            const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
+            report.add(at, code, `This has to be ${values.length === 1 ? values[0] : `one of ${values.join(', ')}`}.`);
+        }
+        return found;
+    };
+}
+
+export const flag: Reader<boolean> = (value, at, report) => {
+    if (typeof value === 'boolean') return value;
+    report.add(at, 'INVALID_TYPE', 'This has to be true or false.');
+    return undefined;
+};
+
+/** Reads a whole number from `min` to `max`. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for no number */
+export function wholeNumber(min: number, max: number): Reader<number> {
+    return (value, at, report) => {
+        if (typeof value !== 'number') {
+            report.add(at, 'INVALID_TYPE', 'This has to be a whole number.');
+            return undefined;
+        }
+        if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+        report.add(at, 'INVALID_VALUE', `This has to be a whole number from ${min} to ${max}.`);
+        return undefined;
+    };
+}
+
+export const anyJson: Reader<Json> = (value) => value as Json;
+
+export const anyObject: Reader<JsonObject> = (value, at, report) => {
+    if (isObject(value)) return value;
+    report.add(at, 'INVALID_TYPE', 'This has to be an object.');
+    return undefined;
+};
+
+function refuse(at: Path, report: Report, message: string): undefined {
+    report.add(at, 'INVALID_VALUE', message);
+}

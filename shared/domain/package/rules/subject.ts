@@ -1,0 +1,24 @@
+import type { BodyFormat, Effect } from '../../types.ts';
+import type { Budget } from './budget.ts';
+import type { Path, Report } from './report.ts';
+import type { EndpointDraft, ParamDraft } from './structure.ts';
+import type { UrlContext } from './urls.ts';
+import type { Slot } from './values.ts';
+
+/** One endpoint being judged: its draft, where it stands, and what several rules need to know of it. */
+export interface Subject {
+    draft: EndpointDraft;
+    at: Path;
+    report: Report;
+    urls: UrlContext;
+    budget: Budget;
+    /** The params that could be read, each with its index. */
+    params: readonly { draft: ParamDraft; at: Path }[];
+    /** What a value of each param is held against, by name; made by the rule of params, used by that of examples. */
+    slots: Map<string, Slot>;
+    /** `undefined` where the method could not be read. */
+    effect: Effect | undefined;
+    bodyFormat: BodyFormat;
+    /** Whether anything stands in a body: body params or a template. */
+    sendsBody: boolean;
+}

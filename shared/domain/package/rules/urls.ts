@@ -1,0 +1,133 @@
+import { isOnDomain } from '../../site/site-name.ts';
+import type { Path, Report } from './report.ts';
+
+/** What decides where a package may point: the owner's domain (absent when `site` itself is wrong) and the ports that EGRESS_ALLOW covers. */
+export interface UrlContext {
+    registrable: string | undefined;
+    isPortAllowed(port: number): boolean;
+}
+
+/** Names of the placeholders of a URL template, in order, each once. */
+export function placeholdersOf(template: string): string[] {
+    return [...new Set([...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ''))];
+}
+
+/** Names that can stand between braces in a URL. */
+export const PLACEHOLDER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
+
+/**
+ * The rules of docs/api.md, "Schema packages" for a URL (template): absolute, in canonical form, without user info, fragment and dot segments,
+ * placeholders in path and query only, and a host on the site's own registrable domain.
+ */
+export function checkUrl(
+    template: string,
+    at: Path,
+    report: Report,
+    context: UrlContext,
+    { placeholders }: { placeholders: boolean },
+): void {
+    const start = /^(https?):\/\/([^/?#\\]*)/.exec(template);
+    if (start === null) {
+        report.add(at, 'INVALID_VALUE', 'A URL begins with https:// in small letters and names a host.');
+        return;
+    }
+    const authority = start[2] ?? '';
+    const faults = FAULTS.filter(({ applies }) => applies(template, authority, placeholders));
+    for (const { message } of faults) report.add(at, 'INVALID_VALUE', message);
+    // Behind these faults the parser would read another host than a person does.
+    if (faults.some((fault) => fault.hidesHost)) return;
+    const url = parseFilled(template);
+    if (url === undefined) {
+        report.add(at, 'INVALID_VALUE', 'This is not a valid URL.');
+        return;
+    }
+    checkForm(template, url, at, report, faults.length > 0);
+    checkReach(url, at, report, context);
+}
+
+interface Fault {
+    applies: (template: string, authority: string, placeholders: boolean) => boolean;
+    message: string;
+    hidesHost?: true;
+}
+
+const FAULTS: readonly Fault[] = [
+    {
+        applies: (_template, authority) => /[{}]/.test(authority),
+        message: 'Placeholders may stand in the path and in the query of a URL, never before: write the host out.',
+        hidesHost: true,
+    },
+    { applies: (_template, authority) => authority.includes('@'), message: 'A URL carries no user name and no password.', hidesHost: true },
+    { applies: (_template, authority) => /\.(?::|$)/.test(authority), message: 'Leave the dot at the end of the host out.' },
+    { applies: (template) => template.includes('#'), message: 'A URL for a request has no fragment: leave # and what follows out.' },
+    {
+        applies: (template, authority, placeholders) =>
+            !placeholders && /[{}]/.test(template.slice(template.indexOf(authority) + authority.length)),
+        message: 'This URL takes no placeholders.',
+    },
+    {
+        applies: (template, _authority, placeholders) => placeholders && /[{}]/.test(template.replaceAll(PLACEHOLDER, '')),
+        message: 'A brace stands alone here; a placeholder is {name} with a name of letters, digits and underscores.',
+    },
+    {
+        // `%{x}` with the value 2e would become a dot when it is decoded.
+        applies: (template) => /%(?![0-9A-Fa-f]{2})/.test(template),
+        message: 'A percent sign stands before two hex digits; write a percent sign itself as %25.',
+    },
+    {
+        applies: (template) => pathOf(template).split('/').some(isDotSegment),
+        message: 'A path has no segments . or .., written out or percent-encoded.',
+    },
+];
+
+function pathOf(template: string): string {
+    const [beforeQuery = ''] = template.split(/[?#]/, 1);
+    return beforeQuery.replace(/^https?:\/\/[^/\\]*/, '');
+}
+
+function isDotSegment(segment: string): boolean {
+    const plain = segment.replaceAll(/%2e/gi, '.');
+    return plain === '.' || plain === '..';
+}
+
+/** Placeholders become letters that stay as they are, so that only the literal part is judged. */
+function parseFilled(template: string): URL | undefined {
+    return URL.parse(fill(template)) ?? undefined;
+}
+
+function fill(template: string): string {
+    return template.replaceAll(PLACEHOLDER, 'P');
+}
+
+/** The URL parser repairs tabs, backslashes, upper case and default ports. A repaired URL differs from what the author wrote. */
+function checkForm(template: string, url: URL, at: Path, report: Report, isFaulty: boolean): void {
+    if (isFaulty || url.href === fill(template)) return;
+    report.add(
+        at,
+        'INVALID_VALUE',
+        'The URL is not in its canonical form: host in small letters, a path of at least /, everything percent-encoded that needs it.',
+    );
+}
+
+function checkReach(url: URL, at: Path, report: Report, context: UrlContext): void {
+    const isDefault = url.protocol === 'https:' && url.port === '';
+    const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+    if (!isDefault && !context.isPortAllowed(port)) {
+        report.add(
+            at,
+            'INVALID_VALUE',
+            url.port === ''
+                ? 'A URL has to begin with https://.'
+                : 'A URL has to use https on its default port: leave the port out, unless EGRESS_ALLOW covers it where you check and where you publish.',
+        );
+    }
+    if (context.registrable !== undefined && !isOnDomain(url.hostname, context.registrable)) {
+        report.add(
+            at,
+            'HOST_NOT_IN_SITE',
+            `The host of this URL is not on ${context.registrable}, the domain of the site; publish it under its own site.`,
+        );
+    }
+}

@@ -1,0 +1,68 @@
+/** A parent of the intent taxonomy as `GET /v1/categories` shows it. */
+export interface Category {
+    slug: string;
+    name: string;
+    children: readonly { slug: string; name: string /** `parent/child`: what a package declares. */; path: string }[];
+}
+
+/** The tree of docs/api.md, "Categories". Slugs are only ever added: packages and bookmarks name them. */
+const TREE: Readonly<Record<string, string>> = {
+    commerce: 'product-detail product-search reviews pricing deals',
+    travel: 'flights hotels listings routes activities',
+    jobs: 'job-search job-detail companies salaries',
+    social: 'profiles posts search comments',
+    media: 'articles video audio images feeds',
+    reference: 'encyclopedia dictionary geo papers statistics',
+    food: 'recipes restaurants menus delivery nutrition',
+    finance: 'quotes rates crypto companies filings',
+    'real-estate': 'listings detail prices agents',
+    communication: 'mail messaging forums calls',
+    productivity: 'tasks documents calendars forms',
+    knowledge: 'questions courses books wikis',
+    developer: 'packages repositories issues docs status',
+    sports: 'scores schedules standings players',
+    government: 'records laws services open-data elections',
+    health: 'providers conditions drugs trials',
+    education: 'schools courses grades scholarships',
+    events: 'search detail tickets venues',
+    weather: 'current forecast history alerts',
+    automotive: 'listings specs parts charging',
+};
+
+/** Every category, parents and children in the order of the contract. */
+export const CATEGORIES: readonly Category[] = Object.entries(TREE).map(([slug, children]) => ({
+    slug,
+    name: titleCase(slug),
+    children: children.split(' ').map((child) => ({ slug: child, name: titleCase(child), path: `${slug}/${child}` })),
+}));
+
+/** Looked up by callers' text, so never a plain object. */
+const PATHS: ReadonlyMap<string, readonly string[]> = new Map(
+    CATEGORIES.flatMap((parent): [string, string[]][] => {
+        const leaves = parent.children.map((child) => child.path);
+        return [[parent.slug, leaves], ...leaves.map((leaf): [string, string[]] => [leaf, [leaf]])];
+    }),
+);
+
+/** Whether a package may declare `path`: `parent` or `parent/child`, exactly as spelt in `GET /v1/categories`. */
+export function isCategory(path: string): boolean {
+    return PATHS.has(path);
+}
+
+/** The leaves under a category path: of a parent all its children's paths, of a leaf itself, of anything else none. */
+export function leavesOf(path: string): readonly string[] {
+    return PATHS.get(path) ?? [];
+}
+
+/** Every `intent_category` that a filter on `path` lets through: its leaves, and the parent for packages that declare only that. */
+export function pathsUnder(path: string): readonly string[] {
+    const leaves = leavesOf(path);
+    return leaves.includes(path) || leaves.length === 0 ? leaves : [path, ...leaves];
+}
+
+function titleCase(slug: string): string {
+    return slug
+        .split('-')
+        .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+        .join(' ');
+}

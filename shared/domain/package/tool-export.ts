@@ -1,0 +1,46 @@
+import { createInliner } from '../json/schema/inline.ts';
+import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
+import { readEndpoint } from './endpoint.ts';
+import { schemaOfParams } from './param-schema.ts';
+
+/** A function that a model can be offered; its name and input are `endpoint` and `params` of POST /v1/fetch. */
+export interface ToolDefinition {
+    /** Unique in its package; 1 to 64 of a-z, 0-9 and _. */
+    name: string;
+    description: string;
+    /** JSON Schema 2020-12 of an object, without references. */
+    input_schema: JsonObject;
+}
+
+/** The endpoints of a package as tool definitions (docs/api.md, "Registry"), in the package's order. */
+export function exportTools(document: PackageDocument): ToolDefinition[] {
+    const inliner = createInliner();
+    return document.endpoints.map(readEndpoint).map((endpoint) => ({
+        name: endpoint.name,
+        description: describe(document, endpoint),
+        input_schema: schemaOfParams(endpoint.params, endpoint.bodyFormat, inliner),
+    }));
+}
+
+/** Model providers take no longer ones. */
+const MAX_DESCRIPTION = 1024;
+
+function describe({ site, title }: PackageDocument, { description, effect, hosted, name }: Endpoint): string {
+    const notes = [
+        effect === 'write' ? `Changes something on ${site}.` : '',
+        hosted ? '' : 'Cannot be called through hosted fetch: build the request from the catalog.',
+    ];
+    const head = `${title} (${site}): `;
+    const tail = notes.filter((note) => note !== '').map((note) => ` ${note}`);
+    const room = MAX_DESCRIPTION - head.length - tail.join('').length;
+    return `${head}${shorten(description.trim() || `${name.replaceAll('_', ' ')}.`, room)}${tail.join('')}`;
+}
+
+function shorten(text: string, most: number): string {
+    return text.length <= most
+        ? text
+        : `${text
+              .slice(0, most - 1)
+              .toWellFormed()
+              .trimEnd()}…`;
+}

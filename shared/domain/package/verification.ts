@@ -1,0 +1,93 @@
+import type { RefusalCode } from '../../refusals.ts';
+import type { FetchOutcome } from '../fetch/call.ts';
+import type { Endpoint, JsonObject } from '../types.ts';
+
+/** Calls of one run (docs/api.md, "Registry"). */
+export const MAX_CALLS = 20;
+
+/** So many failed runs in a row take `verified` away. */
+export const FAILURES_TO_DRIFT = 3;
+
+/** `undecided`: something of our own was in the way, so that nothing is known; `nothing`: no endpoint can be called. */
+export type RunOutcome = 'passed' | 'failed' | 'undecided' | 'nothing';
+
+/** `unknown`: the failure says nothing about the schema. */
+export type FindingVerdict = 'passed' | 'failed' | 'unknown';
+
+/** What came of calling one endpoint. */
+export interface Finding {
+    name: string;
+    verdict: FindingVerdict;
+    /** Why it did not pass. */
+    code: RefusalCode | null;
+    /** One sentence, where the code does not say it all. */
+    message: string | null;
+    /** Status that the site answered with, where it did. */
+    status: number | null;
+    durationMs: number;
+}
+
+/** Whether a verification run may call this endpoint: a hosted read by GET, HEAD or of kind `search`, with an example. */
+export function isVerifiable({ hosted, effect, method, kind, examples }: Endpoint): boolean {
+    const isCalled = method === 'GET' || method === 'HEAD' || kind === 'search';
+    return hosted && effect === 'read' && isCalled && examples.length > 0;
+}
+
+export interface ExampleToCall {
+    endpoint: Endpoint;
+    params: JsonObject;
+}
+
+/** What one run calls is chosen by its number, counted from 1, and by the endpoints that did not pass in the run before. */
+export interface RunPlace {
+    run: number;
+    missed: readonly string[];
+}
+
+/** So much further on each run begins, and so many that were missed it repeats at the most: together no more than MAX_CALLS. */
+const STRIDE = MAX_CALLS / 2;
+
+/**
+ * What one run calls: the first example of each endpoint that may be called, in the order of the package. Where they are too many for
+ * one run, each run begins further on than the one before, so that all come to their turn; what was missed is called again first, so
+ * that failures in a row are seen in a large package too.
+ */
+export function callsOf(endpoints: Iterable<Endpoint>, { run, missed }: RunPlace): ExampleToCall[] {
+    const all: ExampleToCall[] = [];
+    for (const endpoint of endpoints) {
+        const [example] = endpoint.examples;
+        if (example !== undefined && isVerifiable(endpoint)) all.push({ endpoint, params: example.params });
+    }
+    if (all.length <= MAX_CALLS) return all;
+    const again = all.filter(({ endpoint }) => missed.includes(endpoint.name)).slice(0, STRIDE);
+    const first = ((run - 1) * STRIDE) % all.length;
+    const inTurn = [...all.slice(first), ...all.slice(0, first)].filter((call) => !again.includes(call));
+    return [...again, ...inTurn].slice(0, MAX_CALLS);
+}
+
+/** Failures on our side, or a site that limits our rate. */
+const SAYS_NOTHING: ReadonlySet<RefusalCode> = new Set<RefusalCode>([
+    'CONCURRENCY_LIMITED',
+    'DEADLINE_EXCEEDED',
+    'INTERNAL',
+    'OVERLOADED',
+    'SERVICE_UNAVAILABLE',
+    'SITE_BLOCKED',
+    'SITE_BUSY',
+    'SITE_UNAVAILABLE',
+    'UPSTREAM_RATE_LIMITED',
+    'VERSION_NOT_FOUND',
+]);
+
+/** What the outcome of a hosted fetch says of the schema. */
+export function verdictOf(outcome: FetchOutcome): FindingVerdict {
+    if (outcome.ok) return 'passed';
+    return SAYS_NOTHING.has(outcome.code) ? 'unknown' : 'failed';
+}
+
+/** The outcome of a run with this many calls: one failure fails it, and all calls must pass. */
+export function outcomeOf(findings: readonly Pick<Finding, 'verdict'>[], calls: number): RunOutcome {
+    if (calls === 0) return 'nothing';
+    if (findings.some(({ verdict }) => verdict === 'failed')) return 'failed';
+    return findings.length === calls && findings.every(({ verdict }) => verdict === 'passed') ? 'passed' : 'undecided';
+}

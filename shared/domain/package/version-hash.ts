@@ -1,0 +1,13 @@
+import { createHash } from 'node:crypto';
+import canonicalize from 'canonicalize';
+import type { PackageDocument } from '../types.ts';
+
+/**
+ * The `version_hash` of a package (docs/api.md, "Registry"): SHA-256, in hex, of its canonical JSON (RFC 8785) as UTF-8. The order of keys
+ * and the spelling of numbers do not matter. `document` is the package as it is stored, without `version`, `version_hash` and `published_at`.
+ */
+export function versionHash(document: PackageDocument): string {
+    const text = canonicalize(document);
+    if (text === undefined) throw new TypeError('a package is always a JSON value');
+    return createHash('sha256').update(text, 'utf8').digest('hex');
+}

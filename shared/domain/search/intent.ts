@@ -1,0 +1,33 @@
+import { foldCase } from '../text/fold-text.ts';
+import { normaliseNewlines } from '../text/text-rule.ts';
+
+export const MIN_INTENT_CHARACTERS = 20;
+export const MIN_INTENT_WORDS = 5;
+
+export type IntentCheck =
+    | { ok: true; intent: string /** Distinct, case-folded, in the order of their first mention. */; words: string[] }
+    | { ok: false; code: 'INTENT_REQUIRED' | 'INTENT_TOO_SHORT' | 'INTENT_TOO_FEW_WORDS' };
+
+/**
+ * Judges the intent of a catalog look-up (docs/api.md, "Registry"), in this order: there at all, at least 20 Unicode
+ * code points after trimming, at least 5 distinct words. A text of white space alone counts as none.
+ */
+export function checkIntent(text: string | undefined): IntentCheck {
+    const intent = normaliseNewlines(text ?? '').trim();
+    if (intent === '') return { ok: false, code: 'INTENT_REQUIRED' };
+    if (!hasCodePoints(intent, MIN_INTENT_CHARACTERS)) return { ok: false, code: 'INTENT_TOO_SHORT' };
+    const words = distinctWords(intent);
+    if (words.length < MIN_INTENT_WORDS) return { ok: false, code: 'INTENT_TOO_FEW_WORDS' };
+    return { ok: true, intent, words };
+}
+
+/** The distinct words of a text: runs of Unicode letters (with the marks that belong to them) and digits, case-folded. */
+export function distinctWords(text: string): string[] {
+    const runs = text.normalize('NFC').match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+    return [...new Set(runs.map(foldCase))];
+}
+
+function hasCodePoints(text: string, wanted: number): boolean {
+    if (text.length >= wanted * 2) return true;
+    return [...text].length >= wanted;
+}

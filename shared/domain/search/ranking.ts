@@ -1,0 +1,151 @@
+import type { FindingVerdict } from '../package/verification.ts';
+import type { Endpoint, Kind, Method } from '../types.ts';
+import { tokensOf } from './tokens.ts';
+
+/** What a match in each field is worth. A name says most, since its author had to choose one word. */
+const WEIGHTS = { name: 6, description: 3, params: 2, paramTexts: 1, kind: 2 } as const;
+type Field = keyof typeof WEIGHTS;
+
+/** Words for a kind of endpoint that callers use but descriptions do not. */
+const KIND_WORDS: Readonly<Record<Kind, string>> = {
+    api_call: '',
+    navigate: 'page open visit view navigate read',
+    search: 'search find look query lookup',
+    paginate: 'list all browse pages paginate every',
+    submit_form: 'submit form send fill',
+};
+
+const METHOD_WORDS: Readonly<Record<Method, string>> = {
+    GET: 'get read fetch show',
+    HEAD: 'check exists',
+    POST: '',
+    PUT: 'update replace set change',
+    PATCH: 'update edit change modify',
+    DELETE: 'delete remove cancel',
+};
+
+const tokensOfEach = <Name extends string>(texts: Readonly<Record<Name, string>>): ReadonlyMap<Name, readonly string[]> =>
+    new Map((Object.entries(texts) as [Name, string][]).map(([name, text]) => [name, tokensOf(text)]));
+const KIND_TOKENS = tokensOfEach(KIND_WORDS);
+const METHOD_TOKENS = tokensOfEach(METHOD_WORDS);
+
+/** A word of the intent that begins a word of the endpoint, or the reverse, counts this much of a whole match. */
+const PREFIX_SHARE = 0.5;
+const MIN_PREFIX = 4;
+
+/** The most words of an intent that count. A long intent against 500 endpoints would block the event loop. */
+const MAX_WORDS = 50;
+
+/** The facts about endpoints besides their package, by name. */
+export interface Experience {
+    /** By word of an intent, as `soughtWords` gives them: how many callers it led to which endpoint. */
+    outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+    /** What the last verification run found. */
+    verdicts: ReadonlyMap<string, FindingVerdict>;
+    /** Success rate of 7 days, 0 to 1. */
+    successRates: ReadonlyMap<string, number>;
+}
+
+const NONE: Experience = { outcomes: new Map(), verdicts: new Map(), successRates: new Map() };
+
+/** The words of an intent that tell endpoints apart, in the form in which they are compared; `intentWords` as `checkIntent` found them. */
+export function soughtWords(intentWords: readonly string[]): string[] {
+    const words = intentWords.slice(0, MAX_WORDS * 2).flatMap((word) => tokensOf(word, { skipCommon: true }));
+    return [...new Set(words)].slice(0, MAX_WORDS);
+}
+
+/** The words of an intent that may be stored: numbers and long words may identify a person. */
+export function memorableWords(sought: readonly string[]): string[] {
+    return sought.filter((word) => /^[\p{L}\p{M}]{2,32}$/u.test(word));
+}
+
+/**
+ * All endpoints, best matches of the intent first (docs/api.md, "Registry"); `sought` as `soughtWords` found them. A word counts more the fewer
+ * endpoints of the package mention it, so that "product" says little in a shop; where earlier callers went with a word counts like what
+ * the endpoint says of itself. Of equals those that were verified come first, then those that work better, then the package's order.
+ */
+export function rankEndpoints(endpoints: readonly Endpoint[], sought: readonly string[], experience: Experience = NONE): Endpoint[] {
+    const words = indexesOf(endpoints);
+    const scores = endpoints.map(() => 0);
+    for (const word of sought) {
+        const led = experience.outcomes.get(word);
+        const matches = words.map((index, place) => matchOf(word, index) + learntOf(led?.get(endpoints[place]?.name ?? '') ?? 0));
+        const mentions = matches.filter((match) => match > 0).length;
+        const rarity = Math.log(1 + endpoints.length / Math.max(1, mentions));
+        for (const [place, match] of matches.entries()) scores[place] = (scores[place] ?? 0) + match * rarity;
+    }
+    return endpoints
+        .map((endpoint, place) => ({ endpoint, place, score: scores[place] ?? 0, trust: trustIn(endpoint.name, experience) }))
+        .sort((a, b) => b.score - a.score || b.trust - a.trust || a.place - b.place)
+        .map(({ endpoint }) => endpoint);
+}
+
+/** The first callers say most, and no number of them says more than the endpoint's own name. */
+function learntOf(callers: number): number {
+    return Math.min(WEIGHTS.name, 2 * Math.log2(1 + callers));
+}
+
+const TRUST: Readonly<Record<FindingVerdict, number>> = { passed: 2, unknown: 0, failed: -2 };
+
+/** What was verified first; traffic tells equals apart, and one without any stands between those that work and those that do not. */
+function trustIn(name: string, { verdicts, successRates }: Experience): number {
+    return TRUST[verdicts.get(name) ?? 'unknown'] + Math.round((successRates.get(name) ?? 0.5) * 10) / 10;
+}
+
+/** The words of an endpoint, and at the same place the weight of the field that has it; a word of several fields stands there several times. */
+interface Index {
+    tokens: string[];
+    weights: number[];
+}
+
+/** By the list that was given: versions are immutable, and those that are asked about again and again are taken apart once. */
+const indexes = new WeakMap<readonly Endpoint[], Index[]>();
+
+function indexesOf(endpoints: readonly Endpoint[]): Index[] {
+    const known = indexes.get(endpoints);
+    if (known !== undefined) return known;
+    const made = endpoints.map(indexOf);
+    indexes.set(endpoints, made);
+    return made;
+}
+
+function indexOf(endpoint: Endpoint): Index {
+    const index: Index = { tokens: [], weights: [] };
+    for (const [field, tokens] of fieldsOf(endpoint)) {
+        for (const token of tokens) {
+            index.tokens.push(token);
+            index.weights.push(WEIGHTS[field]);
+        }
+    }
+    return index;
+}
+
+function fieldsOf(endpoint: Endpoint): [Field, readonly string[]][] {
+    return [
+        ['name', tokensOf(endpoint.name)],
+        ['description', tokensOf(endpoint.description)],
+        ['params', tokensOf(endpoint.params.map(({ name }) => name).join(' '))],
+        ['paramTexts', tokensOf(endpoint.params.map(({ description }) => description).join(' '))],
+        ['kind', KIND_TOKENS.get(endpoint.kind) ?? []],
+        ['kind', METHOD_TOKENS.get(endpoint.method) ?? []],
+    ];
+}
+
+function matchOf(word: string, { tokens, weights }: Index): number {
+    const first = word.charCodeAt(0);
+    let whole = 0;
+    let begun = 0;
+    for (let place = 0; place < tokens.length; place++) {
+        const token = tokens[place] as string;
+        if (token.charCodeAt(0) !== first) continue;
+        const weight = weights[place] as number;
+        if (token === word) whole = Math.max(whole, weight);
+        else if (isBeginning(token, word)) begun = Math.max(begun, weight);
+    }
+    return whole > 0 ? whole : begun * PREFIX_SHARE;
+}
+
+/** Whether one of two words begins the other. */
+function isBeginning(one: string, other: string): boolean {
+    return one.length >= MIN_PREFIX && other.length >= MIN_PREFIX && (one.startsWith(other) || other.startsWith(one));
+}

@@ -1,0 +1,69 @@
+import ipaddr from 'ipaddr.js';
+
+/** One exception to the address guard: every address of a range, on one port or (without `port`) on every port. */
+export interface EgressAllowEntry {
+    /** As it was written, for logs. */
+    text: string;
+    /** An address of the range, and how many of its leading bits count. */
+    network: string;
+    prefix: number;
+    port: number | undefined;
+}
+
+export type EgressAllow = { ok: true; entries: EgressAllowEntry[] } | { ok: false; problem: string };
+
+/**
+ * Reads the setting EGRESS_ALLOW (docs/operations.md): `CIDR` or `CIDR:port` with commas between, IPv6 with a port as `[::1]/128:3000`.
+ * A bare address is a range of one; address bits beyond the prefix do not matter.
+ * `problem` completes a sentence that names the setting.
+ */
+export function parseEgressAllow(text: string): EgressAllow {
+    const entries: EgressAllowEntry[] = [];
+    for (const piece of text.split(',')) {
+        const written = piece.trim();
+        if (written === '') continue;
+        const entry = parseEntry(written);
+        if (typeof entry === 'string') return { ok: false, problem: `has the entry ${JSON.stringify(written)}, which ${entry}` };
+        entries.push(entry);
+    }
+    return { ok: true, entries };
+}
+
+/** Whether an entry covers this address on this port. IPv4 ranges do not cover IPv4-mapped IPv6 addresses. */
+export function isAllowed(entries: readonly EgressAllowEntry[], address: string, port: number): boolean {
+    if (entries.length === 0 || !ipaddr.isValid(address)) return false;
+    const parsed = ipaddr.parse(address);
+    return entries.some(
+        (entry) => (entry.port === undefined || entry.port === port) && isInRange(parsed, ipaddr.parse(entry.network), entry.prefix),
+    );
+}
+
+/** Whether some entry covers this port, whatever the address: what can be judged of a URL before its name is resolved. */
+export function isPortAllowed(entries: readonly EgressAllowEntry[], port: number): boolean {
+    return entries.some((entry) => entry.port === undefined || entry.port === port);
+}
+
+const IN_BRACKETS = /^\[([^\]]+)\](?:\/(\d{1,3}))?(?::(\d{1,5}))?$/;
+const IPV4 = /^([\d.]+)(?:\/(\d{1,2}))?(?::(\d{1,5}))?$/;
+const BARE_IPV6 = /^([0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i;
+
+function parseEntry(text: string): EgressAllowEntry | string {
+    const parts = IN_BRACKETS.exec(text) ?? IPV4.exec(text) ?? BARE_IPV6.exec(text);
+    if (parts === null) return 'is no CIDR or CIDR:port';
+    const [, host = '', prefixText, portText] = parts;
+    const isFour = ipaddr.IPv4.isValidFourPartDecimal(host);
+    if (!isFour && (!host.includes(':') || !ipaddr.IPv6.isValid(host))) return 'has no valid address';
+    const address = ipaddr.parse(host);
+    const bits = isFour ? 32 : 128;
+    const prefix = prefixText === undefined ? bits : Number(prefixText);
+    if (prefix > bits) return `has a prefix longer than ${bits} bits`;
+    const port = portText === undefined ? undefined : Number(portText);
+    if (port !== undefined && (port < 1 || port > 65_535)) return 'has a port outside of 1 to 65535';
+    return { text, network: address.toString(), prefix, port };
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+function isInRange(address: Address, network: Address, prefix: number): boolean {
+    return address.kind() === network.kind() && address.match(network, prefix);
+}

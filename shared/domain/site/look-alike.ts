@@ -1,0 +1,101 @@
+import { domainToUnicode } from 'node:url';
+import { parse } from 'tldts';
+import { editDistance } from '../text/edit-distance.ts';
+import { foldCase, withoutAccents } from '../text/fold-text.ts';
+
+/** Why one name may be taken for another. */
+export type Resemblance = 'letters that look alike' | 'one letter' | 'another ending';
+
+interface ReadName {
+    /** The owner's part, in Unicode: `bücher` of `xn--bcher-kva.example`. */
+    label: string;
+    skeleton: string;
+    /** On a private suffix, such as `a.github.io`: its label is one of many that nobody keeps an eye on. */
+    isPrivate: boolean;
+}
+
+/** Shorter names are one letter away from everything. */
+const MIN_LENGTH_OF_SLIPS = 5;
+const MIN_LENGTH_OF_ENDINGS = 3;
+
+/**
+ * Whether a registrable domain may be taken for another one (both in A-labels), and by what; undefined where people tell them apart.
+ * One letter more, less, changed or swapped counts only beside a name that many know, since most short names are that close to some
+ * other; and so does another ending of a name on a private suffix.
+ */
+export function resemblance(name: string, other: string, isOtherWellKnown: boolean): Resemblance | undefined {
+    if (name === other) return undefined;
+    const [a, b] = [readName(name), readName(other)];
+    if (a.label === b.label) {
+        const isNoise = [...a.label].length < MIN_LENGTH_OF_ENDINGS || ((a.isPrivate || b.isPrivate) && !isOtherWellKnown);
+        return isNoise ? undefined : 'another ending';
+    }
+    if (a.skeleton === b.skeleton) return 'letters that look alike';
+    if (!isOtherWellKnown || Math.min(a.skeleton.length, b.skeleton.length) < MIN_LENGTH_OF_SLIPS) return undefined;
+    return editDistance(a.skeleton, b.skeleton, 1) === 1 ? 'one letter' : undefined;
+}
+
+/**
+ * Whether a name that people read, such as a workspace's, may be taken for this one: it holds it in letters that look alike, whatever
+ * stands around and between them, or is one letter away from it.
+ */
+export function resembles(name: string, known: string): boolean {
+    const [letters, sought] = [name, known].map((text) => skeleton(text.normalize('NFKC').replaceAll(NO_LETTER, ''))) as [string, string];
+    return letters.includes(sought) || editDistance(letters, sought, 1) <= 1;
+}
+
+/** Marks stay: they are dropped with the accents that they are. */
+const NO_LETTER = /[^\p{L}\p{N}\p{M}]/gu;
+
+/** What a registrable domain looks like, without its ending: equal for names that only differ in letters of one shape. */
+export function skeletonOf(registrable: string): string {
+    return readName(registrable).skeleton;
+}
+
+function readName(registrable: string): ReadName {
+    const { domainWithoutSuffix, isPrivate } = parse(registrable, { allowPrivateDomains: true, extractHostname: false });
+    // A private suffix is a site itself, and then all of it is its name.
+    const label = domainToUnicode(domainWithoutSuffix || (registrable.split('.')[0] ?? registrable));
+    return { label, skeleton: skeleton(label), isPrivate: isPrivate === true };
+}
+
+function skeleton(label: string): string {
+    const shapes = [...withoutAccents(foldCase(label))].map((char) => SHAPES.get(char) ?? char).join('');
+    return shapes.replaceAll('-', '').replaceAll('rn', 'm').replaceAll('vv', 'w').replaceAll('cl', 'd');
+}
+
+/** Letters and digits that most fonts draw like a Latin letter (a part of the confusables of Unicode TS 39), by that letter. */
+const LIKE: Readonly<Record<string, string>> = {
+    a: 'аαɑａ',
+    ae: 'ӕæ',
+    b: 'ьвβƅɓ',
+    c: 'сςϲɔᴄ',
+    d: 'ԁđðɗɖ',
+    e: 'еєεəҽ',
+    f: 'ғſƒ',
+    g: 'ɡցɠԍ',
+    h: 'һнհħɦ',
+    i: 'іιıɩɪ',
+    j: 'јϳյ',
+    k: 'кκƙ',
+    l: '1ӏł|ʟ',
+    m: 'мɱ',
+    n: 'пηոռռŋɲ',
+    o: '0оοօøσ०০๐໐',
+    oe: 'œ',
+    p: 'рρþ',
+    q: 'ԛգզ',
+    r: 'гʀ',
+    s: 'ѕꜱ',
+    ss: 'ß',
+    t: 'тτŧ',
+    u: 'υսμʋ',
+    v: 'ѵν',
+    w: 'ԝшωա',
+    x: 'хχ',
+    y: 'уүγყʏ',
+};
+
+const SHAPES: ReadonlyMap<string, string> = new Map(
+    Object.entries(LIKE).flatMap(([letter, likes]) => [...likes].map((like): [string, string] => [like, letter])),
+);

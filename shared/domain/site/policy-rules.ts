@@ -1,0 +1,34 @@
+import { domainToASCII } from 'node:url';
+import type { Detail } from '../../refusals.ts';
+import { normaliseSite } from './site-name.ts';
+import { MOST_BLOCKED_PATHS, PATH_PREFIX, type SitePolicy, timezoneOf } from './site-policy.ts';
+
+export type CheckedPolicy = { ok: true; policy: SitePolicy } | { ok: false; details: Detail[] };
+
+/** Holds a policy against the domain that it is for; hosts and time zone come back as they are kept. */
+export function checkPolicy(policy: SitePolicy, registrable: string): CheckedPolicy {
+    const details: Detail[] = [];
+    const wrong = (path: string, message: string) => details.push({ path, code: 'INVALID_VALUE', message });
+    const blocked_paths = policy.blocked_paths.map(({ host: written, path_prefix }, place) => {
+        const name = normaliseSite(written);
+        // Normalising takes `www.` away, which is a host of its own here.
+        const host = hostAsInUrls(written);
+        if (!name.ok || name.registrable !== registrable) wrong(`/blocked_paths/${place}/host`, `This is no host of ${registrable}.`);
+        if (!PATH_PREFIX.test(path_prefix))
+            wrong(`/blocked_paths/${place}/path_prefix`, 'It is a slash and at most 1000 visible ASCII characters; write others as %XX.');
+        return { host, path_prefix };
+    });
+    if (policy.blocked_paths.length > MOST_BLOCKED_PATHS) wrong('/blocked_paths', `A policy blocks at most ${MOST_BLOCKED_PATHS} paths.`);
+    if (policy.hours !== null && policy.hours.from === policy.hours.to) wrong('/hours/to', 'from and to are the same.');
+    const timezone = policy.hours === null ? undefined : timezoneOf(policy.hours.timezone);
+    if (policy.hours !== null && timezone === undefined)
+        wrong('/hours/timezone', 'This is no time zone; give an IANA name such as Europe/Berlin.');
+    if (details.length > 0) return { ok: false, details };
+    const hours = policy.hours && { ...policy.hours, timezone: timezone ?? policy.hours.timezone };
+    return { ok: true, policy: { ...policy, blocked_paths, hours } };
+}
+
+/** Lower case, A-labels, no dot at the end; empty where it is no host. */
+export function hostAsInUrls(written: string): string {
+    return domainToASCII(written.trim()).replace(/\.$/, '');
+}

@@ -1,0 +1,36 @@
+import { randomBase62 } from '../text/ids.ts';
+
+export const CLAIM_STATUSES = ['pending', 'proven', 'failed'] as const;
+/** `failed`: the last lookup found no proof; the claim may be checked again until it expires. */
+export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
+
+/** Where a proof was found. */
+export type ProofMethod = 'dns' | 'file';
+
+/** The file that proves a claim is at most this large, in bytes. */
+export const PROOF_FILE_BYTES = 1024;
+
+/** The random part of a proof. */
+export function newClaimToken(): string {
+    return randomBase62(32);
+}
+
+/** What a claimant publishes: the text of the TXT record, and one line of the file. */
+export function proofLine(token: string): string {
+    return `routebook-claim=${token}`;
+}
+
+/** The name of the TXT record that proves a domain. */
+export function proofName(registrable: string): string {
+    return `_routebook.${registrable}`;
+}
+
+/** The URL of the file that proves a domain. */
+export function proofUrl(registrable: string): string {
+    return `https://${registrable}/.well-known/routebook.txt`;
+}
+
+/** Whether one line of the file is the claim's; the others may belong to other claims. */
+export function hasProofLine(file: string, token: string): boolean {
+    return file.split(/\r\n|\n|\r/).some((line) => line.trim() === proofLine(token));
+}

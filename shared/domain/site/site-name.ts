@@ -1,0 +1,122 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
+import { LRUCache } from 'lru-cache';
+import { parse } from 'tldts';
+
+/** Calls ask for the same few sites: looking one up in the public suffix list takes as long as all else that a call's name is asked. */
+const named = new LRUCache<string, SiteName>({ max: 2000 });
+const owned = new LRUCache<string, { domain: string | undefined }>({ max: 2000 });
+/** Longer names are rare, and their memory adds up. */
+const MAX_KEPT = 255;
+
+export type SiteName = { ok: true; site: string; registrable: string } | { ok: false; message: string };
+
+/** Longer input cannot be a name of 253 characters in any notation; it is refused before anything walks through it. */
+const MAX_INPUT = 1024;
+
+/** Names of these suffixes never belong to a site on the public internet (RFC 6761, 6762, 7686, 9476 and ICANN's `.internal`). */
+const SPECIAL_USE = new Set(['localhost', 'local', 'internal', 'onion', 'arpa', 'invalid']);
+
+/**
+ * The one spelling of a site's name (docs/api.md, "Domains"): trimmed, lower case, A-labels, without a trailing dot and without leading
+ * `www.` labels. Normalising twice changes nothing. `registrable` is the owner's domain, see `registrableDomain`.
+ * A refusal's message is public and ends up beside `INVALID_DOMAIN`.
+ */
+export function normaliseSite(text: string): SiteName {
+    const known = named.get(text);
+    if (known !== undefined) return known;
+    const name = normalise(text);
+    if (text.length <= MAX_KEPT) named.set(text, name);
+    return name;
+}
+
+function normalise(text: string): SiteName {
+    const trimmed = text.trim();
+    if (trimmed === '') return refused('is empty');
+    if (trimmed.length > MAX_INPUT) return refused('is longer than 253 characters');
+    const fault = strayCharacter(trimmed);
+    if (fault !== undefined) return refused(fault);
+
+    // The parser below reads some texts as IPv4 addresses (`1.2`, `0x7f.1`) and answers an empty string to what it refuses.
+    const ascii = domainToASCII(trimmed);
+    if (ascii === '') return refused('is not a valid domain name');
+    const bare = withoutWww(ascii.endsWith('.') ? ascii.slice(0, -1) : ascii);
+    if (bare.length > 253) return refused('is longer than 253 characters');
+
+    const labels = bare.split('.');
+    const last = labels.at(-1) ?? '';
+    if (/^[0-9]+$/.test(last)) return refused('is an IP address, not a domain name');
+    for (const label of labels) {
+        const problem = labelProblem(label);
+        if (problem !== undefined) return refused(problem);
+    }
+    if (labels.length === 1) return refused('is a single label without a domain');
+    if (SPECIAL_USE.has(last)) return refused(`ends in .${last}, which no public site does`);
+    const registrable = registrableDomain(bare);
+    if (registrable === undefined) return refused('is a public suffix, not a site');
+    return { ok: true, site: bare, registrable };
+}
+
+/**
+ * The domain that one owner registered, of a host in A-labels: `shop.example.co.uk` → `example.co.uk`. The private part of the
+ * public suffix list counts (`b.a.github.io` → `a.github.io`), and a private suffix is itself a site of its operator
+ * (`github.io` → `github.io`). `undefined` for IP addresses, single labels and bare ICANN suffixes.
+ */
+export function registrableDomain(host: string): string | undefined {
+    const known = owned.get(host);
+    if (known !== undefined) return known.domain;
+    const domain = ownedDomain(host);
+    if (host.length <= MAX_KEPT) owned.set(host, { domain });
+    return domain;
+}
+
+function ownedDomain(host: string): string | undefined {
+    const parsed = parse(host, { allowPrivateDomains: true, extractHostname: false });
+    if (parsed.isIp || parsed.hostname === null) return undefined;
+    if (parsed.domain !== null) return parsed.domain;
+    return parsed.isPrivate === true ? parsed.hostname : undefined;
+}
+
+/** Whether `host` belongs to the owner of `registrable`: `a.github.io` does not belong to `github.io`. */
+export function isOnDomain(host: string, registrable: string): boolean {
+    return registrableDomain(host) === registrable;
+}
+
+function refused(fault: string): SiteName {
+    return { ok: false, message: `The domain ${fault}; give a bare host such as shop.example.com.` };
+}
+
+/** What marks a URL, an address or a typing error; looked for before the IDNA step, which would drop or decode some of it. */
+function strayCharacter(text: string): string | undefined {
+    if (!text.isWellFormed() || /[\u0000-\u001f\u007f-\u009f]/.test(text)) return 'has control characters';
+    if (/\s/.test(text)) return 'has white space inside';
+    if (text.includes('@')) return 'has user info';
+    if (/^\[|^[0-9a-f.]*:[0-9a-f.]*:/i.test(text)) return 'is an IP address, not a domain name';
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return 'has a scheme';
+    if (text.includes(':')) return 'has a port or a scheme';
+    if (/[/\\?#]/.test(text)) return 'has a path';
+    if (text.includes('%')) return 'has percent-encoding';
+    return undefined;
+}
+
+/** Every leading `www.` goes, so that normalising a normalised name changes nothing. */
+function withoutWww(name: string): string {
+    let rest = name;
+    while (rest.startsWith('www.')) rest = rest.slice(4);
+    return rest;
+}
+
+function labelProblem(label: string): string | undefined {
+    if (label === '') return 'has an empty label';
+    if (label.length > 63) return 'has a label of more than 63 characters';
+    if (label.includes('_')) return 'has an underscore';
+    if (!/^[a-z0-9-]+$/.test(label)) return 'has characters that no domain name has';
+    if (label.startsWith('-') || label.endsWith('-')) return 'has a label that begins or ends with a hyphen';
+    // An A-label has to say what its Unicode form says back: `xn--a` decodes to nothing that could be registered.
+    if (label.startsWith('xn--') && !isTrueALabel(label)) return 'has an A-label (xn--…) that is not valid';
+    return undefined;
+}
+
+function isTrueALabel(label: string): boolean {
+    const unicode = domainToUnicode(label);
+    return unicode !== '' && unicode !== label && domainToASCII(unicode) === label;
+}

@@ -1,0 +1,139 @@
+import type { Endpoint } from '../types.ts';
+import { isDoubtful } from './stated-effect.ts';
+
+/** A part of a site that its owner does not want called. */
+export interface BlockedPath {
+    host: string;
+    /** Beginning of the path, as in robots.txt. */
+    path_prefix: string;
+}
+
+export const MOST_BLOCKED_PATHS = 100;
+/** A path as URLs have it: visible ASCII behind a slash. */
+export const PATH_PREFIX = /^\/[\x21-\x7e]{0,1000}$/;
+export const MOST_REQUESTS_PER_MINUTE = 1_000_000;
+
+/** When calls are welcome: times of day as `HH:MM`; over midnight where `to` is before `from`. */
+export interface Hours {
+    from: string;
+    to: string;
+    /** An IANA name. */
+    timezone: string;
+}
+
+/** What the owner of a domain, or an operator, allows here. */
+export interface SitePolicy {
+    blocked: boolean;
+    /** False: nothing that may change the site is called. */
+    writes: boolean;
+    blocked_paths: BlockedPath[];
+    requests_per_minute: number | null;
+    hours: Hours | null;
+}
+
+/** The policy of a domain without one. */
+export const NO_POLICY: Readonly<SitePolicy> = { blocked: false, writes: true, blocked_paths: [], requests_per_minute: null, hours: null };
+
+/** What owner and operator allow together: of both the strictest holds. */
+export interface StrictestPolicy extends Omit<SitePolicy, 'hours'> {
+    /** Calls are welcome while all of them are open. */
+    hours: readonly Hours[];
+}
+
+/** Of several policies the strictest in every part; null where there is none. */
+export function strictest(policies: readonly (SitePolicy | null)[]): StrictestPolicy | null {
+    const said = policies.filter((policy) => policy !== null);
+    if (said.length === 0) return null;
+    const paces = said.flatMap(({ requests_per_minute: pace }) => (pace === null ? [] : [pace]));
+    return {
+        blocked: said.some(({ blocked }) => blocked),
+        writes: said.every(({ writes }) => writes),
+        blocked_paths: said.flatMap(({ blocked_paths: paths }) => paths),
+        requests_per_minute: paces.length === 0 ? null : Math.min(...paces),
+        hours: said.flatMap(({ hours }) => (hours === null ? [] : [hours])),
+    };
+}
+
+/**
+ * Whether an endpoint may change its site, as far as its owner is concerned. Its author may be anybody, and passes a verification with a
+ * harmless example: that a POST only reads is believed of who speaks for the site.
+ * @param isOwners the version was published by a workspace that speaks for the site
+ */
+export function mayChangeSite(endpoint: Pick<Endpoint, 'effect' | 'method'>, isOwners: boolean): boolean {
+    return endpoint.effect === 'write' || (!isOwners && isDoubtful(endpoint));
+}
+
+/** Whether every call of an endpoint is refused, whatever its params are; outside the hours calls are only put off. */
+export function refusesEndpoint(policy: Omit<SitePolicy, 'hours'>, endpoint: Endpoint, isOwners: boolean): boolean {
+    if (policy.blocked || (!policy.writes && mayChangeSite(endpoint, isOwners))) return true;
+    const { url, prepare } = endpoint;
+    return [url, ...(prepare === undefined ? [] : [prepare.url])].some((template) => isTemplateBlocked(policy.blocked_paths, template));
+}
+
+/** What stands before the first placeholder is part of every URL that comes of the template. */
+function isTemplateBlocked(paths: readonly BlockedPath[], template: string): boolean {
+    const [certain = ''] = template.split('{', 1);
+    return isPathBlocked(paths, certain);
+}
+
+/** Whether a URL is in a blocked part: by its path as it is sent, and by what servers make of it that decode it or fold its case. */
+export function isPathBlocked(paths: readonly BlockedPath[], text: string): boolean {
+    const url = URL.parse(text);
+    if (url === null) return false;
+    const host = url.hostname.replace(/\.$/, '');
+    const spellings = [url.pathname, plain(url.pathname)];
+    return paths.some(
+        (blocked) =>
+            blocked.host === host &&
+            spellings.some((path) => path.startsWith(blocked.path_prefix) || path.startsWith(plain(blocked.path_prefix))),
+    );
+}
+
+function plain(path: string): string {
+    const decoded = path.replaceAll(/%([0-7][0-9a-f])/gi, (_whole, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+    return (URL.parse(decoded.replaceAll(/[\\/]+/g, '/'), 'https://x')?.pathname ?? decoded).toLowerCase();
+}
+
+const DAY = 86_400;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/**
+ * Whole seconds until calls are welcome by all of these hours; 0 where they are, and a day where they are never open together.
+ * @param now milliseconds since the epoch
+ */
+export function secondsUntilAllOpen(hours: readonly Hours[], now: number): number {
+    let wait = 0;
+    // Every common opening is the opening of one of them: from one to the next none is passed over.
+    while (wait < 2 * DAY) {
+        const more = Math.max(0, ...hours.map((each) => secondsUntilOpen(each, now + wait * 1000)));
+        if (more === 0) return wait;
+        wait += more;
+    }
+    return DAY;
+}
+
+/** The same of one. @param now milliseconds since the epoch */
+export function secondsUntilOpen({ from, to, timezone }: Hours, now: number): number {
+    const format =
+        formats.get(timezone) ??
+        new Intl.DateTimeFormat('en', { timeZone: timezone, hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
+    formats.set(timezone, format);
+    const at = secondsOf(format.format(now));
+    const [begin, end] = [secondsOf(from), secondsOf(to)];
+    const isOpen = begin < end ? at >= begin && at < end : at >= begin || at < end;
+    return isOpen ? 0 : (begin - at + DAY) % DAY;
+}
+
+function secondsOf(time: string): number {
+    const [hours = 0, minutes = 0, seconds = 0] = time.split(':').map(Number);
+    return (hours * 60 + minutes) * 60 + seconds;
+}
+
+/** The name of a time zone as it is kept; undefined where there is none of this name. */
+export function timezoneOf(name: string): string | undefined {
+    try {
+        return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+    } catch {
+        return undefined;
+    }
+}

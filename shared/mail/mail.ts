@@ -1,0 +1,128 @@
+import type { Transporter } from 'nodemailer';
+import type { Config } from '../platform/config.ts';
+import type { Db } from '../platform/db.ts';
+import type { Log } from '../platform/log.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { tokenOfLink } from '../store/accounts/link-tokens.ts';
+import * as mails from '../store/accounts/mails.ts';
+import { mailNews } from './news.ts';
+
+export interface Postman {
+    /** Sends queued mails soon; call it after the commit. */
+    hurry(): void;
+    /** Resolves when no due mail is left. */
+    flush(): Promise<void>;
+    close(): Promise<void>;
+}
+
+export interface PostmanOptions {
+    db: Db;
+    secrets: Secrets;
+    log: Log;
+    mail: Config['mail'];
+    publicUrl(): string;
+}
+
+/** The polling interval for mails of other processes and for retries. */
+const EVERY_MS = 5000;
+/** About nine hours of retries. */
+const MAX_ATTEMPTS = 9;
+
+/**
+ * Sends the queued mails; several processes may run it, and each mail is sent by one. Without SMTP_URL mails go to the log, at a level that
+ * `npm start` shows.
+ */
+export function openPostman({ db, secrets, log, mail, publicUrl }: PostmanOptions): Postman {
+    const send = mail.smtpUrl === undefined ? undefined : createTransport(mail.smtpUrl, () => mail.from ?? defaultSender(publicUrl()));
+    let running: Promise<void> | undefined;
+    let isAgain = false;
+    let isClosed = false;
+
+    async function empty(): Promise<void> {
+        await mailNews(db, secrets, publicUrl());
+        const take = () => mails.takeMail(db, secrets);
+        for (let waiting = await take(); waiting !== undefined && !isClosed; waiting = await take()) {
+            const failure = await deliver(waiting).then(
+                () => undefined,
+                (error: unknown) => error,
+            );
+            const { attempts } = waiting;
+            if (failure !== undefined) log.warn({ part: 'mail', attempts, err: failure }, 'a mail could not be sent');
+            if (failure === undefined || isFinal(failure) || attempts >= MAX_ATTEMPTS) await mails.dropMail(db, waiting);
+        }
+    }
+
+    async function deliver({ to, content }: mails.WaitingMail): Promise<void> {
+        // Another process may have the key, so the mail is retried.
+        if (content === undefined) throw new Error('no key of SECRET_KEYS opens it');
+        const text = await textOf(content);
+        if (send === undefined) log.warn({ mail_to: to, mail_text: text }, `no SMTP_URL, so not mailed: ${content.subject}`);
+        await send?.({ to, subject: content.subject, text });
+    }
+
+    async function textOf({ text, linkId }: Omit<mails.Mail, 'to'>): Promise<string> {
+        // The last one: names that users chose come before the link.
+        const at = text.lastIndexOf(mails.LINK_TOKEN);
+        if (linkId === undefined || at < 0) return text;
+        return text.slice(0, at) + (await tokenOfLink(secrets, linkId)) + text.slice(at + mails.LINK_TOKEN.length);
+    }
+
+    function hurry(): Promise<void> {
+        if (running !== undefined) {
+            isAgain = true;
+            return running;
+        }
+        running = empty()
+            .catch((error: unknown) => log.warn({ part: 'mail', err: error }, 'the mails that wait could not be read'))
+            .then(() => {
+                running = undefined;
+                if (!isAgain || isClosed) return undefined;
+                isAgain = false;
+                return hurry();
+            });
+        return running;
+    }
+
+    const timer = setInterval(() => void hurry(), EVERY_MS);
+    timer.unref();
+    return {
+        hurry: () => void hurry(),
+        flush: hurry,
+        async close() {
+            clearInterval(timer);
+            isClosed = true;
+            await running;
+        },
+    };
+}
+
+function createTransport(smtpUrl: string, from: () => string): (letter: mails.Mail) => Promise<unknown> {
+    // Loads the SMTP library only in a process that sends mail.
+    let transport: Promise<Transporter> | undefined;
+    const open = async () => {
+        const { createTransport } = await import('nodemailer');
+        return createTransport({
+            url: smtpUrl,
+            connectionTimeout: 10_000,
+            greetingTimeout: 10_000,
+            socketTimeout: 20_000,
+            disableFileAccess: true,
+            disableUrlAccess: true,
+        });
+    };
+    return async ({ to, subject, text }) => {
+        transport ??= open();
+        const headers = { 'auto-submitted': 'auto-generated' };
+        return (await transport).sendMail({ from: from(), to: { name: '', address: to }, subject, text, headers });
+    };
+}
+
+function defaultSender(publicUrl: string): string {
+    return `Routebook <no-reply@${new URL(publicUrl).hostname}>`;
+}
+
+/** Whether the mail server rejected the mail for good, for example an unknown mailbox. */
+function isFinal(failure: unknown): boolean {
+    const { responseCode = 0 } = failure as { responseCode?: number };
+    return responseCode >= 500 && responseCode < 600;
+}

@@ -1,0 +1,84 @@
+/** Rows in one statement. */
+const CHUNK = 1000;
+
+export interface BatchWriter<Row> {
+    /** Adds a row; never waits and never fails. Rows beyond the limit are dropped, the oldest first. */
+    record(row: Row): void;
+    /** Writes all rows so far; never fails. */
+    flush(): Promise<void>;
+    /** Writes the rest and stops. */
+    close(): Promise<void>;
+}
+
+export interface BatchWriterOptions<Row> {
+    write(rows: Row[]): Promise<void>;
+    /** How long a row waits at most, in milliseconds. */
+    everyMs: number;
+    /** Rows kept in memory while the database does not take them. */
+    maxRows: number;
+    /** Runs once for every failed write. */
+    onError?: ((error: unknown) => void) | undefined;
+}
+
+/**
+ * Opens a writer that batches rows other than credits. A failed write is retried with the next one. If a row itself is at fault
+ * (SQLSTATE classes 22, 23 and 54), a binary search finds it, and only this row is dropped.
+ */
+export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: BatchWriterOptions<Row>): BatchWriter<Row> {
+    let waiting: Row[] = [];
+    let timer: NodeJS.Timeout | undefined;
+    let writing: Promise<void> = Promise.resolve();
+
+    function schedule(): void {
+        if (timer !== undefined || waiting.length === 0) return;
+        timer = setTimeout(() => void flush(), everyMs);
+        timer.unref();
+    }
+
+    function flush(): Promise<void> {
+        clearTimeout(timer);
+        timer = undefined;
+        writing = writing.then(writeAll);
+        return writing;
+    }
+
+    async function writeAll(): Promise<void> {
+        const parts: Row[][] = [];
+        for (let from = 0; from < waiting.length; from += CHUNK) parts.push(waiting.slice(from, from + CHUNK));
+        waiting = [];
+        for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
+            try {
+                await write(part);
+            } catch (error) {
+                const half = part.length >> 1;
+                if (isRowsFault(error) && half > 0) {
+                    parts.unshift(part.slice(0, half), part.slice(half));
+                    continue;
+                }
+                onError?.(error);
+                if (isRowsFault(error)) continue;
+                waiting = [part, ...parts].flat().concat(waiting).slice(-maxRows);
+                schedule();
+                return;
+            }
+        }
+    }
+
+    return {
+        record(row) {
+            waiting.push(row);
+            // Cuts at twice the limit, so once in maxRows rows instead of for each row.
+            if (waiting.length > 2 * maxRows) waiting = waiting.slice(-maxRows);
+            schedule();
+        },
+        flush,
+        async close() {
+            await flush();
+            clearTimeout(timer);
+        },
+    };
+}
+
+function isRowsFault(error: unknown): boolean {
+    return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^(22|23|54)/.test(error.code);
+}

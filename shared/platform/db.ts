@@ -1,0 +1,73 @@
+import { fileURLToPath } from 'node:url';
+import knex, { type Knex } from 'knex';
+import pg from 'pg';
+
+/** A pool or a transaction, the first argument of store functions. */
+export type Db = Knex;
+
+// Parse bigint as number: no column exceeds 2^53 (credits, row ids), and strings would compare as text.
+pg.types.setTypeParser(pg.types.builtins.INT8, Number);
+
+const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
+
+export interface DbOptions {
+    url: string;
+    /** Maximum number of connections. */
+    poolSize?: number;
+    /** How long a query may wait for a connection, in milliseconds (goal R9). */
+    acquireTimeoutMs?: number;
+    /** Statement timeout in milliseconds, also on the server. For short reads. */
+    statementTimeoutMs?: number;
+    /** Shown in pg_stat_activity. */
+    name?: string;
+    /** Receives errors of idle connections. */
+    onError?: (error: Error) => void;
+}
+
+/**
+ * How long a connection may take to open, in milliseconds. Longer than callers wait: a slow server needs four round trips, and the next
+ * caller can use the connection.
+ */
+const CONNECT_MS = 2500;
+
+/** Opens a pool; nothing connects before the first query. Close it with `db.destroy()`. */
+export function openDb(options: DbOptions): Db {
+    return knex({
+        client: 'pg',
+        // knex would log coloured text between the JSON lines on stdout. Callers report failures.
+        log: { warn() {}, error() {}, debug() {}, deprecate() {} },
+        connection: {
+            connectionString: options.url,
+            application_name: options.name ?? 'routebook',
+            connectionTimeoutMillis: options.acquireTimeoutMs ?? CONNECT_MS,
+            keepAlive: true,
+            ...(options.statementTimeoutMs === undefined ? {} : boundedTo(options.statementTimeoutMs)),
+        },
+        pool: {
+            min: 0,
+            max: options.poolSize ?? 16,
+            acquireTimeoutMillis: options.acquireTimeoutMs ?? 1000,
+            idleTimeoutMillis: 30_000,
+            propagateCreateError: true,
+            afterCreate(connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) {
+                connection.on('error', (error) => options.onError?.(error));
+                done(null, connection);
+            },
+        },
+    });
+}
+
+/** Connection options for short reads. A pooler may ignore the server settings, so the client has a timeout too. JIT never pays off here. */
+function boundedTo(ms: number): { options: string; query_timeout: number } {
+    return { options: `-c statement_timeout=${ms} -c jit=off -c max_parallel_workers_per_gather=0`, query_timeout: ms + 500 };
+}
+
+/** Migrates the database at `url` to the current version. */
+export async function migrate(url: string): Promise<void> {
+    const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
+    try {
+        await db.migrate.latest({ directory: MIGRATIONS, loadExtensions: ['.ts'], tableName: 'migrations' });
+    } finally {
+        await db.destroy();
+    }
+}

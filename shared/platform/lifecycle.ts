@@ -1,0 +1,121 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The part of a pino logger that this file needs. */
+export interface LifecycleLog {
+    info(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+}
+
+/** The resources of a process, which close in reverse order. Register each close directly after its open. */
+export interface Cleanup {
+    /** @param options.timeoutMs how long this close may take before the next one begins (default 10 s) */
+    add(name: string, close: () => Promise<void> | void, options?: { timeoutMs?: number }): void;
+    /** Closes all resources, the last opened first. Never throws: a close that fails or takes too long is logged. */
+    close(): Promise<void>;
+}
+
+/** Creates an empty cleanup. @param log receives closes that fail or take too long */
+export function createCleanup(log: LifecycleLog): Cleanup {
+    const opened: Array<{ name: string; close: () => Promise<void> | void; timeoutMs: number }> = [];
+    return {
+        add(name, close, { timeoutMs = 10_000 } = {}) {
+            opened.push({ name, close, timeoutMs });
+        },
+        async close() {
+            for (let last = opened.pop(); last !== undefined; last = opened.pop()) {
+                const { name, close, timeoutMs } = last;
+                try {
+                    const isInTime = await within(timeoutMs, async () => close());
+                    if (!isInTime) log.error({ part: name, timeout_ms: timeoutMs }, `${name} did not close in time`);
+                } catch (error) {
+                    log.error({ part: name, err: error }, `${name} failed to close`);
+                }
+            }
+        },
+    };
+}
+
+export interface Run {
+    /** Opens all resources and registers each close. After a failure the opened ones are closed. */
+    start(cleanup: Cleanup): Promise<void>;
+    /** For all closes together, in milliseconds. */
+    graceMs: number;
+    log: LifecycleLog;
+}
+
+/**
+ * The life of a process: start, run until SIGINT or SIGTERM, close in reverse within the grace time, exit 0. It exits 1 when the start
+ * fails (one line on stderr; an error with `lines` prints each), when something was thrown that nobody caught, or when the grace time
+ * ran out. A second signal exits at once, as a shell expects it: 130 or 143. Never resolves: it ends in `process.exit`.
+ */
+export async function runUntilSignal({ start, graceMs, log }: Run): Promise<never> {
+    const cleanup = createCleanup(log);
+    const stop = onSignal(log);
+    let hasFault = false;
+    process.on('uncaughtException', (error) => {
+        hasFault = true;
+        log.error({ err: error }, 'uncaught error: stopping');
+        stop.request();
+    });
+    const started = start(cleanup);
+    try {
+        await Promise.race([started, stop.requested]);
+    } catch (error) {
+        await within(graceMs, () => cleanup.close());
+        for (const line of linesOf(error)) process.stderr.write(`routebook: ${line}\n`);
+        process.exit(1);
+    }
+    await stop.requested;
+    const isInTime = await within(graceMs, async () => {
+        // An interrupted start finishes first. Only then are all its resources registered.
+        await started.catch(() => undefined);
+        await cleanup.close();
+    });
+    if (!isInTime) log.error({ grace_ms: graceMs }, 'the grace time ran out: exiting with work unfinished');
+    process.exit(isInTime && !hasFault ? 0 : 1);
+}
+
+/**
+ * On Ctrl-C the terminal signals every process of the group, and npm forwards its own copy shortly after. Only a later signal is a
+ * second request.
+ */
+const ECHO_MS = 250;
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
+
+function onSignal(log: LifecycleLog) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let first: { name: string; at: number } | undefined;
+    for (const name of ['SIGINT', 'SIGTERM'] as const) {
+        process.on(name, () => {
+            if (first === undefined) {
+                first = { name, at: performance.now() };
+                log.info({ signal: name }, `${name}: finishing what is in flight, then stopping; once more stops at once`);
+                resolve();
+            } else if (name !== first.name || performance.now() - first.at > ECHO_MS) {
+                process.exit(EXIT_CODES[name]);
+            }
+        });
+    }
+    return { requested: promise, request: resolve };
+}
+
+function linesOf(error: unknown): string[] {
+    if (error instanceof AggregateError && error.message === '') return linesOf(error.errors[0]);
+    if (!(error instanceof Error)) return [String(error)];
+    if ('lines' in error && Array.isArray(error.lines)) return error.lines.map(String);
+    const text = error.message === '' ? error.name : error.message;
+    const lines = text.split('\n').map((line) => line.trim());
+    return [lines.filter((line) => line !== '').join(' ')];
+}
+
+/** Whether the work ended in time. @throws what the work throws until then */
+async function within(limitMs: number, work: () => Promise<void>): Promise<boolean> {
+    const timer = new AbortController();
+    const working = work();
+    try {
+        return await Promise.race([working.then(() => true), sleep(limitMs, false, { signal: timer.signal }).catch(() => false)]);
+    } finally {
+        timer.abort();
+        working.catch(() => undefined);
+    }
+}

@@ -1,0 +1,73 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Config } from './config.ts';
+
+/** Every metric of docs/operations.md, "Watching it", by the part that emits it; names, helps and labels stand here and nowhere else. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+// prom-client exposes these three as gauges whose names end in _total, which `promtool check metrics` refuses.
+const MISNAMED_DEFAULTS = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
+/**
+ * A registry with all metrics of the process, but for the gauges of shared state and the times of fetches: these are registered where an
+ * API begins (api/gather-shared-state.ts), since a worker would show a 0 that nobody measured.
+ */
+export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
+    const registry = new Registry();
+    const registers = [registry];
+    const siteLabel = siteLabels(config.metricsMaxSites);
+    collectDefaultMetrics({ register: registry });
+    for (const name of MISNAMED_DEFAULTS) registry.removeSingleMetric(name);
+
+    const counter = <L extends string>(name: string, help: string, labelNames: L[]) => new Counter({ name, help, labelNames, registers });
+    const gauge = <L extends string>(name: string, help: string, labelNames: L[]) => new Gauge({ name, help, labelNames, registers });
+    const shared = <L extends string>(name: string, help: string, labelNames: L[]) => new Gauge({ name, help, labelNames, registers: [] });
+    const histogram = <L extends string>(name: string, help: string, labelNames: L[]) =>
+        new Histogram({ name, help, labelNames, buckets: SECONDS, registers });
+    const ofApi = (name: string, help: string) => new Histogram({ name, help, buckets: SECONDS, registers: [] });
+
+    return {
+        registry,
+        siteLabel,
+        httpRequests: counter('routebook_http_requests_total', 'Answers of the API by route and status.', ['method', 'route', 'status']),
+        httpSeconds: histogram('routebook_http_request_duration_seconds', 'Time from request to answer of the API.', ['method', 'route']),
+        connectionsRefused: counter(
+            'routebook_connections_refused_total',
+            'Connections closed unanswered: open or rate (bounds of a client address), idle (to make room), full.',
+            ['reason'],
+        ),
+        fetches: counter('routebook_fetches_total', 'Hosted fetches by site and outcome: success or the code.', ['site', 'outcome']),
+        fetchSeconds: ofApi('routebook_fetch_duration_seconds', 'Time from admission to answer of a hosted fetch.'),
+        fetchQueueSeconds: ofApi('routebook_fetch_queue_seconds', 'Time that a hosted fetch waited for a worker.'),
+        creditsCharged: counter('routebook_credits_charged_total', 'Credits charged, by site.', ['site']),
+        creditsHeld: shared('routebook_credits_held', 'Credits held for fetches in flight, over all accounts.', []),
+        rateLimited: counter('routebook_rate_limited_total', 'Refusals with 429 by plan and window.', ['plan', 'window']),
+        queueJobs: shared('routebook_queue_jobs', 'Jobs in the queue by state.', ['state']),
+        queueOldestWait: shared('routebook_queue_oldest_wait_seconds', 'How long the oldest waiting job has waited.', []),
+        workerSlots: gauge('routebook_worker_slots', 'Slots of this worker by state.', ['state']),
+        upstreamRequests: counter('routebook_upstream_requests_total', 'Requests sent to sites by result.', ['site', 'result']),
+        upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),
+        upstreamBytes: counter('routebook_upstream_bytes_total', 'Body bytes to and from sites.', ['site', 'direction']),
+        siteCost: counter('routebook_site_cost_usd_total', 'What the calls of a site cost the operator, at the prices set.', ['site']),
+        circuitOpen: shared('routebook_site_circuit_open', '1 while the circuit of a registrable domain is not closed.', ['site']),
+        verificationRuns: counter('routebook_verification_runs_total', 'Verification runs that ended, by outcome.', ['outcome']),
+        schemasDrifted: shared('routebook_schemas_drifted', 'Sites whose schema is no longer verified, since it no longer fits them.', []),
+        ledgerDrift: shared('routebook_ledger_drift_accounts', 'Accounts whose ledger does not sum to their balance.', []),
+    };
+}
+
+/**
+ * Bounds the `site` label: the first `max` registered sites keep their names, all others, and sites that are not
+ * registered, share `other`.
+ */
+function siteLabels(max: number): (site: string | undefined) => string {
+    const known = new Set<string>();
+    return (site) => {
+        if (site === undefined) return 'other';
+        if (known.has(site)) return site;
+        if (known.size >= max) return 'other';
+        known.add(site);
+        return site;
+    };
+}

@@ -1,0 +1,62 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import { type Asker, createPasswordQueue } from './queue.ts';
+
+/** Three rounds over blocks of 1 KiB: with 2^15 blocks 32 MiB, OWASP's equal of Argon2id at 19 MiB. */
+const ROUNDS = { r: 8, p: 3 } as const;
+const KEY_BYTES = 32;
+const MEMORY_BYTES = 64 * 1024 * 1024;
+
+export interface Passwords {
+    /** A salted hash that says how it was made. */
+    hash(password: string, asker?: Asker): Promise<string>;
+    /** Whether the password matches the hash. Without a hash it is false after the same time, so that accounts cannot be enumerated. */
+    matches(password: string, hash: string | null | undefined, asker?: Asker): Promise<boolean>;
+}
+
+export interface PasswordOptions {
+    /** Binary logarithm of the number of blocks, for new hashes; a hash that is known says its own. */
+    cost: number;
+    /** Hashes that are computed at once: they take cores from everything else in this process. */
+    atOnce?: number;
+    /** Hashes of known browsers, and of strangers, that wait for their turn; more are refused. */
+    maxWaiting?: number;
+}
+
+const NOBODY: Asker = { client: '', account: '', isKnown: false };
+
+/**
+ * The passwords of one process. A flood of sign-ins queues here and not in front of the API (shared/platform/passwords/queue.ts).
+ * Both functions throw Refusal OVERLOADED where too many wait already.
+ */
+export function createPasswords(options: PasswordOptions): Passwords {
+    const { cost, atOnce = Math.max(1, Math.floor(availableParallelism() / 2)), maxWaiting = 256 } = options;
+    const line = createPasswordQueue({ atOnce, maxWaiting });
+    // No password has this hash: its key is shorter than any that is derived.
+    const nobody = ['scrypt', cost, ROUNDS.r, ROUNDS.p, randomBytes(16).toString('base64url'), 'AA'].join('$');
+
+    return {
+        hash: (password, asker = NOBODY) =>
+            line.run(asker, async () => {
+                const salt = randomBytes(16);
+                const key = await derive(password, salt, { log2N: cost, ...ROUNDS });
+                return ['scrypt', cost, ROUNDS.r, ROUNDS.p, salt.toString('base64url'), key.toString('base64url')].join('$');
+            }),
+        matches: (password, hash, asker = NOBODY) =>
+            line.run(asker, async () => {
+                const [, log2N, r, p, salt = '', key = ''] = (hash ?? nobody).split('$');
+                const how = { log2N: Number(log2N), r: Number(r), p: Number(p) };
+                const derived = await derive(password, Buffer.from(salt, 'base64url'), how);
+                const expected = Buffer.from(key, 'base64url');
+                return expected.length === derived.length && timingSafeEqual(derived, expected);
+            }),
+    };
+}
+
+/** One spelling for what looks the same, whatever keyboard it was typed on. */
+function derive(password: string, salt: Buffer, how: { log2N: number; r: number; p: number }): Promise<Buffer> {
+    const options: ScryptOptions = { N: 2 ** how.log2N, r: how.r, p: how.p, maxmem: MEMORY_BYTES };
+    return new Promise((resolve, reject) => {
+        scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => (error === null ? resolve(key) : reject(error)));
+    });
+}

@@ -1,0 +1,125 @@
+import { Refusal } from '../../refusals.ts';
+
+/** The source of a hash request, which decides its turn. */
+export interface Asker {
+    /** The client's address, as limits count it. */
+    client: string;
+    /** The account, by its user or its address. */
+    account: string;
+    /** The browser signed in to this account before. */
+    isKnown: boolean;
+}
+
+/** Requests a minute up to which a client or account counts as rare. */
+const RARELY = 5;
+const MINUTE_MS = 60_000;
+/** Longest wait. */
+const PATIENCE_MS = 30_000;
+
+export interface PasswordQueue {
+    /** @throws Refusal OVERLOADED, and what `work` throws */
+    run<Result>(asker: Asker, work: () => Promise<Result>): Promise<Result>;
+}
+
+interface Waiting {
+    asker: Asker;
+    asksRarely: boolean;
+    since: number;
+    start(): void;
+    refuse(refusal: Refusal): void;
+}
+
+/** Three kinds take turns: known browsers, strangers who ask rarely, all strangers. */
+const KINDS: readonly ((one: Waiting) => boolean)[] = [
+    ({ asker }) => asker.isKnown,
+    ({ asker, asksRarely }) => !asker.isKnown && asksRarely,
+    ({ asker }) => !asker.isKnown,
+];
+
+/**
+ * Creates the queue for password hashes, which need more CPU than a crowd of sign-ins leaves. In order of arrival every client would wait
+ * up to half a minute. So the newest request of each kind goes first, and a new client waits only for a few requests of repeat clients.
+ */
+export function createPasswordQueue({ atOnce, maxWaiting }: { atOnce: number; maxWaiting: number }): PasswordQueue {
+    const waiting: Waiting[] = [];
+    const asked = createMinuteCounts();
+    let running = 0;
+    let turns = 0;
+
+    function enter(one: Waiting): void {
+        waiting.push(one);
+        const group = waiting.filter(({ asker }) => asker.isKnown === one.asker.isKnown);
+        if (group.length > maxWaiting) leave(lastOf(group)).refuse(overloaded());
+    }
+
+    function leave(one: Waiting): Waiting {
+        waiting.splice(waiting.indexOf(one), 1);
+        return one;
+    }
+
+    function startNext(): void {
+        const late = performance.now() - PATIENCE_MS;
+        for (const one of waiting.filter(({ since }) => since < late)) leave(one).refuse(overloaded());
+        for (const _ of KINDS) {
+            const group = waiting.filter(KINDS[turns++ % KINDS.length] ?? (() => true));
+            if (group.length === 0) continue;
+            running += 1;
+            leave(firstOf(group)).start();
+            return;
+        }
+    }
+
+    return {
+        async run(asker, work) {
+            const times = Math.max(asked.count(`client ${asker.client}`), asked.count(`account ${asker.account}`));
+            if (running < atOnce) running += 1;
+            else {
+                await new Promise<void>((start, refuse) =>
+                    enter({ asker, asksRarely: times <= RARELY, since: performance.now(), start, refuse }),
+                );
+            }
+            try {
+                return await work();
+            } finally {
+                running -= 1;
+                startNext();
+            }
+        },
+    };
+}
+
+/** The oldest request of the newest client, so that one client's requests stay in order. */
+function firstOf(group: readonly Waiting[]): Waiting {
+    const newest = group.at(-1) as Waiting;
+    return group.find(({ asker }) => asker.client === newest.asker.client) as Waiting;
+}
+
+/** The request to drop: the newest of the client that waits longest, frequent clients first. */
+function lastOf(group: readonly Waiting[]): Waiting {
+    const often = group.filter(({ asksRarely }) => !asksRarely);
+    const worst = often.length > 0 ? often : group;
+    return worst.findLast(({ asker }) => asker.client === worst[0]?.asker.client) as Waiting;
+}
+
+/** How often each name was counted in this minute and the last one, this time included. */
+function createMinuteCounts(): { count(name: string): number } {
+    let [current, last] = [new Map<string, number>(), new Map<string, number>()];
+    let endsAt = performance.now() + MINUTE_MS;
+    return {
+        count(name) {
+            const now = performance.now();
+            if (now >= endsAt) {
+                last = now < endsAt + MINUTE_MS ? current : new Map();
+                current = new Map();
+                endsAt = now + MINUTE_MS;
+            }
+            const times = (current.get(name) ?? 0) + 1;
+            current.set(name, times);
+            return times + (last.get(name) ?? 0);
+        },
+    };
+}
+
+function overloaded(): Refusal {
+    return new Refusal('OVERLOADED', 'Too many people sign in at this moment.', { retryAfter: 2 });
+}

@@ -1,0 +1,54 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { BatchClosed, WaitedTooLong } from './batch.ts';
+
+/**
+ * The effect of a failed statement. `unsent`: it never reached the database. `unknown`: it may be committed, but its answer is missing.
+ * `undone`: rolled back because of another transaction. `fault`: the statement itself is wrong.
+ */
+export type Failure = 'unsent' | 'unknown' | 'undone' | 'fault';
+
+const UNSENT = new Set([
+    ...['ECONNREFUSED', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', '57P03', '53300'],
+    // The server rejects all connections: a closed or replaced database, or a password change.
+    ...['55000', '3D000', '28000', '28P01'],
+]);
+const UNDONE = new Set(['40001', '40P01', '55P03']);
+const UNKNOWN = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNABORTED', '57014', '57P01', '57P02', '57P05']);
+const LOST_WORDS =
+    /connection terminated|connection ended|connection timeout|timeout expired|timeout exceeded|not queryable|timeout acquiring|query (read )?timeout/i;
+
+/** What an error of a statement means, by its SQLSTATE (PostgreSQL 18, appendix A), by Node's code, or by its words. */
+export function failureOf(error: unknown): Failure {
+    if (error instanceof WaitedTooLong || error instanceof BatchClosed) return 'unsent';
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (UNSENT.has(code)) return 'unsent';
+    if (UNDONE.has(code)) return 'undone';
+    if (UNKNOWN.has(code) || code.startsWith('08')) return 'unknown';
+    return error instanceof Error && LOST_WORDS.test(error.message) ? 'unknown' : 'fault';
+}
+
+/** Whether an error comes from the connection or the server, and not from the statement. */
+export function isOutage(error: unknown): boolean {
+    return failureOf(error) !== 'fault';
+}
+
+/**
+ * Retries work until its result is known, for at most `patienceMs`; then it rejects with the last error.
+ * `mayBeDone` means that an earlier try may be committed, so the work must check first.
+ */
+export async function persist<T>(patienceMs: number, work: (mayBeDone: boolean) => Promise<T>): Promise<T> {
+    const end = performance.now() + patienceMs;
+    let mayBeDone = false;
+    for (let wait = 10; ; wait = Math.min(2 * wait, 200)) {
+        try {
+            return await work(mayBeDone);
+        } catch (error) {
+            const failure = failureOf(error);
+            // An earlier try that is still committing shows itself as a duplicate.
+            const isDuplicate = mayBeDone && error instanceof Error && 'code' in error && error.code === '23505';
+            if ((failure === 'fault' && !isDuplicate) || performance.now() + wait > end) throw error;
+            mayBeDone ||= failure === 'unknown';
+        }
+        await pause(wait);
+    }
+}

@@ -1,0 +1,32 @@
+import pg from 'pg';
+import { type ConnectionLog, watchConnection } from './connection-log.ts';
+
+export interface PoolOptions {
+    url: string;
+    /** Its name in the log and in pg_stat_activity. */
+    part: string;
+    log: ConnectionLog;
+    max: number;
+    /** How long a query may wait for a connection, and then for its answer, in milliseconds each. */
+    timeoutMs: number;
+    /** Server settings of each connection, e.g. `-c synchronous_commit=off`. */
+    settings?: string;
+}
+
+/** A bare pg pool for what needs neither transactions nor a query builder. Nothing connects before the first query; close with `end()`. */
+export function openPool({ url, part, log, max, timeoutMs, settings }: PoolOptions): pg.Pool {
+    const pool = new pg.Pool({
+        connectionString: url,
+        application_name: `routebook-${part.replaceAll(' ', '-')}`,
+        max,
+        connectionTimeoutMillis: timeoutMs,
+        query_timeout: timeoutMs,
+        keepAlive: true,
+        idleTimeoutMillis: 30_000,
+        ...(settings === undefined ? {} : { options: settings }),
+    });
+    const status = watchConnection(log, part);
+    pool.on('error', status.down);
+    pool.on('connect', status.up);
+    return pool;
+}

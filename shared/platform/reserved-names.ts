@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { type NameList, readNames } from '../domain/site/name-list.ts';
+
+/** Domains that need proof or an operator, as they are shipped. */
+export const shippedReserved = (): NameList => shipped('reserved-domains.txt');
+
+/** Hosts that serve their users' content. */
+export const userContentHosts = (): NameList => shipped('user-content-hosts.txt');
+
+/** Mail providers where anybody gets an address. */
+export const publicMailProviders = (): NameList => shipped('public-mail-providers.txt');
+
+const lists = new Map<string, NameList>();
+
+/** Read on first use: the command line reads settings too, and is published without these files. */
+function shipped(name: string): NameList {
+    const known = lists.get(name);
+    if (known !== undefined) return known;
+    const read = readNames(readFileSync(new URL(`../data/${name}`, import.meta.url), 'utf8'));
+    if (!read.ok) throw new Error(`shared/data/${name}:${read.line} ${read.problem}`);
+    lists.set(name, read.list);
+    return read.list;
+}

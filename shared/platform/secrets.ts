@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { createKeyRing, KEY_BYTES, type KeyRing, keyIdOf, type SecretKey } from '../domain/accounts/key-ring.ts';
+import type { Db } from './db.ts';
+import type { Log } from './log.ts';
+import { findDatabaseKey, makeDatabaseKey } from './secret-ring.ts';
+
+/**
+ * What this installation encrypts and signs with: SECRET_KEYS, or a ring in the database where it is not set. A purpose is one of few
+ * constant names. Each method rejects with the database's error where the ring has to be read from it and it is away.
+ */
+export interface Secrets {
+    /** Whether SECRET_KEYS is set. A ring in the database protects nothing from who reads the database. */
+    readonly isConfigured: boolean;
+    /** Encrypts for one purpose, by the first key of the ring. */
+    seal(plain: Buffer | string, purpose: string): Promise<Buffer>;
+    /** Undefined where no key of the ring opens it. */
+    open(sealed: Buffer, purpose: string): Promise<Buffer | undefined>;
+    /** A 32-byte HMAC by the first key of the ring. */
+    hmac(text: string, purpose: string): Promise<Buffer>;
+    /** Whether any key of the ring made this HMAC; holds across a rotation. */
+    isHmac(mac: Buffer, text: string, purpose: string): Promise<boolean>;
+    /** Whether the first key of the ring sealed it; otherwise it is to be wrapped again. */
+    isCurrent(sealed: Buffer): Promise<boolean>;
+}
+
+export interface SecretsOptions {
+    db: Db;
+    /** SECRET_KEYS; empty: the ring is in the database. */
+    keys: readonly SecretKey[];
+    log: Pick<Log, 'warn'>;
+}
+
+/** The database is asked once: for its ring when the first text needs one, beside SECRET_KEYS when a text names a key that is not there. */
+export function createSecrets({ db, keys, log }: SecretsOptions): Secrets {
+    const [first, ...others] = keys;
+    const configured = first === undefined ? undefined : createKeyRing([first, ...others]);
+    if (configured === undefined) {
+        log.warn(
+            { part: 'secrets' },
+            'SECRET_KEYS is not set: the key ring is in the database, and a copy of the database opens what it encrypts',
+        );
+    }
+    const own = once(async () => {
+        const key = await makeDatabaseKey(db, { id: `db-${randomBytes(4).toString('hex')}`, bytes: randomBytes(KEY_BYTES) });
+        return createKeyRing([key]);
+    });
+    /** Of the time before SECRET_KEYS was set. */
+    const former = once(async () => {
+        const key = await findDatabaseKey(db);
+        return key && createKeyRing([key]);
+    });
+    const current = async (): Promise<KeyRing> => configured ?? own();
+    return {
+        isConfigured: configured !== undefined,
+        seal: async (plain, purpose) => (await current()).seal(plain, purpose),
+        async open(sealed, purpose) {
+            const ring = await current();
+            const id = keyIdOf(sealed);
+            if (id === undefined) return undefined;
+            return (ring.has(id) || configured === undefined ? ring : await former())?.open(sealed, purpose);
+        },
+        hmac: async (text, purpose) => (await current()).hmac(text, purpose),
+        async isHmac(mac, text, purpose) {
+            if ((await current()).isHmac(mac, text, purpose)) return true;
+            return configured !== undefined && (await former())?.isHmac(mac, text, purpose) === true;
+        },
+        isCurrent: async (sealed) => (await current()).isCurrent(sealed),
+    };
+}
+
+/** Keeps what was read, and reads again where that failed. */
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+    let asked: Promise<T> | undefined;
+    return () => {
+        asked ??= read().catch((error: unknown) => {
+            asked = undefined;
+            throw error;
+        });
+        return asked;
+    };
+}

@@ -1,0 +1,109 @@
+import { type Transferable, Worker } from 'node:worker_threads';
+
+/** A thread for work that would block the event loop. It runs one task at a time, and owners take turns. */
+export interface SideThread {
+    /**
+     * What the thread answers.
+     * @param owner each owner's tasks run in order, and one owner's queue delays no other owner
+     * @param moved buffers that go over to the thread instead of being copied
+     * @throws SideThreadFailure where the task was given up, or the thread broke
+     */
+    run<Answer>(owner: string, task: unknown, moved?: readonly Transferable[]): Promise<Answer>;
+}
+
+/** The thread could not do its task. */
+export class SideThreadFailure extends Error {}
+
+/** A message of the thread: that it is loaded, or what became of its task. */
+export type ThreadMessage = 'ready' | { answer: unknown } | { failed: string };
+
+interface Job {
+    task: unknown;
+    moved: readonly Transferable[];
+    done(answer: unknown): void;
+    fail(error: Error): void;
+}
+
+/** A task that takes longer is given up together with its thread. */
+const TASK_MS = 30_000;
+/** An idle thread ends after this time, to free its memory. */
+const IDLE_MS = 60_000;
+const HEAP_MB = 384;
+
+/** The thread starts with the first task. @param file answers each message with one `ThreadMessage`, after one `ready` */
+export function createSideThread(file: URL): SideThread {
+    /** By owner; the owner whose turn is next stands first. */
+    const waiting = new Map<string, Job[]>();
+    let worker: Worker | undefined;
+    let isReady = false;
+    let running: Job | undefined;
+    let timer: NodeJS.Timeout | undefined;
+
+    function start(): void {
+        const made = new Worker(file, { execArgv: [], resourceLimits: { maxOldGenerationSizeMb: HEAP_MB } });
+        worker = made;
+        isReady = false;
+        made.on('message', (message: ThreadMessage) => {
+            if (made !== worker) return;
+            isReady = true;
+            if (message !== 'ready') settle(message);
+            next();
+        });
+        made.on('error', (error) => made === worker && end(new SideThreadFailure('the thread broke', { cause: error })));
+        // After the listeners, which would keep the process alive.
+        made.unref();
+    }
+
+    function settle(message: Exclude<ThreadMessage, 'ready'>): void {
+        const job = running;
+        running = undefined;
+        if ('answer' in message) job?.done(message.answer);
+        else job?.fail(new SideThreadFailure(message.failed));
+    }
+
+    function next(): void {
+        clearTimeout(timer);
+        if (running !== undefined || !isReady) return;
+        running = takeNext();
+        if (running === undefined) {
+            timer = setTimeout(() => end(), IDLE_MS).unref();
+            return;
+        }
+        timer = setTimeout(() => end(new SideThreadFailure('a task took too long')), TASK_MS).unref();
+        worker?.postMessage(running.task, running.moved);
+    }
+
+    function takeNext(): Job | undefined {
+        for (const [owner, jobs] of waiting) {
+            const job = jobs.shift();
+            waiting.delete(owner);
+            if (jobs.length > 0) waiting.set(owner, jobs);
+            return job;
+        }
+        return undefined;
+    }
+
+    function end(failure?: Error): void {
+        clearTimeout(timer);
+        const [ended, job] = [worker, running];
+        worker = undefined;
+        running = undefined;
+        isReady = false;
+        void ended?.terminate();
+        // Fails one task for each failed start. Otherwise a thread that cannot load would restart for ever.
+        if (failure !== undefined) (job ?? takeNext())?.fail(failure);
+        if (waiting.size > 0) start();
+    }
+
+    return {
+        run<Answer>(owner: string, task: unknown, moved: readonly Transferable[] = []) {
+            return new Promise<Answer>((done, fail) => {
+                const jobs = waiting.get(owner) ?? [];
+                jobs.push({ task, moved, done: done as (answer: unknown) => void, fail });
+                waiting.set(owner, jobs);
+                if (worker === undefined) start();
+                else next();
+            });
+        },
+    };
+}

@@ -1,0 +1,80 @@
+/** On a busy machine an answer may take this long without a fault, in milliseconds. */
+const PATIENCE_MS = 1000;
+/** Limit after a stall, until the next answer. */
+const STALLED_MS = 200;
+const LOOK_MS = 50;
+/** Most time that counts between two checks. A longer gap is a long turn of this process, or a pause of the machine. */
+const LONGEST_LOOK_MS = 4 * LOOK_MS;
+
+/** Detects a stalled connection: see `createStallDetector`. */
+export interface StallDetector {
+    /** Settles like `answer`, or rejects when the connection stalls. */
+    guard<Answer>(answer: Promise<Answer>): Promise<Answer>;
+}
+
+/**
+ * Rejects all pending requests when no answer arrived for a second, and after a stall, until the next answer, for 200 ms (goals R4, R5).
+ * A timeout for each request would reject the last of a thousand concurrent ones although the server works at full speed, and would
+ * need a timer for each.
+ */
+export function createStallDetector(part: string): StallDetector {
+    const pending = new Set<{ since: number; reject: (error: Error) => void }>();
+    /** Time that counted until the last check, in milliseconds. `since` and `heardAt` use this clock. */
+    let listenedMs = 0;
+    let lookedAt = 0;
+    let heardAt = 0;
+    let limitMs = PATIENCE_MS;
+    let looking: NodeJS.Timeout | undefined;
+    return {
+        guard(answer) {
+            return new Promise((resolve, reject) => {
+                if (looking === undefined) {
+                    lookedAt = performance.now();
+                    looking = setInterval(look, LOOK_MS);
+                }
+                const question = { since: listened(), reject };
+                pending.add(question);
+                const heard = () => {
+                    pending.delete(question);
+                    heardAt = listened();
+                    limitMs = PATIENCE_MS;
+                };
+                answer.then(
+                    (value) => {
+                        heard();
+                        resolve(value);
+                    },
+                    (error: unknown) => {
+                        heard();
+                        reject(error);
+                    },
+                );
+            });
+        },
+    };
+
+    function listened(): number {
+        if (looking === undefined) return listenedMs;
+        return listenedMs + Math.min(performance.now() - lookedAt, LONGEST_LOOK_MS);
+    }
+
+    function look(): void {
+        listenedMs = listened();
+        lookedAt = performance.now();
+        // After a long turn of the event loop, timers run before I/O. The judgement waits for the I/O.
+        if (pending.size > 0) setImmediate(judge);
+        else {
+            clearInterval(looking);
+            looking = undefined;
+        }
+    }
+
+    function judge(): void {
+        const [oldest] = pending;
+        if (oldest === undefined || listened() - Math.max(heardAt, oldest.since) < limitMs) return;
+        const error = new Error(`${part}: nothing was answered for ${limitMs} ms`);
+        limitMs = STALLED_MS;
+        for (const { reject } of pending) reject(error);
+        pending.clear();
+    }
+}

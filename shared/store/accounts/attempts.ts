@@ -1,0 +1,59 @@
+import type { Db } from '../../platform/db.ts';
+
+/** The most attempts within a number of seconds after the first one. */
+interface Bound {
+    most: number;
+    seconds: number;
+}
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 86_400;
+
+/** The counters of all processes, and their limits. A name ends with what is counted: a client's address, a mail address, a user. */
+export const ATTEMPTS = {
+    'password by client': { most: 10, seconds: MINUTE },
+    'password by user': { most: 10, seconds: MINUTE },
+    'sign-in by known browser': { most: 10, seconds: 15 * MINUTE },
+    'sign-in by client': { most: 40, seconds: 15 * MINUTE },
+    'sign-in by account and client': { most: 10, seconds: 15 * MINUTE },
+    'sign-in by account': { most: 60, seconds: HOUR },
+    'sign-up by client, hour': { most: 5, seconds: HOUR },
+    'sign-up by client, day': { most: 20, seconds: DAY },
+    'link by client': { most: 10, seconds: HOUR },
+    'link by address': { most: 4, seconds: HOUR },
+    'factor by account': { most: 5, seconds: 15 * MINUTE },
+    'passkey by client': { most: 60, seconds: 15 * MINUTE },
+    'code by session': { most: 5, seconds: 15 * MINUTE },
+    'code mailed to user': { most: 4, seconds: HOUR },
+    // To an address that is not, or not yet, the user's own.
+    'foreign mail by user': { most: 5, seconds: HOUR },
+    'foreign mail by client': { most: 20, seconds: HOUR },
+    'invitation by user': { most: 20, seconds: DAY },
+    'invitation by address': { most: 3, seconds: DAY },
+    'claim check by claim': { most: 1, seconds: MINUTE },
+    'claim check by account': { most: 20, seconds: HOUR },
+    'checkout by workspace': { most: 30, seconds: HOUR },
+} as const satisfies Record<string, Bound>;
+
+export type AttemptKind = keyof typeof ATTEMPTS;
+export type Attempt = readonly [kind: AttemptKind, of: string];
+
+/** Counts one attempt under each of these, or under none where one is full: then the seconds until it may be tried again, otherwise 0. */
+export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ wait: number }] }>('select attempts_take(?, ?, ?) as wait', [
+        attempts.map(nameOf),
+        attempts.map(([kind]) => ATTEMPTS[kind].most),
+        attempts.map(([kind]) => ATTEMPTS[kind].seconds),
+    ]);
+    return Math.ceil(rows[0].wait);
+}
+
+/** Resets the counters, after the user gave the right password. */
+export async function forgetAttempts(db: Db, attempts: readonly Attempt[]): Promise<void> {
+    await db.raw('delete from attempts where name = any(?::text[])', [attempts.map(nameOf)]);
+}
+
+function nameOf([kind, of]: Attempt): string {
+    return `${kind}: ${of}`;
+}

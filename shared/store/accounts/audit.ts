@@ -1,0 +1,37 @@
+import type { JsonObject } from '../../domain/types.ts';
+import type { Db } from '../../platform/db.ts';
+
+export interface AuditEntry {
+    at: Date;
+    /** Who did it: `operator <name>` on the command line, a user's id in the dashboard. */
+    actor: string;
+    /** `site block`. */
+    command: string;
+    /** What it was done to: an id or a domain. */
+    target: string;
+    reason: string | null;
+    before: JsonObject | null;
+    after: JsonObject | null;
+}
+
+/** Records a change; call it in the transaction that makes it. Never pass keys or passwords. */
+export async function recordChange(db: Db, entry: Omit<AuditEntry, 'at'>): Promise<void> {
+    const { actor, command, target, reason, before, after } = entry;
+    await db.raw('insert into audit (actor, command, target, reason, before, after) values (?, ?, ?, ?, ?::jsonb, ?::jsonb)', [
+        actor,
+        command,
+        target,
+        reason,
+        before && JSON.stringify(before),
+        after && JSON.stringify(after),
+    ]);
+}
+
+/** The recorded changes, newest first. */
+export async function listChanges(db: Db, limit: number): Promise<AuditEntry[]> {
+    const { rows } = await db.raw<{ rows: AuditEntry[] }>(
+        'select at, actor, command, target, reason, before, after from audit order by id desc limit ?',
+        [limit],
+    );
+    return rows;
+}

@@ -1,0 +1,67 @@
+import type { Db } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { TOTP_PURPOSE } from './factors/totp.ts';
+
+/** A column that outlives the 25 hours for which an old key stays in the ring at least. */
+interface SealedColumn {
+    table: string;
+    /** The primary key: one column of text. */
+    id: string;
+    column: string;
+    purpose: string;
+}
+
+/** Every such column. Secrets that live for a day or less are not listed. */
+const SEALED_COLUMNS: readonly SealedColumn[] = [{ table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE }];
+
+/** What became of the rows of one table. */
+export interface Rewrapped {
+    table: string;
+    /** Sealed again by the first key of the ring. */
+    rewrapped: number;
+    /** The first key had sealed them already. */
+    current: number;
+    /** No key of the ring opens them; they stay as they are. */
+    unreadable: number;
+}
+
+/** Rows that are read and written at a time. */
+const BATCH = 500;
+
+/** Seals every long-lived secret by the first key of the ring. Safe to run again and beside itself; each batch is a commit of its own. */
+export async function rewrapAll(db: Db, secrets: Secrets): Promise<Rewrapped[]> {
+    const done: Rewrapped[] = [];
+    for (const column of SEALED_COLUMNS) done.push(await rewrapTable(db, secrets, column));
+    return done;
+}
+
+async function rewrapTable(db: Db, secrets: Secrets, { table, id, column, purpose }: SealedColumn): Promise<Rewrapped> {
+    const counts: Rewrapped = { table, rewrapped: 0, current: 0, unreadable: 0 };
+    let after = '';
+    for (;;) {
+        const { rows } = await db.raw<{ rows: { id: string; sealed: Buffer }[] }>(
+            'select ?? as id, ?? as sealed from ?? where ?? > ? order by ?? limit ?',
+            [id, column, table, id, after, id, BATCH],
+        );
+        const last = rows.at(-1);
+        if (last === undefined) return counts;
+        after = last.id;
+        const changes: { id: string; before: Buffer; after: Buffer }[] = [];
+        for (const row of rows) {
+            if (await secrets.isCurrent(row.sealed)) {
+                counts.current++;
+                continue;
+            }
+            const plain = await secrets.open(row.sealed, purpose);
+            if (plain === undefined) counts.unreadable++;
+            else changes.push({ id: row.id, before: row.sealed, after: await secrets.seal(plain, purpose) });
+        }
+        // A row that somebody changed since it was read is left to them.
+        const { rowCount } = await db.raw<{ rowCount: number }>(
+            `update ?? t set ?? = c.after from unnest(?::text[], ?::bytea[], ?::bytea[]) as c (id, before, after)
+             where t.?? = c.id and t.?? = c.before`,
+            [table, column, changes.map((c) => c.id), changes.map((c) => c.before), changes.map((c) => c.after), id, column],
+        );
+        counts.rewrapped += rowCount;
+    }
+}

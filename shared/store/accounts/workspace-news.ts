@@ -1,0 +1,92 @@
+import type { Db } from '../../platform/db.ts';
+
+/** Something that the owners of a workspace are mailed. */
+export interface News {
+    workspaceId: string;
+    /** What they are about: news of one domain share a mail, at most one an hour. */
+    domain: string;
+    /** News of one topic share a mail too, whichever domains they are about. */
+    topic?: 'added';
+    subject: string;
+    line: string;
+    /** The mail brings the link that stops this removal. */
+    removalId?: string;
+}
+
+/** Has the owners of a workspace mailed; call it in the transaction that is the reason for it. */
+export async function tellOwners(db: Db, { workspaceId, domain, topic, subject, line, removalId }: News): Promise<void> {
+    await db.raw('insert into workspace_news (workspace_id, domain, topic, subject, line, removal_id) values (?, ?, ?, ?, ?, ?)', [
+        workspaceId,
+        domain,
+        topic ?? domain,
+        subject,
+        line,
+        removalId ?? null,
+    ]);
+}
+
+/** One mail to the owners of a workspace. */
+export interface NewsMail {
+    recipients: string[];
+    subject: string;
+    lines: string[];
+    removalId: string | null;
+}
+
+/** News that no mail would hold any more, where an hour brought more of them. */
+const MOST_LINES = 100;
+
+/** That a row `n` waits, and its workspace had no mail of its topic or about its domain in the last hour. */
+const MAY_GO = `n.mailed_at is null and not exists (
+    select from workspace_news m where m.workspace_id = n.workspace_id and (m.topic = n.topic or m.domain = n.domain)
+        and m.mailed_at > app_now() - interval '1 hour')`;
+
+/**
+ * Takes the news of one mail that may go out now; undefined where there is none. Call it in the transaction that queues the mail: of
+ * several processes one gets it, and the others find nothing meanwhile.
+ */
+export async function takeNews(trx: Db): Promise<NewsMail | undefined> {
+    const { rows: locks } = await trx.raw<{ rows: [{ got: boolean }] }>(
+        "select pg_try_advisory_xact_lock(hashtextextended('workspace news', 0)) as got",
+    );
+    if (!locks[0].got) return undefined;
+    const { rows } = await trx.raw<{
+        rows: { workspace_id: string; subject: string; subjects: number; lines: string[]; count: number; removal_id: string | null }[];
+    }>(
+        `with due as (
+             select n.id, n.workspace_id, n.topic, n.domain from workspace_news n where ${MAY_GO} order by n.id limit 1
+         ), taken as (
+             update workspace_news n set mailed_at = app_now() from due
+             where n.workspace_id = due.workspace_id and (n.id = due.id or n.topic = due.topic or n.domain = due.domain) and ${MAY_GO}
+             returning n.*
+         )
+         select workspace_id, (array_agg(subject order by removal_id is null, id desc))[1] as subject, count(distinct subject) as subjects,
+                (array_agg(line order by removal_id is null, id))[1:${MOST_LINES}] as lines, count(*) as count,
+                (array_agg(removal_id order by id desc) filter (where removal_id is not null))[1] as removal_id
+         from taken group by workspace_id`,
+    );
+    const row = rows[0];
+    if (row === undefined) return undefined;
+    const more = row.count - row.lines.length;
+    return {
+        recipients: await ownersOfWorkspace(trx, row.workspace_id),
+        subject: row.subjects > 1 ? `${row.subject}, and other news` : row.subject,
+        lines: more > 0 ? [...row.lines, `and ${more} more`] : row.lines,
+        removalId: row.removal_id,
+    };
+}
+
+/** Forgets what was mailed. */
+export async function forgetNews(db: Db): Promise<void> {
+    await db.raw("delete from workspace_news where mailed_at < app_now() - interval '1 day'");
+}
+
+/** Those who confirmed their address: any other may be a stranger's. */
+async function ownersOfWorkspace(db: Db, workspaceId: string): Promise<string[]> {
+    const { rows } = await db.raw<{ rows: { email: string }[] }>(
+        `select u.email from memberships m join users u on u.id = m.user_id
+         where m.workspace_id = ? and m.role = 'owner' and u.deleted_at is null and u.verified_at is not null order by u.id`,
+        [workspaceId],
+    );
+    return rows.map(({ email }) => email);
+}

@@ -1,0 +1,188 @@
+import { type AnswerParts, joinParts, type KeptAnswer, writeParts } from '../../domain/fetch/kept-answer.ts';
+import { type Batch, openBatch } from '../../platform/batch.ts';
+import type { Db } from '../../platform/db.ts';
+import { isOutage, persist } from '../../platform/pg-errors.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+
+/** What a workspace may keep in all, in bytes (docs/api.md, "Idempotency"). What is running when it is reached is still kept. */
+export const KEPT_BYTES = 256 * 1024 * 1024;
+
+/** One call under a key. Keys hold per workspace and route. */
+export interface KeyedCall {
+    workspaceId: string;
+    /** Name of the route's contract. */
+    route: string;
+    key: string;
+    /** `op_…` of the call that has the key. */
+    operation: string;
+}
+
+export interface KeyOrder extends KeyedCall {
+    /** SHA-256 of the canonical JSON of the body, in hex. */
+    bodyHash: string;
+    /** The call ends after this many milliseconds at the latest. */
+    lastsMs: number;
+}
+
+export type Begun =
+    /** This call owns the key now, until `store`, `forget` or a charge with an answer. */
+    | { verdict: 'new' }
+    | { verdict: 'running' }
+    /** The key was used with another body. */
+    | { verdict: 'conflict' }
+    | { verdict: 'replay' }
+    /** The workspace has reached its storage limit. */
+    | { verdict: 'full' }
+    /** The time of the call that owns the key is over, and its outcome is unknown; `holder` is its operation. */
+    | { verdict: 'abandoned'; holder: string };
+
+/** The keys of all workspaces. Every method rejects with the database's error where the outcome could not be learned in time. */
+export interface Idempotency {
+    /** Acquires the key or returns its owner. The calls of one tick share one query, equal keys included. */
+    begin(order: KeyOrder): Promise<Begun>;
+    /** The answer under a key; undefined where it has just run out, `sealed` where no key of the ring opens it. */
+    read(call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined>;
+    /** An answer as a charge keeps it. */
+    seal(parts: AnswerParts): Promise<Buffer>;
+    /** Keeps an answer for 24 h, if `call` still has the key. */
+    store(call: KeyedCall, answer: KeptAnswer): Promise<void>;
+    /** Releases the key, if `call` still owns it and nothing is stored. */
+    forget(call: KeyedCall): Promise<void>;
+    /** Milliseconds until the workspace may keep more; 0: now. */
+    room(workspaceId: string): Promise<number>;
+    /** Accepts no more calls and waits for the pending ones. */
+    close(): Promise<void>;
+}
+
+/** How long a statement is tried again when the database is away, and how long one may take, in milliseconds. */
+/** Longest wait for a place in a batch. */
+const MAX_WAIT_MS = 1000;
+const PATIENCE = { begin: 300, end: 1000 };
+const TIMEOUT_MS = 5000;
+const PURPOSE = 'answer';
+
+/** Opens the keys of `db`'s workspaces; close them before the pool. */
+export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
+    const orders: Batch<KeyOrder, Begun> = openBatch<KeyOrder, Begun>({
+        run: (batch) =>
+            persist(PATIENCE.begin, () => beginAll(db, batch)).catch((error: unknown) => {
+                // Waiting calls have done nothing yet and would fail alike.
+                if (isOutage(error)) orders.turnAway(() => true, error);
+                throw error;
+            }),
+        keyOf: (order) => order.operation,
+        maxWaitMs: MAX_WAIT_MS,
+        isCommonFate: isOutage,
+    });
+    const forgotten = openBatch<KeyedCall, true>({
+        run: (batch) => persist(PATIENCE.end, () => forgetAll(db, batch)),
+        keyOf: (call) => call.operation,
+        maxWaitMs: MAX_WAIT_MS,
+        isCommonFate: isOutage,
+    });
+    return {
+        begin: (order) => orders.add(order),
+        read: (call) => readAnswer(db, secrets, call),
+        seal: (parts) => secrets.seal(writeParts(parts), PURPOSE),
+        async store(call, answer) {
+            await persist(PATIENCE.end, () => keepAnswer(db, secrets, call, answer));
+        },
+        async forget(call) {
+            await forgotten.add(call);
+        },
+        room: (workspaceId) => readRoom(db, workspaceId),
+        async close() {
+            await Promise.all([orders.close(), forgotten.close()]);
+        },
+    };
+}
+
+/** Deletes answers that ran out; how many. Safe to run anywhere, at once. */
+export async function sweepAnswers(db: Db, limit = 2000): Promise<number> {
+    const { rows } = await db.raw<{ rows: { count: number }[] }>('select idempotency_sweep(?) as count', [limit]);
+    return rows[0]?.count ?? 0;
+}
+
+const BEGIN: PreparedQuery = {
+    name: 'idempotency_take',
+    text: 'select operation, verdict, holder from idempotency_take($1, $2, $3, $4, $5, $6, $7)',
+};
+
+const FORGET: PreparedQuery = {
+    name: 'idempotency_forget',
+    text: `delete from idempotency i using unnest($1::text[], $2::text[], $3::text[], $4::text[]) as g (workspace, route, key, operation)
+        where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
+          and i.operation = g.operation and i.status is null`,
+};
+
+async function beginAll(db: Db, orders: readonly KeyOrder[]): Promise<Begun[]> {
+    const rows = await runPrepared<{ operation: string; verdict: Begun['verdict']; holder: string }>(
+        db,
+        BEGIN,
+        [
+            ...columns(orders),
+            orders.map(({ bodyHash }) => bodyHash),
+            orders.map(({ operation }) => operation),
+            orders.map(({ lastsMs }) => Math.ceil(lastsMs)),
+            KEPT_BYTES,
+        ],
+        TIMEOUT_MS,
+    );
+    const byOperation = new Map(rows.map(({ operation, verdict, holder }) => [operation, { verdict, holder }]));
+    return orders.map(({ operation }) => byOperation.get(operation) ?? { verdict: 'running' });
+}
+
+async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
+    await runPrepared(db, FORGET, [...columns(calls), calls.map(({ operation }) => operation)], TIMEOUT_MS);
+    return calls.map(() => true);
+}
+
+/**
+ * Keeps an answer for 24 h; in the transaction that does what it tells, so that neither is there without the other. False where
+ * `call` has the key no more: its time was up, and somebody else may have done it.
+ */
+export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<boolean> {
+    const sealed = await secrets.seal(writeParts({ headers, head: body }), PURPOSE);
+    const { rows } = await db
+        .raw<{ rows: { stored: number }[] }>(
+            'select idempotency_keep(?::text[], ?::text[], ?::text[], ?::text[], ?::smallint[], ?::text[], array[null]::bigint[]) as stored',
+            [...columns([call]), [call.operation], [status], [sealed.toString('base64')]],
+        )
+        .timeout(TIMEOUT_MS);
+    return rows[0]?.stored === 1;
+}
+
+async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined> {
+    const { rows } = await db
+        .raw<{ rows: AnswerRow[] }>(
+            `select status, headers, body, sealed, remaining from idempotency
+             where workspace_id = ? and route = ? and idempotency_key = ? and status is not null`,
+            [call.workspaceId, call.route, call.key],
+        )
+        .timeout(TIMEOUT_MS);
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    const { status, headers, body, sealed, remaining } = row;
+    // A row of a release without encryption.
+    if (sealed === null) return { status, headers: headers ?? {}, body: body ?? '' };
+    const text = await secrets.open(sealed, PURPOSE);
+    return text === undefined ? 'sealed' : { status, ...joinParts(text.toString(), remaining) };
+}
+
+interface AnswerRow {
+    status: number;
+    headers: Record<string, string> | null;
+    body: string | null;
+    sealed: Buffer | null;
+    remaining: number | null;
+}
+
+async function readRoom(db: Db, workspaceId: string): Promise<number> {
+    const { rows } = await db.raw<{ rows: { wait: number }[] }>('select idempotency_room(?, ?) as wait', [workspaceId, KEPT_BYTES]);
+    return rows[0]?.wait ?? 0;
+}
+
+function columns(calls: readonly Omit<KeyedCall, 'operation'>[]): [string[], string[], string[]] {
+    return [calls.map(({ workspaceId }) => workspaceId), calls.map(({ route }) => route), calls.map(({ key }) => key)];
+}

@@ -1,0 +1,40 @@
+import { openBatchWriter } from '../../platform/batch-writer.ts';
+import type { Db } from '../../platform/db.ts';
+
+/** A catalog look-up that was answered; a fetch that names its id belongs to it. */
+export interface LookUpSession {
+    /** `ses_…` */
+    id: string;
+    site: string;
+    accountId?: string | undefined;
+    /** The normalised words of the intent. */
+    words?: readonly string[];
+}
+
+export interface LookUpSessions {
+    /** Queues a session; it is written within a second. Never waits and never throws. */
+    record(session: LookUpSession): void;
+    flush(): Promise<void>;
+    close(): Promise<void>;
+}
+
+const EVERY_MS = 500;
+const MAX_ROWS = 20_000;
+
+/** Opens the look-up sessions of a process; close them before the pool. */
+export function openLookUpSessions(db: Db, options: { log?: { warn(fields: object, message: string): void } } = {}): LookUpSessions {
+    return openBatchWriter<LookUpSession>({
+        async write(sessions) {
+            await db.raw(
+                `insert into catalog_sessions (id, site, account_id, words, at)
+                 select id, site, account_id, words, app_now()
+                 from json_to_recordset(?::json) as s (id text, site text, account_id text, words text[])
+                 on conflict do nothing`,
+                [JSON.stringify(sessions.map(({ id, site, accountId, words }) => ({ id, site, account_id: accountId, words })))],
+            );
+        },
+        everyMs: EVERY_MS,
+        maxRows: MAX_ROWS,
+        onError: (error) => options.log?.warn({ part: 'sessions', err: error }, 'catalog sessions could not be written'),
+    });
+}

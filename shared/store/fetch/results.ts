@@ -1,0 +1,53 @@
+import type { Db } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+
+/** Bounds of what is kept for `max_age`, in bytes and seconds (docs/api.md, "Hosted fetch"). */
+export const RESULT_BYTES = 1024 * 1024;
+export const ACCOUNT_BYTES = 64 * 1024 * 1024;
+export const MAX_AGE_SECONDS = 86_400;
+
+/** The longest time that an answer waits for its result to be stored or found, in milliseconds. */
+const KEEP_MS = 1000;
+const PURPOSE = 'result';
+
+/** A read that an account paid for. */
+export interface KeptResult {
+    /** `data` of the answer as JSON text. */
+    text: string;
+    /** As `meta.results` said. */
+    results: number;
+}
+
+/** Whose result it is, and of which question (a hash in hex). */
+export interface ResultPlace {
+    accountId: string;
+    question: string;
+}
+
+/** Stores a result, encrypted, and replaces an earlier one. The account's oldest results are deleted for space. */
+export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: KeptResult): Promise<void> {
+    const sealed = (await secrets.seal(text, PURPOSE)).toString('base64');
+    await db
+        .raw('select kept_results_seal(?, ?, ?, ?, ?)', [place.accountId, place.question, sealed, results, ACCOUNT_BYTES])
+        .timeout(KEEP_MS);
+}
+
+/** The account's result of this very question, at most `maxAge` seconds old. One that no key of the ring opens is absent. */
+export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<KeptResult | undefined> {
+    const { rows } = await db
+        .raw<{ rows: { sealed: Buffer; results: number }[] }>(
+            `select sealed, results from kept_results where account_id = ? and question = decode(?, 'hex')
+             and kept_at >= app_now() - ? * interval '1 second' and sealed is not null`,
+            [place.accountId, place.question, maxAge],
+        )
+        .timeout(KEEP_MS);
+    const [row] = rows;
+    const text = row && (await secrets.open(row.sealed, PURPOSE));
+    return row && text && { text: text.toString(), results: row.results };
+}
+
+/** Deletes expired results; returns their number. Safe to run anywhere, at any time. */
+export async function sweepResults(db: Db, limit = 2000): Promise<number> {
+    const { rows } = await db.raw<{ rows: { count: number }[] }>('select kept_results_sweep(?, ?) as count', [MAX_AGE_SECONDS, limit]);
+    return rows[0]?.count ?? 0;
+}

@@ -1,0 +1,34 @@
+import { openCursor, sealCursor } from '../../domain/search/cursor.ts';
+import type { Json } from '../../domain/types.ts';
+import type { Db } from '../../platform/db.ts';
+
+/** Cursors that every process of ours can open, sealed with the key in the database. */
+export interface Cursors {
+    /** A cursor for the page that begins at `place`; `query` as in shared/domain/search/cursor.ts. */
+    seal(query: Json, place: Json): Promise<string>;
+    /** Where that page begins; undefined where the cursor was not issued for this very query. */
+    open(query: Json, cursor: string): Promise<Json | undefined>;
+}
+
+/** The key is read once, when the first cursor is needed. */
+export function createCursors(db: Db): Cursors {
+    let asked: Promise<Uint8Array> | undefined;
+    const key = () => {
+        asked ??= readKey(db).catch((error: unknown) => {
+            asked = undefined;
+            throw error;
+        });
+        return asked;
+    };
+    return {
+        seal: async (query, place) => sealCursor(await key(), query, place),
+        open: async (query, cursor) => openCursor(await key(), query, cursor),
+    };
+}
+
+async function readKey(db: Db): Promise<Uint8Array> {
+    const { rows } = await db.raw<{ rows: { key: Buffer }[] }>('select key from cursor_key');
+    const [row] = rows;
+    if (row === undefined) throw new Error('the key of the cursors is missing from the database');
+    return row.key;
+}

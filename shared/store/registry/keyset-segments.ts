@@ -1,0 +1,100 @@
+import type { Search } from '../../domain/search/search-text.ts';
+
+export const LIST_SORTS = ['trending', 'recently_verified', 'recent', 'name'] as const;
+export type ListSort = (typeof LIST_SORTS)[number];
+
+/**
+ * A list consists of segments, which are read one after the other. Each segment follows an index, so a page costs only what it shows. A
+ * site appears once in a segment, and in one segment only.
+ */
+export interface Segment {
+    /** What is read beside the sites, which are called `s`; `rollup` is there for every segment. */
+    from?: string;
+    where?: string;
+    /** Every row that matches `where` matches the search too. */
+    isFoundAnyway?: true;
+    /** What of a row a cursor remembers beside its site, as text. */
+    key?: string;
+    order: string;
+    /** Rows behind `:key` and `:site`. */
+    after: string;
+}
+
+export interface SegmentContext {
+    search: Search | undefined;
+    category: string | undefined;
+    isVerifiedOnly: boolean;
+}
+
+/** Whether a category is `parent/child`. */
+export function isLeaf(category: string): boolean {
+    return category.includes('/');
+}
+
+/** The segments of a list in their order. Without a sort: relevance where something is looked for, otherwise trending. */
+export function segmentsOf(sort: ListSort | undefined, context: SegmentContext): readonly Segment[] {
+    if (sort === undefined) return context.search === undefined ? trending(context) : relevance(context.search, context);
+    return SEGMENTS[sort](context);
+}
+
+const SEGMENTS: Readonly<Record<ListSort, (context: SegmentContext) => readonly Segment[]>> = {
+    name: () => [byName()],
+    recent: () => [byTime('s.published_at')],
+    recently_verified: ({ isVerifiedOnly }) => {
+        const verified = { ...byTime('s.verified_at'), where: 's.verified_at is not null' };
+        return isVerifiedOnly ? [verified] : [verified, byName('s.verified_at is null')];
+    },
+    trending,
+};
+
+/** Sites called like this first, the others by how much they are used. */
+function relevance({ names }: Search, context: SegmentContext): Segment[] {
+    if (names === undefined) return trending(context);
+    const column = names.of === 'site' ? 's.site' : 's.label';
+    const isNamed = `(${column} >= :prefix and ${column} < :prefix || chr(1114111))`;
+    const named: Segment =
+        names.of === 'site'
+            ? { ...byName(isNamed), isFoundAnyway: true }
+            : {
+                  where: isNamed,
+                  isFoundAnyway: true,
+                  key: 's.label',
+                  order: 's.label, s.site',
+                  after: '(s.label, s.site) > (:key, :site)',
+              };
+    return [named, ...trending(context).map((segment) => ({ ...segment, where: both(segment.where, `not ${isNamed}`) }))];
+}
+
+/** Of the roll-up that the list began with: a later one does not move rows from one page to another. */
+function trending({ category }: SegmentContext): Segment[] {
+    // A site has the rank under the category that it had then; one that has moved since stands among those without a rank.
+    const ofCategory = category !== undefined && isLeaf(category) ? ' and t.intent_category = :category' : '';
+    const ofRollUp = `t.rollup_id = (select id from rollup) and t.period = '7d'${ofCategory}`;
+    return [
+        {
+            from: 'trending_sites t,',
+            where: `${ofRollUp} and t.site = s.site`,
+            key: 't.rank::text',
+            order: 't.rank',
+            after: 't.rank > cast(:key as integer)',
+        },
+        byName(`not exists (select from trending_sites t where ${ofRollUp} and t.site = s.site)`),
+    ];
+}
+
+function byName(where?: string): Segment {
+    return { ...(where === undefined ? {} : { where }), order: 's.site', after: 's.site > :site' };
+}
+
+/** Latest first. Times are remembered to the microsecond, which JavaScript's dates do not hold. */
+function byTime(column: string): Segment {
+    return {
+        key: `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`,
+        order: `${column} desc, s.site`,
+        after: `${column} <= cast(:key as timestamptz) and (${column} < cast(:key as timestamptz) or s.site > :site)`,
+    };
+}
+
+function both(one: string | undefined, other: string): string {
+    return one === undefined ? other : `${one} and ${other}`;
+}

@@ -1,0 +1,171 @@
+import type { FindingVerdict } from '../../domain/package/verification.ts';
+import type { Claim } from '../../domain/site/claim.ts';
+import { type SitePolicy, type StrictestPolicy, strictest } from '../../domain/site/site-policy.ts';
+import type { Db } from '../../platform/db.ts';
+import { growingCache } from '../../platform/growing-cache.ts';
+import { perTick } from '../../platform/per-tick.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import { ENDPOINT_HEALTH, type EndpointHealth, type EndpointHealthColumns, toEndpointHealth, WEEK } from '../usage/traffic.ts';
+import { claimOf } from './claim.ts';
+import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
+import type { LoadedVersion, Versions } from './versions.ts';
+
+export interface LookUpQuestion {
+    /** Normalised. */
+    site: string;
+    registrable: string;
+    /** Words of an intent. */
+    words: readonly string[];
+}
+
+/** Everything the catalog knows of a site now. */
+export interface LookUp {
+    isBlocked: boolean;
+    /** The owner's policy; null where there is none. */
+    policy: StrictestPolicy | null;
+    /** Credits of one unit. */
+    siteCredits: number;
+    /**
+     * The latest version; undefined where there is none. `load` parses its package, or reads it; call it only after the caller was
+     * authorized.
+     */
+    latest: { ref: VersionRef; claim: Claim; load(): Promise<LoadedVersion> } | undefined;
+    health: EndpointHealth;
+    /** By word and endpoint, how many callers were led there by an intent with this word. */
+    outcomes: ReadonlyMap<string, ReadonlyMap<string, number>>;
+    /** By endpoint, what the last verification run found. */
+    verdicts: ReadonlyMap<string, FindingVerdict>;
+}
+
+export interface LookUps {
+    /**
+     * Reads anew at every call, since a publish, a yank and a block are effective at once; all questions of one tick are one query.
+     * What a version says is read only where this process does not know it, and the health of a site is what was known a second
+     * ago at the latest.
+     */
+    find(question: LookUpQuestion): Promise<LookUp>;
+}
+
+/** The request log is written within a second; what it says is remembered for as long. */
+const FRESH_MS = 1000;
+const MAX_REMEMBERED = 10_000;
+
+/** Looks up sites for the catalog in one round trip to the database. */
+export function createLookUps(db: Db, versions: Versions): LookUps {
+    const healths = growingCache<string, EndpointHealth>(MAX_REMEMBERED, FRESH_MS);
+    /** The latest version of each site at its last look-up. A package that is known already is not read again. */
+    const latestIds = growingCache<string, number>(MAX_REMEMBERED);
+
+    async function look(questions: readonly LookUpQuestion[]): Promise<LookUp[]> {
+        const asked = [...Map.groupBy(questions, ({ site }) => site)].map(([site, ofSite]): Asked => {
+            const registrable = ofSite[0]?.registrable ?? site;
+            const words = new Set(ofSite.flatMap((question) => question.words));
+            const known = versions.recall(latestIds.get(site) ?? NO_VERSION);
+            return { site, registrable, words: [...words], known, health: healths.get(site) };
+        });
+        const rows = await readLookUps(db, asked);
+        const found = new Map(asked.map((one, place) => [one.site, toLookUp(one, rows[place] as LookUpColumns)]));
+        return questions.map(({ site }) => found.get(site) as LookUp);
+    }
+
+    function toLookUp({ site, known, health: remembered }: Asked, row: LookUpColumns): LookUp {
+        const health = remembered ?? toEndpointHealth(row.health ?? []);
+        if (remembered === undefined) healths.set(site, health);
+        return {
+            isBlocked: row.is_blocked,
+            policy: strictest([row.policy, row.operator_policy]),
+            siteCredits: row.credits,
+            latest: latestOf(site, known, row),
+            health,
+            outcomes: byWord(row.outcomes ?? []),
+            verdicts: new Map(row.findings?.map(({ name, verdict }) => [name, verdict])),
+        };
+    }
+
+    function latestOf(site: string, known: LoadedVersion | undefined, row: LookUpColumns): LookUp['latest'] {
+        const { version_id: id, document, claim } = row;
+        if (id === null) return undefined;
+        latestIds.set(site, id);
+        const ref = toVersionRef({ ...row, version_id: id });
+        let loaded = known?.versionId === id ? Promise.resolve(known) : undefined;
+        const read = async () => {
+            if (document !== null) return versions.take({ id, site, version: ref.version, version_hash: ref.versionHash, document });
+            const version = await versions.load(id);
+            if (version === undefined) throw new Error(`version ${id} is gone, and versions stay`);
+            return version;
+        };
+        return { ref, claim, load: () => (loaded ??= read()) };
+    }
+
+    return { find: perTick(look) };
+}
+
+interface Asked extends LookUpQuestion {
+    /** What is thought to be the latest version. */
+    known: LoadedVersion | undefined;
+    health: EndpointHealth | undefined;
+}
+
+/** Ids begin at 1. */
+const NO_VERSION = 0;
+/**
+ * Stored bytes, which PostgreSQL packs at 90 to one at the most; larger packages are read for those who are let in, since asking is all
+ * that it takes to be refused.
+ */
+const READ_ALONG = 2 * 1024;
+const TIMEOUT_MS = 5000;
+
+const LOOK_UPS: PreparedQuery = {
+    name: 'look_ups',
+    text: `with ${WEEK}
+        select coalesce(d.credits, 1) as credits, coalesce(d.is_blocked, false) as is_blocked, d.policy, d.operator_policy, ${claimOf('asked.registrable')} as claim,
+               ${VERSION_COLUMNS},
+               case when v.id <> asked.known_id and pg_column_size(v.document) < ${READ_ALONG} then v.document::text end as document,
+               case when asked.is_health_wanted then (select json_agg(h) from (${ENDPOINT_HEALTH}) as h) end as health,
+               (select json_agg(json_build_array(o.word, o.endpoint, o.callers)) from intent_outcomes o
+                where o.site = asked.site and o.word = any (string_to_array(asked.words, ' '))) as outcomes,
+               (select r.findings from verifications r
+                where r.site = asked.site and r.version_id = v.id and r.outcome in ('passed', 'failed')) as findings
+        from week, unnest((select $1::text[]), (select $2::text[]), (select $3::text[]), (select $4::bigint[]), (select $5::boolean[]))
+             with ordinality as asked (site, registrable, words, known_id, is_health_wanted, place)
+        left join domains d on d.registrable = asked.registrable
+        left join sites s on s.site = asked.site
+        left join versions v on v.id = s.latest_version_id
+        order by asked.place`,
+};
+
+/** Each at the place of its question. */
+async function readLookUps(db: Db, asked: readonly Asked[]): Promise<LookUpColumns[]> {
+    const columns = [
+        asked.map(({ site }) => site),
+        asked.map(({ registrable }) => registrable),
+        asked.map(({ words }) => words.join(' ')),
+        asked.map(({ known }) => known?.versionId ?? NO_VERSION),
+        asked.map(({ health }) => health === undefined),
+    ];
+    return runPrepared<LookUpColumns>(db, LOOK_UPS, columns, TIMEOUT_MS);
+}
+
+interface LookUpColumns extends Omit<VersionColumns, 'version_id'> {
+    credits: number;
+    is_blocked: boolean;
+    policy: SitePolicy | null;
+    operator_policy: SitePolicy | null;
+    claim: Claim;
+    /** null where there is no latest version, and then all of its columns are. */
+    version_id: number | null;
+    /** null where it is known already, or large. */
+    document: string | null;
+    health: EndpointHealthColumns[] | null;
+    outcomes: [word: string, endpoint: string, callers: number][] | null;
+    findings: { name: string; verdict: FindingVerdict }[] | null;
+}
+
+function byWord(outcomes: readonly [string, string, number][]): Map<string, Map<string, number>> {
+    const words = new Map<string, Map<string, number>>();
+    for (const [word, endpoint, callers] of outcomes) {
+        const endpoints = words.get(word) ?? new Map<string, number>();
+        words.set(word, endpoints.set(endpoint, callers));
+    }
+    return words;
+}

@@ -1,0 +1,96 @@
+import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
+import type { Db } from '../../platform/db.ts';
+import { findWorkspace } from '../accounts/accounts.ts';
+import type { By } from '../accounts/workspace-audit.ts';
+import { tellOwners } from '../accounts/workspace-news.ts';
+import { isOwner } from './claims.ts';
+import { lockRegistrable } from './domain-lock.ts';
+import { recordInBoth, tellBoth, tellOfDomain } from './maintainer-changes.ts';
+import { addMaintainer, isMaintainer, removeMaintainer } from './maintainers.ts';
+import { removalState, requestRemoval } from './removals.ts';
+
+/** A change of the list by a maintainer: `by` is its own workspace. */
+export interface MaintainerOrder {
+    registrable: string;
+    by: string;
+    workspaceId: string;
+    /** For the audit of the workspace that changes the list. */
+    actor: By;
+}
+
+/**
+ * - `not-maintainer`: only a maintainer changes the list
+ * - `no-workspace`: there is no such workspace
+ * - `routebook`, `owner`: operators alone change Routebook, and remove a proved owner
+ * - `being-removed`: whoever is being removed changes nothing meanwhile
+ * - `was-stopped`: the workspace stopped a removal in the last 30 days
+ * - `last`: nobody else maintains the domain
+ */
+export type MaintainerRefusal = 'not-maintainer' | 'no-workspace' | 'routebook' | 'owner' | 'being-removed' | 'was-stopped' | 'last';
+
+/**
+ * Adds a maintainer at the request of another one. Undefined on success.
+ * @param boundMail called before the owners of another workspace are mailed; if it throws, everything is undone
+ */
+export async function addAsMaintainer(
+    db: Db,
+    order: MaintainerOrder,
+    boundMail: (trx: Db) => Promise<void>,
+): Promise<MaintainerRefusal | undefined> {
+    return db.transaction(async (trx) => {
+        const refusal = await judge(trx, order);
+        if (refusal !== undefined) return refusal;
+        const { registrable, by, workspaceId } = order;
+        if (await isMaintainer(trx, registrable, workspaceId)) return undefined;
+        await addMaintainer(trx, registrable, workspaceId);
+        await boundMail(trx);
+        await recordInBoth(trx, { ...order, actsIn: by }, 'maintainer.added');
+        const line = `Workspace ${workspaceId} maintains ${registrable} from now on.`;
+        await tellOfDomain(trx, by, registrable, line);
+        // Anybody may add anybody, so a workspace gets one such mail an hour.
+        const subject = `Who maintains ${registrable} has changed`;
+        await tellOwners(trx, { workspaceId, domain: registrable, topic: 'added', subject, line: `${line} It may leave at any time.` });
+        return undefined;
+    });
+}
+
+/**
+ * Removes a maintainer at the request of another one. Its own request, or that of a proved owner, takes effect at once; any other in 24
+ * hours. A workspace that is no maintainer, or is being removed already, stays as it is. Undefined on success.
+ */
+export async function removeAsMaintainer(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
+    return db.transaction(async (trx) => {
+        const { registrable, by, workspaceId } = order;
+        const refusal = await judge(trx, order);
+        if (refusal !== undefined) return refusal;
+        if (by === workspaceId || (await isOwner(trx, registrable, by))) return removeAtOnce(trx, order);
+        const state = await removalState(trx, registrable, workspaceId);
+        if (state === undefined || state.isPending) return undefined;
+        if (await isOwner(trx, registrable, workspaceId)) return 'owner';
+        if (state.wasStopped) return 'was-stopped';
+        await requestRemoval(trx, { ...order, actsIn: by });
+        return undefined;
+    });
+}
+
+async function removeAtOnce(db: Db, order: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
+    const { registrable, by, workspaceId } = order;
+    if (by !== workspaceId && (await isOwner(db, registrable, workspaceId))) return 'owner';
+    const outcome = await removeMaintainer(db, registrable, workspaceId);
+    if (outcome === 'last') return 'last';
+    if (outcome === 'absent') return undefined;
+    await recordInBoth(db, { ...order, actsIn: by }, 'maintainer.removed');
+    await tellBoth(db, order, `Workspace ${workspaceId} no longer maintains ${registrable}.`);
+    return undefined;
+}
+
+async function judge(db: Db, { registrable, by, workspaceId }: MaintainerOrder): Promise<MaintainerRefusal | undefined> {
+    await lockRegistrable(db, registrable);
+    const own = await removalState(db, registrable, by);
+    if (own === undefined) return 'not-maintainer';
+    if (own.isPending && workspaceId !== by) return 'being-removed';
+    if (workspaceId === ROUTEBOOK_WORKSPACE) return 'routebook';
+    // A path may contain NUL, which the database rejects.
+    const found = /^wsp_[0-9A-Za-z_]{1,64}$/.test(workspaceId) ? await findWorkspace(db, workspaceId) : undefined;
+    return found === undefined ? 'no-workspace' : undefined;
+}

@@ -1,0 +1,56 @@
+import { SEARCH_RULES, searchEntry } from '../../domain/search/search-text.ts';
+import type { Db } from '../../platform/db.ts';
+
+/** The search index of a site. Call it in the transaction that writes the site's title. */
+
+/** Sites that are indexed in one statement. */
+const CHUNK = 500;
+/** Shorter words are never mistaken for others. */
+const LEAST_CHARACTERS = 3;
+
+/** Finds these sites from now on by these titles; sites that are not there, or have another title, are left out. */
+export async function indexSites(db: Db, named: readonly { site: string; title: string }[]): Promise<void> {
+    for (let from = 0; from < named.length; from += CHUNK) {
+        const entries = named.slice(from, from + CHUNK).map(({ site, title }) => ({ site, title, ...searchEntry(site, title) }));
+        await db.raw(
+            `update sites s set label = e.label, search = array_to_tsvector(e.lexemes), search_rules = ?
+             from json_to_recordset(?::json) as e (site text, title text, label text, lexemes text[]) where s.site = e.site and s.title = e.title`,
+            [SEARCH_RULES, JSON.stringify(entries)],
+        );
+        await addWords(
+            db,
+            entries.flatMap(({ lexemes }) => lexemes),
+        );
+    }
+}
+
+/** Indexes sites that were not yet, or by earlier rules; resolves with how many there were. Any number of processes may do it. */
+export async function indexOldSites(db: Db): Promise<number> {
+    for (let indexed = 0; ; ) {
+        const { rows } = await db.raw<{ rows: { site: string; title: string }[] }>(
+            'select site, title from sites where search_rules <> ? order by site limit ?',
+            [SEARCH_RULES, CHUNK],
+        );
+        if (rows.length === 0) return indexed;
+        await indexSites(db, rows);
+        indexed += rows.length;
+    }
+}
+
+/** Words are never removed, so that places in a list stay stable. */
+export async function addWords(db: Db, lexemes: readonly string[]): Promise<void> {
+    // A fixed order prevents deadlocks between two sites that add the same words.
+    const words = [...new Set(lexemes)].filter((word) => [...word].length >= LEAST_CHARACTERS).toSorted();
+    await db.raw('insert into search_words (word) select unnest(?::text[]) on conflict do nothing', [words]);
+}
+
+/** Adds up the pending counts of publishing; returns the number of rows. */
+export async function addTallies(db: Db): Promise<number> {
+    const { rows } = await db.raw<{ rows: [{ taken: number }] }>(
+        `with taken as (delete from site_tallies returning *), kept as (
+             insert into site_tallies select intent_category, is_verified, sum(sites) from taken group by 1, 2 having sum(sites) <> 0
+         )
+         select count(*) as taken from taken`,
+    );
+    return rows[0].taken;
+}

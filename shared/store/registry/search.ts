@@ -1,0 +1,243 @@
+import { LRUCache } from 'lru-cache';
+import type { Search } from '../../domain/search/search-text.ts';
+import type { Json } from '../../domain/types.ts';
+import type { Db } from '../../platform/db.ts';
+import { runComposed, runPlanned } from '../../platform/prepared-query.ts';
+import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
+import { type Spelt, spell } from './spelling.ts';
+
+export { LIST_SORTS, type ListSort } from './keyset-segments.ts';
+
+/** Which sites a list has, and in which order. Only sites with a version in use are ever listed. */
+export interface ListQuery {
+    search: Search | undefined;
+    /** `parent` for all its leaves, or `parent/child`. */
+    category: string | undefined;
+    isVerifiedOnly: boolean;
+    /** Undefined: relevance where something is looked for, otherwise trending. */
+    sort: ListSort | undefined;
+}
+
+export interface ListPage {
+    sites: string[];
+    /** Where the next page begins; undefined on the last one. */
+    next: Json | undefined;
+    total: number;
+}
+
+/** A place of another list, or of a deleted roll-up. */
+export class PlaceGone extends Error {}
+
+/** Larger totals are cached. */
+const MANY = 5000;
+/** A total of n thousand is cached for n seconds, up to a minute. */
+const MS_PER_ROW = 1;
+const LONGEST_MS = 60_000;
+
+/** A page of sites. `from` is `next` of the previous page. */
+export interface Lists {
+    page(query: ListQuery, page: { limit: number; from: Json | undefined }): Promise<ListPage>;
+}
+
+/**
+ * @param db must bound the time of queries
+ */
+export function createLists(db: Db): Lists {
+    const manyKnown = new LRUCache<string, number>({ max: 1000 });
+
+    async function countMany(query: ListQuery, spelt: Spelt): Promise<number> {
+        const { conditions, values } = filtersOf(query, spelt);
+        const where = conditions.join(' and ');
+        const key = JSON.stringify([where, values]);
+        const known = manyKnown.get(key);
+        if (known !== undefined) return known;
+        const text = `select count(*) as total from sites s where ${where}`;
+        const [row] = await runPlanned<{ total: number }>(db, { text, values, types: TYPES });
+        const total = row?.total ?? 0;
+        if (total > MANY) manyKnown.set(key, total, { ttl: Math.min(LONGEST_MS, total * MS_PER_ROW) });
+        return total;
+    }
+
+    return {
+        async page(query, { limit, from }) {
+            if (query.search?.terms.length === 0) return { sites: [], next: undefined, total: 0 };
+            const { found, total, place } = await walk(db, query, from, limit + 1);
+            const shown = found.slice(0, limit);
+            const last = found.length > limit ? shown.at(-1) : undefined;
+            return {
+                sites: shown.map(({ site }) => site),
+                next: last && writePlace({ ...place, segment: last.segment, key: last.key, site: last.site }),
+                total: total ?? (await countMany(query, place.spelt)),
+            };
+        },
+    };
+}
+
+interface Place {
+    /** Null: the latest one; 0 where none is needed, or there is none yet. */
+    rollup: number | null;
+    spelt: Spelt;
+    /** Behind which row the page begins; `site` null: at the very beginning. */
+    segment: number;
+    key: string;
+    site: string | null;
+}
+
+const BEGINNING: Place = { rollup: null, spelt: [], segment: 0, key: '', site: null };
+
+interface Walked {
+    found: Found[];
+    /** Undefined where it has to be counted. */
+    total: number | undefined;
+    /** What the segments that order by a roll-up read; 0 where there is none yet. */
+    rollup: number;
+}
+
+interface Found {
+    segment: number;
+    site: string;
+    key: string;
+}
+
+/** The next rows from a place. Typos are considered only where the first page finds nothing. */
+async function walk(db: Db, query: ListQuery, from: Json | undefined, limit: number): Promise<Walked & { place: Place }> {
+    const isRanked = query.sort === undefined || query.sort === 'trending';
+    const place = from === undefined ? { ...BEGINNING, rollup: isRanked ? null : 0 } : readPlace(from);
+    const walked = await walkLanes(db, query, place, limit);
+    const asked = { ...walked, place: { ...place, rollup: walked.rollup } };
+    if (walked.found.length > 0 || from !== undefined || query.search === undefined) return asked;
+    const spelt = await spell(db, query.search);
+    if (spelt.length === 0) return asked;
+    const meant = { ...asked.place, spelt };
+    return { ...(await walkLanes(db, query, meant, limit)), place: meant };
+}
+
+/** The most sites that are sorted one by one and counted along. */
+const FEW = 200;
+
+async function walkLanes(db: Db, query: ListQuery, place: Place, limit: number): Promise<Walked> {
+    if (query.search === undefined) return readLanes(db, query, place, { limit, among: 'all' });
+    if (query.search.terms.every(isBroad)) return readLanes(db, query, place, { limit, among: 'many' });
+    const walked = await readLanes(db, query, place, { limit, among: 'few' });
+    return (walked.total ?? 0) > FEW ? readLanes(db, query, place, { limit, among: 'many' }) : walked;
+}
+
+/** A prefix of one or two letters matches too many words. */
+function isBroad({ text }: { text: string }): boolean {
+    return text.length < 3;
+}
+
+/** PostgreSQL's types of what lists are read by. */
+const TYPES = { category: 'text', key: 'text', limit: 'bigint', prefix: 'text', rollup: 'bigint', search: 'tsquery', site: 'text' };
+const TIMEOUT_MS = 5000;
+/** Rows of the largest page, and one more that shows whether there is another. */
+const LARGEST = 101;
+
+/** Reads one segment after the other, and stops at the limit. */
+async function readLanes(
+    db: Db,
+    query: ListQuery,
+    place: Place,
+    { limit, among }: { limit: number; among: 'all' | 'few' | 'many' },
+): Promise<Walked> {
+    const { conditions, values } = filtersOf(query, place.spelt);
+    const segments = segmentsOf(query.sort, query).flatMap((segment, number) => {
+        if (number < place.segment) return [];
+        const isBehind = number === place.segment && place.site !== null;
+        const where = [
+            ...(among === 'few'
+                ? []
+                : segment.isFoundAnyway === true
+                  ? filtersOf({ ...query, search: undefined }, []).conditions
+                  : conditions),
+            ...(segment.where === undefined ? [] : [segment.where]),
+            ...(isBehind ? [segment.after] : []),
+        ];
+        return [
+            `(select ${number} as segment, s.site, ${segment.key ?? "''"} as key from ${segment.from ?? ''} ${among === 'few' ? 'found' : 'sites'} s
+              where ${where.length === 0 ? 'true' : where.join(' and ')} order by ${segment.order} limit ${among === 'many' ? ':limit' : LARGEST})`,
+        ];
+    });
+    const found = `, found as materialized (
+        select s.site, s.label, s.published_at, s.verified_at from sites s where ${conditions.join(' and ')} limit ${FEW + 1}
+    )`;
+    const total = { all: tallyOf(query), few: '(select count(*) from found)', many: 'null::bigint' }[among];
+    const text = `with rollup as materialized (
+             select coalesce(:rollup, (select max(id) from trending_rollups), 0) as id
+         )${among === 'few' ? found : ''}
+         select f.segment, f.site, f.key, rollup.id as rollup, ${total} as total,
+                rollup.id = 0 or exists (select from trending_rollups r where r.id = rollup.id) as is_kept
+         from rollup left join (${segments.join(' union all ')}) as f on true limit :limit`;
+    const { rollup, key, site } = place;
+    const composed = { text, values: { ...values, rollup, prefix: query.search?.names?.prefix, key, site, limit }, types: TYPES };
+    return toWalked(
+        await (among === 'many' ? runPlanned<FoundColumns>(db, composed) : runComposed<FoundColumns>(db, composed, TIMEOUT_MS)),
+    );
+}
+
+interface FoundColumns {
+    /** null, as `site` and `key` are then: no row was found. */
+    segment: number | null;
+    site: string;
+    key: string;
+    rollup: number;
+    total: number | null;
+    is_kept: boolean;
+}
+
+function toWalked(rows: readonly FoundColumns[]): Walked {
+    const [first] = rows;
+    if (first === undefined) throw new Error('a list without a row');
+    if (!first.is_kept) throw new PlaceGone();
+    const found = rows.flatMap(({ segment, site, key }) => (segment === null ? [] : [{ segment, site, key }]));
+    return { found: found.toSorted((a, b) => a.segment - b.segment), total: first.total ?? undefined, rollup: first.rollup };
+}
+
+/** The conditions of every row of a list. */
+function filtersOf({ search, category, isVerifiedOnly }: ListQuery, spelt: Spelt) {
+    const conditions = ['s.latest_version_id is not null'];
+    const values: Record<string, string> = {};
+    if (isVerifiedOnly) conditions.push('s.verified_at is not null');
+    if (category !== undefined) {
+        conditions.push(isLeaf(category) ? 's.intent_category = :category' : 's.parent_category = :category');
+        values['category'] = category;
+    }
+    if (search !== undefined) {
+        // The word index would collect every word of a letter, while the category has few sites.
+        const isUnindexed = category !== undefined && search.terms.every(isBroad);
+        conditions.push(isUnindexed ? '(s.search @@ :search) is true' : 's.search @@ :search');
+        values['search'] = toQuery(search, spelt);
+    }
+    return { conditions, values };
+}
+
+/** Lexemes hold nothing that would have to be escaped (shared/domain/search/search-text.ts). */
+function toQuery({ terms, joined }: Search, spelt: Spelt): string {
+    const begins = (text: string) => `'${text}':*`;
+    const meantBy = new Map(spelt);
+    const all = terms.map(({ text, parts, isWhole }) => {
+        const written = parts.length === 0 ? [] : [`(${parts.map(begins).join(' & ')})`];
+        return `(${[isWhole ? `'${text}'` : begins(text), ...written, ...(meantBy.get(text) ?? []).map(begins)].join(' | ')})`;
+    });
+    return [all.join(' & '), ...(joined === '' ? [] : [begins(joined)])].join(' | ');
+}
+
+/** How many sites a list has in which nothing is looked for: added up while publishing, not counted. */
+function tallyOf({ category, isVerifiedOnly }: ListQuery): string {
+    const conditions = ['true'];
+    if (isVerifiedOnly) conditions.push('t.is_verified');
+    if (category !== undefined) {
+        conditions.push(isLeaf(category) ? 't.intent_category = :category' : "split_part(t.intent_category, '/', 1) = :category");
+    }
+    return `(select coalesce(sum(t.sites), 0)::bigint from site_tallies t where ${conditions.join(' and ')})`;
+}
+
+function writePlace({ rollup, spelt, segment, key, site }: Place): Json {
+    return [rollup, spelt.map(([term, words]) => [term, [...words]]), segment, key, site];
+}
+
+/** Cursors are sealed, so their content is trusted. */
+function readPlace(place: Json): Place {
+    const [rollup, spelt, segment, key, site] = place as [number, Spelt, number, string, string];
+    return { rollup, spelt, segment, key, site };
+}

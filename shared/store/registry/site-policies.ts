@@ -1,0 +1,80 @@
+import { changesOfPolicy } from '../../domain/site/policy-changes.ts';
+import { NO_POLICY, type SitePolicy } from '../../domain/site/site-policy.ts';
+import type { Db } from '../../platform/db.ts';
+import { type By, recordAct } from '../accounts/workspace-audit.ts';
+import { isOwner, ownersOf } from './claims.ts';
+import { lockRegistrable } from './domain-lock.ts';
+
+/** The policy of a domain's owner. */
+export async function readPolicy(db: Db, registrable: string): Promise<SitePolicy> {
+    const { rows } = await db.raw<{ rows: { policy: SitePolicy | null }[] }>('select policy from domains where registrable = ?', [
+        registrable,
+    ]);
+    return rows[0]?.policy ?? { ...NO_POLICY };
+}
+
+/**
+ * Sets it in place of what was there, null: nothing at all; effective with the next call. The audit of each owner says what changed.
+ * Call it in a transaction.
+ * @param by an operator, or a workspace that owns the domain
+ */
+export async function setPolicy(
+    db: Db,
+    registrable: string,
+    policy: SitePolicy | null,
+    by: By & { workspaceId?: string } = { actor: 'operator' },
+): Promise<void> {
+    await lockRegistrable(db, registrable);
+    const details = changesOfPolicy(await readPolicy(db, registrable), policy ?? NO_POLICY);
+    if (Object.keys(details).length > 0) {
+        for (const workspaceId of await ownersOf(db, registrable)) {
+            // The workspace's address is private to it.
+            const ip = workspaceId === by.workspaceId ? by.ip : undefined;
+            await recordAct(db, { actor: by.actor, ip, workspaceId, action: 'policy.changed', target: registrable, details });
+        }
+    }
+    await db.raw('update domains set policy = ?::jsonb where registrable = ?', [policy && JSON.stringify(policy), registrable]);
+}
+
+/** The operator's policy of a domain. Its block is a column of its own (`blockDomain`). */
+export async function readOperatorPolicy(db: Db, registrable: string): Promise<SitePolicy> {
+    const { rows } = await db.raw<{ rows: { policy: SitePolicy | null; is_blocked: boolean }[] }>(
+        'select operator_policy as policy, blocked_at is not null as is_blocked from domains where registrable = ?',
+        [registrable],
+    );
+    return { ...NO_POLICY, ...rows[0]?.policy, blocked: rows[0]?.is_blocked ?? false };
+}
+
+/**
+ * Sets it in place of what was there, all but the block; null: nothing at all. Effective with the next call. The audit of each owner
+ * says what changed. Call it in a transaction.
+ */
+export async function setOperatorPolicy(db: Db, registrable: string, policy: SitePolicy | null): Promise<void> {
+    await lockRegistrable(db, registrable);
+    const before = await readOperatorPolicy(db, registrable);
+    const after = { ...(policy ?? NO_POLICY), blocked: false };
+    const changes = changesOfPolicy({ ...before, blocked: false }, after);
+    if (Object.keys(changes).length > 0) {
+        const details = { policy_of: 'operator', ...changes };
+        for (const workspaceId of await ownersOf(db, registrable))
+            await recordAct(db, { actor: 'operator', workspaceId, action: 'policy.changed', target: registrable, details });
+    }
+    const isNone = Object.keys(changesOfPolicy(NO_POLICY, after)).length === 0;
+    await db.raw('update domains set operator_policy = ?::jsonb where registrable = ?', [
+        isNone ? null : JSON.stringify(after),
+        registrable,
+    ]);
+}
+
+/** Sets the policy for a workspace; false where it has not proved the domain. */
+export async function setPolicyAsOwner(
+    db: Db,
+    { registrable, workspaceId, policy, by }: { registrable: string; workspaceId: string; policy: SitePolicy; by: By },
+): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        await lockRegistrable(trx, registrable);
+        if (!(await isOwner(trx, registrable, workspaceId))) return false;
+        await setPolicy(trx, registrable, policy, { ...by, workspaceId });
+        return true;
+    });
+}

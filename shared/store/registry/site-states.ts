@@ -1,0 +1,153 @@
+import { type SitePolicy, type StrictestPolicy, strictest } from '../../domain/site/site-policy.ts';
+import type { Db } from '../../platform/db.ts';
+import { growingCache } from '../../platform/growing-cache.ts';
+import { perTick } from '../../platform/per-tick.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
+
+export interface SiteQuestion {
+    /** Normalised. */
+    site: string;
+    registrable: string;
+    /** A version by number; the latest where it is absent. */
+    version?: number | undefined;
+}
+
+/** The state of a site now, and the requested version. */
+export interface SiteState {
+    site: string;
+    registrable: string;
+    /** Credits of one unit. */
+    siteCredits: number;
+    /** The operator's number of concurrent fetches; null: half of all slots. */
+    siteConcurrency: number | null;
+    /** Upstream requests a second; null: no limit. */
+    siteRate: number | null;
+    /** The policies of owner and operator combined; null where there is none. */
+    policy: StrictestPolicy | null;
+    isBlocked: boolean;
+    /** Whether any version was ever published. */
+    isKnown: boolean;
+    /** The requested version, in any state, or else the latest; undefined where there is none. */
+    version: VersionRef | undefined;
+    /** The ids of all latest versions of the last 24 hours, including the current one: they bound the price. */
+    latestOfDay: number[];
+    /** Changes whenever a field above changes, except where a version leaves `latestOfDay` by age. */
+    revision: string;
+}
+
+export interface Latest {
+    /** Reads at every call: a publish, a yank and a block take effect at once. */
+    find(question: SiteQuestion): Promise<SiteState>;
+    /**
+     * The state found within the last 700 ms, if any. The caller must let `credits.hold` check its revision, and must call `find` before it
+     * refuses anything.
+     */
+    recall(question: SiteQuestion): SiteState | undefined;
+}
+
+/** How long a state is remembered, as long as a caller (keys.ts). */
+const REMEMBERED_MS = 700;
+const MAX_REMEMBERED = 10_000;
+
+/** Looks up sites. All look-ups of one tick share one query. */
+export function createLatest(db: Db): Latest {
+    const known = growingCache<string, SiteState>(MAX_REMEMBERED, REMEMBERED_MS);
+    const look = perTick(async (questions: readonly SiteQuestion[]) => {
+        const places = new Map<string, number>();
+        const different: SiteQuestion[] = [];
+        const asked = questions.map((question) => {
+            const key = keyOf(question);
+            const place = places.get(key) ?? different.push(question) - 1;
+            places.set(key, place);
+            return place;
+        });
+        // The time counts from the query, so that a slow database does not extend the lifetime.
+        const start = performance.now();
+        const answers = await findSiteStates(db, different);
+        for (const [place, answer] of answers.entries()) known.set(keyOf(different[place] as SiteQuestion), answer, { start });
+        return asked.map((place) => answers[place] as SiteState);
+    });
+    return { find: look, recall: (question) => known.get(keyOf(question)) };
+}
+
+function keyOf({ site, version = LATEST }: SiteQuestion): string {
+    return `${site} ${version}`;
+}
+
+/** A single look-up, also within a transaction. */
+export async function findLatest(db: Db, question: SiteQuestion): Promise<SiteState> {
+    const [state] = await findSiteStates(db, [question]);
+    if (state === undefined) throw new Error('a question without an answer');
+    return state;
+}
+
+async function findSiteStates(db: Db, questions: readonly SiteQuestion[]): Promise<SiteState[]> {
+    const rows = await runPrepared<SiteStateColumns>(db, SITE_STATES, columns(questions), TIMEOUT_MS);
+    return rows.map(toSiteState);
+}
+
+/** Stands for "no version named": numbers begin at 1. */
+const LATEST = 0;
+const TIMEOUT_MS = 5000;
+
+const SITE_STATES: PreparedQuery = {
+    name: 'site_states',
+    text: `with clock as materialized (select app_now() as moment)
+        select wanted.site, wanted.registrable, coalesce(d.credits, 1) as credits, d.concurrency,
+                least(d.rate, (d.policy->>'requests_per_minute')::double precision / 60,
+                      (d.operator_policy->>'requests_per_minute')::double precision / 60) as rate, d.policy, d.operator_policy,
+                coalesce(d.is_blocked, false) as is_blocked, s.versions is not null as is_known, ${VERSION_COLUMNS},
+                array(select distinct spell.version_id from latest_spells spell
+                      where spell.site = s.site and (spell.ended_at is null
+                            or spell.ended_at > (select moment from clock) - interval '24 hours')
+                     )::double precision[] as latest_of_day,
+                format('%s:%s:%s', d.xmin, s.xmin, v.xmin) as revision
+         from unnest((select $1::text[]), (select $2::text[]), (select $3::bigint[])) with ordinality as wanted (site, registrable, version, place)
+         left join domains d on d.registrable = wanted.registrable
+         left join sites s on s.site = wanted.site
+         left join versions v on v.id = case when wanted.version = ${LATEST} then s.latest_version_id
+             else (select named.id from versions named where named.site = wanted.site and named.version = wanted.version) end
+         order by wanted.place`,
+};
+
+function columns(questions: readonly SiteQuestion[]): (string[] | number[])[] {
+    return [
+        questions.map(({ site }) => site),
+        questions.map(({ registrable }) => registrable),
+        questions.map(({ version }) => version ?? LATEST),
+    ];
+}
+
+interface SiteStateColumns extends Omit<VersionColumns, 'version_id'> {
+    /** null where there is no such version, and then all of its columns are. */
+    version_id: number | null;
+    site: string;
+    registrable: string;
+    credits: number;
+    concurrency: number | null;
+    rate: number | null;
+    policy: SitePolicy | null;
+    operator_policy: SitePolicy | null;
+    is_blocked: boolean;
+    is_known: boolean;
+    latest_of_day: number[];
+    revision: string;
+}
+
+function toSiteState(row: SiteStateColumns): SiteState {
+    const { version_id } = row;
+    return {
+        site: row.site,
+        registrable: row.registrable,
+        siteCredits: row.credits,
+        siteConcurrency: row.concurrency,
+        siteRate: row.rate,
+        policy: strictest([row.policy, row.operator_policy]),
+        isBlocked: row.is_blocked,
+        isKnown: row.is_known,
+        version: version_id === null ? undefined : toVersionRef({ ...row, version_id }),
+        latestOfDay: row.latest_of_day,
+        revision: row.revision,
+    };
+}

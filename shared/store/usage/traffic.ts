@@ -1,0 +1,134 @@
+import type { Db } from '../../platform/db.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import { fromBucket } from './durations.ts';
+
+/** What real fetches say of an endpoint or a site. Days are UTC; "7 days" are today and the seven before. */
+export interface TrafficHealth {
+    /** 0 to 1, of the calls of 7 days that reached the site; null without one. */
+    successRate: number | null;
+    /** Of the successes of 7 days; null without one. */
+    p95Ms: number | null;
+    lastSuccessAt: Date | null;
+}
+
+export interface SiteTraffic {
+    /** Successful fetches of 7 days. */
+    fetches7d: number;
+    /** Over all endpoints; undefined before there was any traffic. */
+    health: TrafficHealth | undefined;
+}
+
+/** By name, the health of each endpoint that was ever called. */
+export type EndpointHealth = ReadonlyMap<string, TrafficHealth>;
+
+/** The health of each endpoint of a site that was ever called, by its name. */
+export async function endpointHealth(db: Db, site: string): Promise<EndpointHealth> {
+    const rows = await runPrepared<EndpointHealthColumns>(db, ENDPOINTS, [site], TIMEOUT_MS);
+    return toEndpointHealth(rows);
+}
+
+/** How each of these sites is used as a whole, each at its place. */
+export async function siteTraffic(db: Db, sites: readonly string[]): Promise<SiteTraffic[]> {
+    const rows = await runPrepared<HealthColumns>(db, SITES, [sites], TIMEOUT_MS);
+    return rows.map((row) => {
+        const isSilent = row.successes + row.failures === 0 && row.last_success_at === null;
+        return { fetches7d: row.successes, health: isSilent ? undefined : toHealth(row) };
+    });
+}
+
+/** Deletes the request log and the roll-ups that are older than this many days; returns the deleted rows of the log. */
+export async function pruneUsage(db: Db, { days, limit = 10_000 }: { days: number; limit?: number }): Promise<number> {
+    const { rowCount } = await db.raw<{ rowCount: number }>(
+        `delete from usage where id in (select id from usage where at < app_now() - make_interval(days => ?) limit ?)`,
+        [days, limit],
+    );
+    for (const table of ['endpoint_days', 'endpoint_durations', 'site_durations']) {
+        await db.raw("delete from ?? where day < ((app_now() - make_interval(days => ?)) at time zone 'UTC')::date", [table, days]);
+    }
+    await db.raw('delete from usage_hours where hour < app_now() - make_interval(days => ?)', [days]);
+    await db.raw('delete from catalog_sessions where at < app_now() - make_interval(days => ?)', [days]);
+    return rowCount;
+}
+
+const TIMEOUT_MS = 5000;
+export const WEEK = "week as materialized (select ((app_now() - interval '7 days') at time zone 'UTC')::date as first_day)";
+
+/** The last success of a site is on the last day that had any. */
+const SITES: PreparedQuery = {
+    name: 'site_traffic',
+    text: `with ${WEEK}
+        select calls.successes, calls.failures, past.last_success_at, durations.p95_bucket
+        from week, unnest((select $1::text[])) with ordinality as asked (site, place)
+        cross join lateral (
+            select coalesce(sum(successes), 0)::bigint as successes, coalesce(sum(failures), 0)::bigint as failures
+            from endpoint_days e where e.site = asked.site and e.day >= week.first_day
+        ) as calls
+        cross join lateral (
+            select max(e.last_success_at) as last_success_at from endpoint_days e
+            where e.site = asked.site and e.day = (
+                select max(l.day) from endpoint_days l where l.site = asked.site and l.last_success_at is not null)
+        ) as past
+        cross join lateral (
+            select min(bucket) as p95_bucket from (
+                select bucket, sum(sum(successes)) over (order by bucket) as up_to, sum(sum(successes)) over () as all_of_them
+                from site_durations d where d.site = asked.site and d.day >= week.first_day group by bucket) as running
+            where up_to >= 0.95 * all_of_them
+        ) as durations
+        order by place`,
+};
+
+/** Of the site `asked.site`, beside `WEEK`; times in milliseconds since 1970. */
+export const ENDPOINT_HEALTH = `
+    select calls.*, durations.p95_bucket
+    from (
+        select e.endpoint, coalesce(sum(e.successes) filter (where e.day >= week.first_day), 0)::bigint as successes,
+               coalesce(sum(e.failures) filter (where e.day >= week.first_day), 0)::bigint as failures,
+               floor(extract(epoch from max(e.last_success_at)) * 1000)::double precision as last_success_ms
+        from endpoint_days e where e.site = asked.site group by e.endpoint
+    ) as calls
+    left join (
+        select endpoint, min(bucket) filter (where up_to >= 0.95 * all_of_them) as p95_bucket from (
+            select d.endpoint, d.bucket, sum(sum(d.successes)) over (partition by d.endpoint order by d.bucket) as up_to,
+                   sum(sum(d.successes)) over (partition by d.endpoint) as all_of_them
+            from endpoint_durations d where d.site = asked.site and d.day >= week.first_day group by d.endpoint, d.bucket) as running
+        group by endpoint
+    ) as durations on durations.endpoint = calls.endpoint`;
+
+const ENDPOINTS: PreparedQuery = {
+    name: 'endpoint_health',
+    text: `with ${WEEK} select health.* from week, (select $1::text as site) as asked cross join lateral (${ENDPOINT_HEALTH}) as health`,
+};
+
+export interface EndpointHealthColumns {
+    endpoint: string;
+    successes: number;
+    failures: number;
+    last_success_ms: number | null;
+    p95_bucket: number | null;
+}
+
+/** The health of each endpoint by its name. */
+export function toEndpointHealth(rows: readonly EndpointHealthColumns[]): EndpointHealth {
+    return new Map(
+        rows.map((row) => [
+            row.endpoint,
+            toHealth({ ...row, last_success_at: row.last_success_ms === null ? null : new Date(row.last_success_ms) }),
+        ]),
+    );
+}
+
+interface HealthColumns {
+    successes: number;
+    failures: number;
+    last_success_at: Date | null;
+    p95_bucket: number | null;
+}
+
+function toHealth(row: HealthColumns): TrafficHealth {
+    const calls = row.successes + row.failures;
+    return {
+        successRate: calls === 0 ? null : row.successes / calls,
+        p95Ms: row.p95_bucket === null ? null : fromBucket(row.p95_bucket),
+        lastSuccessAt: row.last_success_at,
+    };
+}

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { runAdmin } from '../../bin/admin/run-admin.ts';
+import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
+import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
+import { findLatest } from '../../shared/store/registry/schemas.ts';
+import { setPolicy } from '../../shared/store/registry/site-policies.ts';
+import { findDomain } from '../../shared/store/registry/sites.ts';
+import { contributor, type OpenedDatabase, openDatabase } from '../store/registry.ts';
+
+describe('admin site policy', () => {
+    const DOMAIN = 'shop.example';
+    let database: OpenedDatabase;
+    let db: Db;
+
+    beforeEach(async () => {
+        database = await openDatabase();
+        ({ db } = database);
+    });
+    afterEach(() => database.close());
+
+    interface Shown {
+        domain: string;
+        operator: SitePolicy;
+        owner: SitePolicy;
+        error?: { code: string; message: string };
+    }
+
+    const policy = async (...options: string[]) => {
+        const out: string[] = [];
+        const terminal = { print: (line: string) => out.push(line), complain: () => undefined };
+        const code = await runAdmin(['site', 'policy', `www.${DOMAIN}`, ...options, '--json'], terminal, { DATABASE_URL: database.url });
+        return { code, json: JSON.parse(out.at(-1) ?? 'null') as Shown };
+    };
+    const set = async (...options: string[]) => {
+        const { code, json } = await policy(...options);
+        expect(code, JSON.stringify(json)).to.equal(0);
+        return json;
+    };
+    const anOwner = async () => {
+        const { workspaceId } = await contributor(db);
+        await addMaintainer(db, DOMAIN, workspaceId);
+        await db.raw('update maintainers set proven_at = app_now() where workspace_id = ?', [workspaceId]);
+        return workspaceId;
+    };
+    const ownerSets = (owners: Partial<SitePolicy>) => db.transaction((trx) => setPolicy(trx, DOMAIN, { ...NO_POLICY, ...owners }));
+    const holds = async () => (await findLatest(db, { site: DOMAIN, registrable: DOMAIN })).policy;
+
+    it('shows what nobody set yet', async () => {
+        for (const options of [[], ['--show']])
+            expect(await set(...options)).to.deep.equal({ domain: DOMAIN, operator: NO_POLICY, owner: NO_POLICY });
+        expect(await holds()).to.equal(null);
+        const lines: string[] = [];
+        const terminal = { print: (line: string) => lines.push(line), complain: (line: string) => lines.push(line) };
+        expect(await runAdmin(['site', 'policy', DOMAIN], terminal, { DATABASE_URL: database.url })).to.equal(0);
+        expect(lines.join('\n'))
+            .to.match(/operator +writes +on/)
+            .and.match(/owner +hours +always/);
+    });
+
+    it("sets every field of the operator's own, beside the owner's, and changes what is named alone", async () => {
+        await ownerSets({ requests_per_minute: 10 });
+        const path = ['--block-path', `WWW.${DOMAIN}/admin`];
+        const first = await set('--writes', 'off', '--rpm', '60', '--hours', '22:00-06:00', '--timezone', 'Europe/Berlin', ...path);
+        expect(first.operator).to.deep.equal({
+            blocked: false,
+            writes: false,
+            blocked_paths: [{ host: `www.${DOMAIN}`, path_prefix: '/admin' }],
+            requests_per_minute: 60,
+            hours: { from: '22:00', to: '06:00', timezone: 'Europe/Berlin' },
+        });
+        expect(first.owner).to.deep.equal({ ...NO_POLICY, requests_per_minute: 10 });
+        expect(await holds()).to.deep.include({ writes: false, requests_per_minute: 10 });
+        const second = await set('--no-hours', '--rpm', 'none');
+        expect(second.operator).to.deep.equal({ ...first.operator, hours: null, requests_per_minute: null });
+        expect((await set('--unblock-path', `www.${DOMAIN}/admin`)).operator.blocked_paths).to.deep.equal([]);
+    });
+
+    it("clears its own policy or the owner's, and neither touches the other", async () => {
+        await ownerSets({ blocked: true, writes: false });
+        await set('--rpm', '60');
+        expect((await set('--clear')).operator).to.deep.equal(NO_POLICY);
+        expect((await set()).owner).to.deep.include({ blocked: true, writes: false });
+        await set('--rpm', '60');
+        const cleared = await set('--clear-owner', '--reason', 'the proof is long gone');
+        expect(cleared).to.deep.equal({ domain: DOMAIN, operator: { ...NO_POLICY, requests_per_minute: 60 }, owner: NO_POLICY });
+        expect((await findLatest(db, { site: DOMAIN, registrable: DOMAIN })).isBlocked).to.equal(false);
+        await set('--clear', '--clear-owner');
+        expect(await holds()).to.equal(null);
+    });
+
+    it('blocks like site block, with a reason, and a block outlives --clear', async () => {
+        expect((await set('--block', '--reason', 'asked by mail')).operator.blocked).to.equal(true);
+        expect(await findDomain(db, DOMAIN)).to.include({ blockReason: 'asked by mail' });
+        expect((await set('--clear')).operator.blocked).to.equal(true);
+        expect((await set('--unblock')).operator.blocked).to.equal(false);
+    });
+
+    it("stands in the operators' audit and in that of the proved owner", async () => {
+        const workspaceId = await anOwner();
+        await ownerSets({ writes: false });
+        await set('--rpm', '60', '--reason', 'the site groans');
+        await set('--rpm', '60');
+        await set('--clear-owner');
+        const { acts } = await pageOfActs(db, { workspaceId }, { limit: 2, after: undefined });
+        expect(acts.map(({ actor, action, target, details }) => ({ actor, action, target, details }))).to.deep.equal([
+            { actor: 'operator', action: 'policy.changed', target: DOMAIN, details: { writes: true } },
+            { actor: 'operator', action: 'policy.changed', target: DOMAIN, details: { policy_of: 'operator', requests_per_minute: 60 } },
+        ]);
+        const { rows } = await db.raw('select command, target, reason from audit order by id limit 1');
+        expect(rows).to.deep.equal([{ command: 'site policy', target: DOMAIN, reason: 'the site groans' }]);
+    });
+
+    it('refuses what contradicts itself or is no policy of the domain, and changes nothing', async () => {
+        for (const options of [
+            ['--show', '--writes', 'off'],
+            ['--clear', '--rpm', '5'],
+            ['--block'],
+            ['--block', '--unblock', '--reason', 'x'],
+            ['--rpm', '0'],
+            ['--rpm', '1000001'],
+            ['--hours', '09:00-09:00', '--timezone', 'UTC'],
+            ['--block-path', 'shop.example'],
+        ])
+            expect((await policy(...options)).code, options.join(' ')).to.equal(2);
+        for (const [options, word] of [
+            [['--block-path', 'other.example/x'], 'no host of shop.example'],
+            [['--block-path', 'shop.example/ü'], '%XX'],
+            [['--hours', '09:00-17:00'], '--timezone'],
+            [['--hours', '09:00-17:00', '--timezone', 'Moon/Base'], 'IANA'],
+            [['--unblock-path', 'shop.example/x'], 'not blocked'],
+            [Array.from({ length: 101 }, (_, number) => ['--block-path', `shop.example/${number}`]).flat(), '100 paths'],
+        ] as const) {
+            const { code, json } = await policy(...options);
+            expect([code, json.error?.code], word).to.deep.equal([1, 'VALIDATION_ERROR']);
+            expect(json.error?.message).to.include(word);
+        }
+        expect((await set()).operator).to.deep.equal(NO_POLICY);
+        expect((await db.raw('select from audit')).rows).to.deep.equal([]);
+    });
+});

@@ -1,0 +1,94 @@
+import { expect } from 'chai';
+import { type MoodySite, moodyPackage, openMoodySite, says } from '../support/moody-site.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { codeOf } from '../support/routes.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+const SITE = 'usual.test';
+const INTENT = 'Find the thing that everybody looks for, and tell me how it is doing today';
+const HOSTS: ReadonlyMap<string, readonly string[]> = new Map([[SITE, ['127.0.0.1']]]);
+
+for (const topology of TOPOLOGIES) {
+    describe(`the hold of a fetch, over ${topology}`, () => {
+        let world: World;
+        let site: MoodySite;
+        let owner: Person;
+        let ada: Person;
+        /** Operations that asked for a hold. */
+        let asked: string[];
+
+        beforeEach(async function () {
+            this.timeout(30_000);
+            site = await openMoodySite();
+            world = await openWorld({ topology, config: { egressHosts: HOSTS } });
+            owner = await join(world);
+            ada = await join(world, { overrides: { perMinute: 10 } });
+            expect((await owner.publish(moodyPackage(SITE, site.port))).status).to.equal(201);
+            asked = [];
+            const { hold } = world.app.credits;
+            world.app.credits.hold = (order) => {
+                asked.push(order.operation);
+                return hold(order);
+            };
+        });
+        afterEach(async () => {
+            site.letGo();
+            await world.close();
+            await site.close();
+        });
+
+        const thing = (more = {}): Promise<Answer> => ada.fetch(SITE, 'thing', {}, more);
+        const remaining = (answer: Answer) => (answer.body['meta'] as { credits_remaining: number }).credits_remaining;
+        /** What became of the holds that were asked for. */
+        const states = async () => {
+            const { rows } = await world.app.db.raw<{ rows: { state: string }[] }>(
+                'select h.state from holds h join unnest(?::text[]) with ordinality as o (operation, n) using (operation) order by o.n',
+                [asked],
+            );
+            return rows.map(({ state }) => state);
+        };
+        it('is not made where its window is full', async () => {
+            const first = await thing();
+            // Calls of another kind, each the first of its kind in this window.
+            const others = await Promise.all(
+                Array.from({ length: 9 }, () => ada.call('GET', `/v1/catalog/${SITE}?intent=${encodeURIComponent(INTENT)}`)),
+            );
+            expect(others.map(({ status }) => status)).to.deep.equal(Array(9).fill(200));
+            const refused = await thing();
+            expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
+            expect(await states()).to.deep.equal(['charged']);
+            await world.clock.advance({ minutes: 2 });
+            expect(remaining(await thing())).to.equal(remaining(first) - 1);
+        });
+
+        it('is not made where the circuit of its site is open', async () => {
+            const first = await thing();
+            site.mood = says(500);
+            const many = await join(world, { overrides: { concurrency: 50, perMinute: 1000 } });
+            await Promise.all(Array.from({ length: 20 }, () => many.fetch(SITE, 'thing')));
+            await world.app.circuits.flush();
+            asked = [];
+            const refused = await thing();
+            expect([refused.status, codeOf(refused)]).to.deep.equal([503, 'SITE_UNAVAILABLE']);
+            expect(asked).to.deep.equal([]);
+            expect((await world.app.credits.balance(ada.userId))?.available).to.equal(remaining(first));
+        });
+
+        it('is made for the newest version at once', async () => {
+            await thing();
+            const newer = moodyPackage(SITE, site.port, { title: 'Moody, again' });
+            expect((await owner.publish(newer)).status).to.equal(201);
+            const answer = await thing();
+            expect(codeOf(answer)).to.equal(undefined);
+            expect((answer.body['meta'] as { version: number }).version).to.equal(2);
+        });
+
+        it('is not made for a kept answer, nor for a dry run', async () => {
+            await thing({ max_age: 60 });
+            asked = [];
+            await thing({ max_age: 60 });
+            await thing({ dry_run: true });
+            expect(asked).to.deep.equal([]);
+        });
+    });
+}

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { join, type Person } from '../support/people.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('mails to the owners of workspaces that somebody adds as maintainers', () => {
+    let world: World;
+    let number = 0;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+    });
+    after(() => world.close());
+
+    async function ownerOfSite(): Promise<{ ada: Person; site: string }> {
+        const ada = await join(world, { plan: 'enterprise' });
+        const site = `busy${++number}.test`;
+        dataOf(await ada.publish(aPackage(site)));
+        return { ada, site };
+    }
+
+    const change = (method: 'PUT' | 'DELETE', by: Person, site: string, workspaceId: string, address = '203.0.113.20') =>
+        by.call(method, `/v1/schemas/${site}/maintainers/${workspaceId}`, { headers: { 'x-forwarded-for': address } });
+    const mailsFor = async ({ workspaceId }: Person) => {
+        const { rows } = await world.app.db.raw<{ rows: unknown[] }>('select from workspace_news where workspace_id = ?', [workspaceId]);
+        return rows.length;
+    };
+
+    it('are five an hour of one user: adding the same workspace, which leaves again and again, ends there', async () => {
+        const { ada, site } = await ownerOfSite();
+        const bob = await join(world);
+        for (let turn = 0; turn < 5; turn++) {
+            expect((await change('PUT', ada, site, bob.workspaceId)).status).to.equal(200);
+            expect((await change('PUT', ada, site, bob.workspaceId)).status, 'once more changes nothing, and mails nobody').to.equal(200);
+            expect((await change('DELETE', bob, site, bob.workspaceId)).status).to.equal(200);
+        }
+        const before = await mailsFor(bob);
+        const refused = await change('PUT', ada, site, bob.workspaceId);
+        expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
+        expect(Number(refused.headers.get('retry-after'))).to.be.within(3500, 3600);
+        expect(await mailsFor(bob)).to.equal(before);
+        const listed = dataOf<{ workspace_id: string }[]>(await ada.call('GET', `/v1/schemas/${site}/maintainers`));
+        expect(listed.map(({ workspace_id: id }) => id)).to.deep.equal([ada.workspaceId]);
+        await world.clock.advance({ hours: 1 });
+        expect((await change('PUT', ada, site, bob.workspaceId)).status).to.equal(200);
+    });
+
+    it('are twenty an hour of one client, over all its users', async () => {
+        const bob = await join(world);
+        const statuses: number[] = [];
+        for (let user = 0; user < 5; user++) {
+            const { ada, site } = await ownerOfSite();
+            for (let turn = 0; turn < 5; turn++) {
+                statuses.push((await change('PUT', ada, site, bob.workspaceId, '203.0.113.30')).status);
+                await change('DELETE', bob, site, bob.workspaceId, '203.0.113.30');
+            }
+        }
+        expect(statuses).to.deep.equal([...Array(20).fill(200), ...Array(5).fill(429)]);
+    });
+});

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setImmediate as turn } from 'node:timers/promises';
+import hapi, { type Server } from '@hapi/hapi';
+import { expect } from 'chai';
+import { installGate } from '../../api/admission/gate.ts';
+import { serialQueue } from '../../api/admission/serial-queue.ts';
+import { slowReaders } from '../../api/admission/slow-readers.ts';
+
+const STALL_MS = 100;
+
+describe('a client that sends many requests ahead on one connection', () => {
+    let server: Server;
+    let inside = 0;
+    let most = 0;
+    let begun = 0;
+
+    beforeEach(async () => {
+        [inside, most, begun] = [0, 0, 0];
+        server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
+        server.ext('onRequest', (_request, h) => {
+            begun += 1;
+            most = Math.max(most, ++inside);
+            return h.continue;
+        });
+        server.route({
+            method: 'GET',
+            path: '/{number}',
+            handler: async ({ params }) => {
+                await turn();
+                inside -= 1;
+                return `answer ${params['number']};`;
+            },
+        });
+        server.route({
+            method: 'GET',
+            path: '/late',
+            handler: async () => {
+                await new Promise((done) => setTimeout(done, 3 * STALL_MS));
+                return 'late';
+            },
+        });
+        slowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
+        installGate(server, [serialQueue()]);
+        await server.start();
+    });
+    afterEach(() => server.stop({ timeout: 0 }));
+
+    const open = () => connect(Number(server.info.port), '127.0.0.1').on('error', () => undefined);
+    const ahead = (count: number) => Array.from({ length: count }, (_, at) => `GET /${at} HTTP/1.1\r\nHost: x\r\n\r\n`).join('');
+    const last = 'GET /last HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
+
+    it('has one of them worked on at a time, and gets every answer in order', async () => {
+        const caller = open();
+        caller.write(ahead(50) + last);
+        let text = '';
+        for await (const chunk of caller) text += chunk;
+        const answers = [...text.matchAll(/answer (\w+);/g)].map(([, number]) => number);
+        expect(answers).to.deep.equal([...Array.from({ length: 50 }, (_, at) => String(at)), 'last']);
+        expect(most).to.equal(1);
+    });
+
+    it('loses the connection where it sends more ahead than anybody needs, and nothing more of it begins', async () => {
+        const caller = open();
+        caller.resume().write(ahead(500));
+        await once(caller, 'close');
+        expect(begun).to.equal(1);
+    });
+
+    it('may wait for a late answer behind one that came at once', async () => {
+        const caller = open();
+        caller.write(`${ahead(1)}GET /late HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+        let text = '';
+        for await (const chunk of caller) text += chunk;
+        expect(text).to.match(/answer 0;[\s\S]*late$/);
+    });
+
+    it('does not make clients on other connections wait', async () => {
+        const callers = Array.from({ length: 3 }, open);
+        for (const caller of callers) caller.write(last);
+        for (const caller of callers) {
+            let text = '';
+            for await (const chunk of caller) text += chunk;
+            expect(text).to.include('answer last;');
+        }
+    });
+});

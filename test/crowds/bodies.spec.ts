@@ -1,0 +1,127 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { createKeyedQueue } from '../../api/admission/keyed-queue.ts';
+import { createBodyBudget } from '../../api/body-budget.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person } from '../support/people.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const MIB = 1024 * 1024;
+
+describe('room for large bodies', () => {
+    let now = 0;
+    const open = (most: number) => createBodyBudget({ most, now: () => now });
+    const free = (owner: string, network = '192.0.2') => ({ owner, network, isFree: true });
+    const paying = (owner: string, network = '198.51.100') => ({ owner, network, isFree: false });
+
+    it('is taken first from whoever has stalled the longest', () => {
+        const room = open(10 * MIB);
+        const gone: string[] = [];
+        const enter = (name: string) => room.enter(free(name), () => gone.push(name));
+        const [stalled, crumbs, brisk] = [enter('stalled'), enter('crumbs'), enter('brisk')];
+        stalled.came(3 * MIB);
+        now += 100;
+        crumbs.came(3 * MIB);
+        now += 1000;
+        // A few bytes are no progress.
+        stalled.came(10);
+        crumbs.came(10);
+        brisk.came(4 * MIB);
+        expect(gone).to.deep.equal(['stalled']);
+        brisk.came(4 * MIB);
+        expect(gone).to.deep.equal(['stalled', 'crumbs']);
+        expect(room.held()).to.equal(8 * MIB);
+    });
+
+    it('is taken next from who holds most in the network that holds most, whole or not, the youngest body first', () => {
+        const room = open(20 * MIB);
+        const gone: string[] = [];
+        const enter = (sender: ReturnType<typeof free>, name: string) => room.enter(sender, () => gone.push(name));
+        const honest = enter(free('honest', '203.0.113'), 'honest');
+        honest.came(4 * MIB);
+        for (const owner of ['a', 'b', 'b', 'c']) {
+            const place = enter(free(owner), owner);
+            place.came(4 * MIB);
+            place.whole();
+        }
+        enter(free('late', '203.0.114'), 'late').came(4 * MIB);
+        expect(gone).to.deep.equal(['b']);
+    });
+
+    it('is kept for those who pay, half of it, whatever comes of those who do not', () => {
+        const room = open(16 * MIB);
+        const gone: string[] = [];
+        const payer = room.enter(paying('payer'), () => gone.push('payer'));
+        payer.came(7 * MIB);
+        for (let at = 0; at < 100; at++) {
+            const name = `free ${at}`;
+            const place = room.enter(free(name, `10.0.${at}`), () => gone.push(name));
+            place.came(3 * MIB);
+            place.whole();
+        }
+        expect(gone).to.have.length(97).that.does.not.include('payer');
+        payer.leave();
+        payer.leave();
+        expect(room.held()).to.equal(9 * MIB);
+    });
+});
+
+describe('a write that waits for its turn with its body', () => {
+    it('is told why where the memory is wanted for others', async () => {
+        const queue = createKeyedQueue({ room: { places: 10, taken: 0 } });
+        const running = Promise.withResolvers<void>();
+        const first = queue.run({ keys: ['a'], full: () => new Refusal('RATE_LIMITED') }, () => running.promise);
+        const gone = new AbortController();
+        const second = queue.run({ keys: ['a'], gone: gone.signal, full: () => new Refusal('RATE_LIMITED') }, async () => 'it ran');
+        gone.abort(new Refusal('OVERLOADED'));
+        expect(await second.catch((error: Refusal) => error.code)).to.equal('OVERLOADED');
+        running.resolve();
+        await first;
+    });
+});
+
+describe('packages of many accounts that never arrive whole', function () {
+    this.timeout(60_000);
+    let world: World;
+    let good: Person;
+    const sockets: Socket[] = [];
+
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        good = await join(world, { plan: 'free' });
+    });
+    after(async () => {
+        for (const socket of sockets) socket.destroy();
+        await world.close();
+    });
+
+    it('take no more than 128 MiB; one more is told 503 and to come again, and others publish meanwhile', async () => {
+        const strangers = await Promise.all(Array.from({ length: 16 }, () => join(world)));
+        const { hostname, port } = new URL(world.base);
+        const before = process.memoryUsage().arrayBuffers;
+        const refused: string[] = [];
+        const part = Buffer.alloc(4 * MIB - 100, ' ');
+        const stall = async ({ apiKey }: Person, number: number) => {
+            const socket = connect({ port: Number(port), host: hostname, localAddress: `127.2.${number % 200}.1` });
+            sockets.push(socket.on('error', () => undefined));
+            socket.on('data', (data) => refused.push(data.toString()));
+            const head = ['POST /v1/schemas HTTP/1.1', 'Host: x', `Authorization: Bearer ${apiKey}`, 'Content-Type: application/json'];
+            socket.write(`${head.join('\r\n')}\r\nContent-Length: ${4 * MIB}\r\n\r\n`);
+            if (!socket.write(part)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+        };
+        await Promise.all(strangers.flatMap((person, at) => Array.from({ length: 4 }, (_, turn) => stall(person, 4 * at + turn))));
+        await eventually(
+            async () => refused.length,
+            (count) => count >= 64 - 33,
+        );
+        expect((process.memoryUsage().arrayBuffers - before) / MIB).to.be.below(200);
+        for (const answer of refused) expect(answer).to.match(/^HTTP\/1.1 503 [\s\S]*retry-after: 1[\s\S]*OVERLOADED/i);
+        const endpoints = Array.from({ length: 300 }, (_, at) =>
+            anEndpoint('good.test', { name: `endpoint_${at}`, description: 'words '.repeat(150) }),
+        );
+        expect((await good.publish(aPackage('good.test', { endpoints }))).status).to.equal(201);
+    });
+});

@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { expect } from 'chai';
+import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
+import { join, type Person } from '../support/people.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+/** Cheap requests that one client may send this world a second. */
+const PER_SECOND = 20;
+const FLOOD = 60;
+
+describe('a client that sends many cheap requests', function () {
+    this.timeout(30_000);
+    let world: World;
+    let ada: Person;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { cheapPerSecond: PER_SECOND, guessesPerSecond: 1 } });
+        ada = await join(world);
+    });
+    after(() => world.close());
+
+    /** The status of an answer, and how long it took. */
+    async function ask(path: string, localAddress: string, apiKey?: string): Promise<{ status: number; ms: number }> {
+        const began = performance.now();
+        const headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+        const agent = new Agent({ maxSockets: 1 });
+        const asking = request(`${world.base}${path}`, { localAddress, headers, agent }).end();
+        const [response] = await once(asking, 'response');
+        response.resume();
+        await once(response, 'end');
+        agent.destroy();
+        return { status: response.statusCode, ms: performance.now() - began };
+    }
+    const flood = (path: string, from: string, keyOf: () => string | undefined) =>
+        Promise.all(Array.from({ length: FLOOD }, () => ask(path, from, keyOf())));
+    const delayed = (answers: readonly { ms: number }[]) => answers.filter(({ ms }) => ms >= 500).length;
+
+    it('gets all answers, those beyond its share later', async () => {
+        const answers = await flood('/livez', '127.0.0.2', () => undefined);
+        expect(answers.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(200));
+        // While the flood comes, some of its share comes back.
+        expect(delayed(answers)).to.be.within(FLOOD / 2, FLOOD - PER_SECOND);
+    });
+
+    it('hears later of keys that nobody has', async () => {
+        // The first ones are judged as any other call.
+        for (let count = 0; count < 3; count++) await ask('/v1/account', '127.0.0.3', newApiKey());
+        const answers = await flood('/v1/account', '127.0.0.3', newApiKey);
+        expect(answers.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(401));
+        expect(delayed(answers)).to.be.at.least(FLOOD / 4);
+    });
+
+    it('does not slow a valid key at the same address, however many calls it makes', async () => {
+        const [, calls] = await Promise.all([
+            flood('/livez', '127.0.0.4', () => undefined),
+            flood('/v1/account', '127.0.0.4', () => ada.apiKey),
+        ]);
+        expect(calls.map(({ status }) => status)).to.deep.equal(Array(FLOOD).fill(200));
+        const { ms } = await ask('/v1/account', '127.0.0.4', ada.apiKey);
+        expect(ms, 'nobody waits who has a key').to.be.below(500);
+    });
+});

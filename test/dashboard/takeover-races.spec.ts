@@ -1,0 +1,129 @@
+import { expect } from 'chai';
+import { tokenOfLink } from '../../shared/store/accounts/link-tokens.ts';
+import { makeLink } from '../../shared/store/accounts/mail-links.ts';
+import { eventually } from '../support/eventually.ts';
+import { withKey } from '../support/people.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { attest, challengeFor, PASSKEY_PAGE } from './support/program-passkey.ts';
+import { userOf } from './support/settled.ts';
+import { freshAddress, hiddenOf, PASSWORD, type PageAnswer, signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
+
+const OWN_PASSWORD = 'the owner’s own sentence';
+const NEW_PASSWORD = 'what the stranger would have';
+
+describe('a request that is under way while the owner of the address takes the account over', function () {
+    this.timeout(60_000);
+    let world: World;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+    });
+    after(() => world.close());
+
+    /** Somebody else's account on this address, and the link by which its owner takes it over. */
+    async function squat() {
+        const email = freshAddress();
+        const stranger = await signUp(world, email);
+        const userId = await userOf(world, email);
+        const linkId = await makeLink(world.app.db, { purpose: 'reset', userId, address: email });
+        const token = await tokenOfLink(world.app.secrets, linkId);
+        const owner = visitor(world);
+        const reset = await formOf(owner, `/reset?token=${token}`, '/reset', { token, password: OWN_PASSWORD });
+        return { email, stranger, userId, reset };
+    }
+
+    /** A form as its page shows it, to be sent later. */
+    async function formOf(person: Visitor, page: string, action: string, fields: Record<string, string>) {
+        const { html } = await person.get(page);
+        const body = new URLSearchParams({
+            _form: hiddenOf(html, '_form') ?? '',
+            ...(hiddenOf(html, '_workspace') === undefined ? {} : { _workspace: hiddenOf(html, '_workspace') ?? '' }),
+            ...fields,
+        });
+        return () => person.post(action, body.toString());
+    }
+
+    /** Begins one request after the other while rows are locked, each once the one before waits; then lets them go on. */
+    async function inOrder(lock: string, of: string, requests: readonly (() => Promise<PageAnswer>)[]): Promise<PageAnswer[]> {
+        const answers: Promise<PageAnswer>[] = [];
+        await world.app.db.transaction(async (trx) => {
+            await trx.raw(lock, [of]);
+            for (const request of requests) {
+                answers.push(request());
+                await eventually(waiting, (count) => count === answers.length, 10_000);
+            }
+        });
+        return Promise.all(answers);
+    }
+
+    const waiting = async () => {
+        const { rows } = await world.app.db.raw<{ rows: [{ count: number }] }>(
+            "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return rows[0].count;
+    };
+
+    const LINKS = 'select from mail_links where user_id = ? for update';
+    const WORKSPACES = 'select from workspaces where id in (select workspace_id from memberships where user_id = ?) for update';
+
+    const countOf = async (table: string, userId: string) => {
+        const { rows } = await world.app.db.raw<{ rows: [{ count: number }] }>('select count(*) from ?? where user_id = ?', [
+            table,
+            userId,
+        ]);
+        return rows[0].count;
+    };
+    const signsIn = async (email: string, password: string) =>
+        (await visitor(world).send('/login', { email, password })).to === '/dashboard';
+
+    const KEY_FORM = { name: 'mine still', expires: 'never' };
+
+    it('makes no key after every session and key ended', async () => {
+        const { stranger, userId, reset } = await squat();
+        const makeKey = await formOf(stranger, '/dashboard/keys', '/dashboard/keys', KEY_FORM);
+        const [taken, made] = await inOrder(LINKS, userId, [reset, makeKey]);
+        expect([taken?.to, made?.to]).to.deep.equal(['/dashboard', '/login']);
+        expect(await countOf('api_keys', userId)).to.equal(0);
+        expect(wordsOf((await stranger.get('/login')).html)).to.include('your session ended');
+    });
+
+    it('loses the key that it made just before', async () => {
+        const { stranger, userId, reset } = await squat();
+        const makeKey = await formOf(stranger, '/dashboard/keys', '/dashboard/keys', KEY_FORM);
+        const [made, taken] = await inOrder(WORKSPACES, userId, [makeKey, reset]);
+        expect([made?.status, taken?.to], wordsOf(made?.html ?? '')).to.deep.equal([200, '/dashboard']);
+        const [apiKey = ''] = /rb_[0-9A-Za-z_]+/.exec(made?.html ?? '') ?? [];
+        expect((await withKey(world, apiKey).call('GET', '/v1/account')).status).to.equal(401);
+        const { rows } = await world.app.db.raw('select revoked_at from api_keys where user_id = ?', [userId]);
+        expect(rows).to.have.length(1);
+        expect(rows[0].revoked_at).to.be.an.instanceOf(Date);
+    });
+
+    it('adds no passkey', async () => {
+        const { stranger, userId, reset } = await squat();
+        const credential = attest({ challenge: await challengeFor(stranger), origin: world.app.publicUrl() });
+        const addPasskey = await formOf(stranger, PASSKEY_PAGE, PASSKEY_PAGE, { name: 'of a stranger', credential });
+        const [taken, added] = await inOrder(LINKS, userId, [reset, addPasskey]);
+        expect([taken?.to, added?.to]).to.deep.equal(['/dashboard', '/login']);
+        expect([await countOf('passkeys', userId), await countOf('recovery_codes', userId)]).to.deep.equal([0, 0]);
+    });
+
+    it('sets no other password, though it knew the one before', async () => {
+        const { email, stranger, userId, reset } = await squat();
+        const fields = { password: PASSWORD, new_password: NEW_PASSWORD };
+        const change = await formOf(stranger, '/dashboard/settings', '/dashboard/settings/password', fields);
+        const [taken, changed] = await inOrder(LINKS, userId, [reset, change]);
+        expect([taken?.to, changed?.to]).to.deep.equal(['/dashboard', '/login']);
+        expect([await signsIn(email, NEW_PASSWORD), await signsIn(email, OWN_PASSWORD)]).to.deep.equal([false, true]);
+    });
+
+    it('begins no session with the password before, which was right when it was judged', async () => {
+        const { email, userId, reset } = await squat();
+        const elsewhere = visitor(world);
+        const signIn = await formOf(elsewhere, '/login', '/login', { email, password: PASSWORD });
+        const [taken, entered] = await inOrder(LINKS, userId, [reset, signIn]);
+        expect([taken?.to, entered?.to]).to.deep.equal(['/dashboard', '/login']);
+        expect((await elsewhere.get('/dashboard')).status).to.equal(303);
+        expect(await countOf('web_sessions', userId)).to.equal(1);
+    });
+});

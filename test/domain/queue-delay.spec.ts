@@ -1,0 +1,149 @@
+import { expect } from 'chai';
+import { createQueueDelayEstimator, isTooLong } from '../../shared/domain/fetch/queue-delay.ts';
+
+/** Each job of the load: when it comes, and for how long it keeps a slot. Milliseconds. */
+interface Job {
+    at: number;
+    runMs: number;
+}
+
+/** 800 a second is all that these can do. */
+const SLOTS = 80;
+const QUICK_MS = 100;
+
+describe('the line to the workers', () => {
+    it('passes a burst on, although it takes more than half a second', () => {
+        expect(play(atOnce(500, 0)).refused).to.deep.equal([]);
+    });
+
+    it('refuses what is too much of five times what workers can do, keeps them busy, and keeps waits short', () => {
+        const { refused, waits, doneAt } = play(evenly(4000, 0, 20_000));
+        expect(doneAt.filter((at) => at < 20_000).length).to.be.above(0.95 * 800 * 20);
+        expect(refused.length).to.be.above(0.7 * 4000 * 20);
+        const later = waits.filter(({ at }) => at > 4000).map(({ waited }) => waited);
+        expect(Math.max(...later)).to.be.below(1300);
+    });
+
+    it('does so for twice and for ten times as much', () => {
+        for (const perSecond of [1600, 8000]) {
+            const { waits, doneAt } = play(evenly(perSecond, 0, 10_000));
+            expect(doneAt.filter((at) => at < 10_000).length, `${perSecond}`).to.be.above(0.95 * 800 * 10);
+            expect(Math.max(...waits.map(({ waited }) => waited)), `${perSecond}`).to.be.below(5000);
+        }
+    });
+
+    it('refuses nobody any more as soon as there is less to do', () => {
+        const { refused } = play([...evenly(4000, 0, 5000), ...evenly(400, 5000, 10_000)]);
+        expect(refused.filter((at) => at > 6000)).to.deep.equal([]);
+    });
+
+    it('refuses nobody of what workers can just do', () => {
+        expect(play(evenly(780, 0, 10_000)).refused).to.deep.equal([]);
+    });
+
+    it('refuses nobody where sites are slow and slots are free, however many calls are open', () => {
+        const slow = evenly(400, 0, 10_000).map((job) => ({ ...job, runMs: 5000 }));
+        expect(play([...slow, ...evenly(50, 0, 10_000)], 2500).refused).to.deep.equal([]);
+        expect(play([...atOnce(1000, 0, 5000), ...evenly(50, 0, 10_000)], 1100).refused).to.deep.equal([]);
+    });
+
+    it('finds back to what workers can do after they stood still, or nearly, and nothing was answered in time', () => {
+        const nearly = (at: number) => (at >= 3000 && at < 8000 ? 30 * QUICK_MS : QUICK_MS);
+        const wholly = (at: number) => (at >= 3000 && at < 8000 ? 8000 - at + QUICK_MS : QUICK_MS);
+        for (const slowness of [nearly, wholly]) {
+            const { doneAt } = play(evenly(4000, 0, 30_000), SLOTS, { timeoutMs: 2000, slowness });
+            expect(doneAt.filter((at) => at >= 12_000 && at < 30_000).length).to.be.above(0.9 * 800 * 18);
+        }
+    });
+
+    it('never tells anybody to wait for longer than half a minute, however long nobody was taken', () => {
+        const line = createQueueDelayEstimator();
+        for (let number = 0; number < 500; number++) line.join(0);
+        line.taken(1, 0, { toldAt: 300, forMs: 10 });
+        line.taken(20, 0, { toldAt: 600, forMs: 10 });
+        for (let now = 1000; now < 60_000; now += 1000) expect(line.estimate(now, { others: 0, open: 480 }).waitMs).to.be.within(1, 30_000);
+    });
+
+    it('passes a burst on again after a rest', () => {
+        const { refused } = play([...evenly(4000, 0, 5000), ...atOnce(1500, 20_000)]);
+        expect(refused.filter((at) => at >= 20_000)).to.deep.equal([]);
+    });
+
+    it('never comes to a stand where slow sites fill all slots, and callers wait little longer than a call takes', () => {
+        const { doneAt } = play(evenly(100, 0, 60_000, 1500), 80, { timeoutMs: 3000 });
+        expect(doneAt.filter((at) => at >= 10_000 && at < 60_000).length).to.be.above(0.3 * (80 / 1.5) * 50);
+    });
+
+    it('keeps all slots busy where slow sites fill them', () => {
+        const { refused, doneAt } = play(evenly(200, 0, 40_000, 1000));
+        expect(refused.length).to.be.above(0);
+        expect(doneAt.filter((at) => at < 40_000).length).to.be.above(0.9 * 80 * 39);
+    });
+});
+
+function evenly(perSecond: number, from: number, until: number, runMs = QUICK_MS): Job[] {
+    const count = ((until - from) * perSecond) / 1000;
+    return Array.from({ length: count }, (_, index) => ({ at: from + ((index + 0.5) * 1000) / perSecond, runMs }));
+}
+
+function atOnce(count: number, at: number, runMs = QUICK_MS): Job[] {
+    return Array.from({ length: count }, () => ({ at, runMs }));
+}
+
+interface Played {
+    /** When each refused job came. */
+    refused: number[];
+    waits: { at: number; waited: number }[];
+    doneAt: number[];
+}
+
+/**
+ * Lets jobs come to workers of so many slots, millisecond by millisecond; what they tell the line, they tell it when a job is done.
+ * Who is not answered in time gives up, and hears nothing any more; his job is taken out where it waits.
+ * @param slowness how long a job runs that is taken at a time, where that is not for the job to say
+ */
+function play(
+    load: readonly Job[],
+    slots = SLOTS,
+    {
+        timeoutMs = Number.POSITIVE_INFINITY,
+        slowness = (_at, job) => job.runMs,
+    }: { timeoutMs?: number; slowness?: (at: number, job: Job) => number } = {},
+): Played {
+    const line = createQueueDelayEstimator();
+    const coming = load.toSorted((one, other) => one.at - other.at);
+    const waiting: (Job & { number: number })[] = [];
+    const running = new Map<number, (Job & { number: number; takenAt: number })[]>();
+    const open = new Set<number>();
+    const played: Played = { refused: [], waits: [], doneAt: [] };
+    let [next, head, eldest, free] = [0, 0, 0, slots];
+    for (let now = 0; next < coming.length || head < waiting.length || running.size > 0; now++) {
+        for (const job of running.get(now) ?? []) {
+            free++;
+            if (!open.delete(job.number)) continue;
+            line.taken(job.number, job.at, { toldAt: now, forMs: now - job.takenAt });
+            played.doneAt.push(now);
+        }
+        running.delete(now);
+        for (let job = waiting[eldest]; job !== undefined && job.at + timeoutMs <= now; job = waiting[++eldest]) {
+            open.delete(job.number);
+        }
+        for (let job = coming[next]; job !== undefined && job.at <= now; job = coming[++next]) {
+            if (isTooLong(line.estimate(now, { others: 0, open: open.size }))) {
+                played.refused.push(job.at);
+                continue;
+            }
+            const number = line.join(now);
+            open.add(number);
+            waiting.push({ ...job, number });
+        }
+        for (let job = waiting[head]; job !== undefined && free > 0; job = waiting[++head]) {
+            if (!open.has(job.number)) continue;
+            const end = now + slowness(now, job);
+            running.set(end, [...(running.get(end) ?? []), { ...job, takenAt: now }]);
+            played.waits.push({ at: job.at, waited: now - job.at });
+            free--;
+        }
+    }
+    return played;
+}

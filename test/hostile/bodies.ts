@@ -1,0 +1,37 @@
+import type { Json } from '../../shared/domain/types.ts';
+
+/** A body that nobody sends who means it, and what it is answered. */
+export interface HostileBody {
+    name: string;
+    method: 'POST' | 'PUT';
+    path: string;
+    body: Json;
+    status: number;
+}
+
+const many = (count: number, one: Json): Json[] => Array.from({ length: count }, () => one);
+/** So many of one letter fill a body of 256 KiB. */
+const ZEROS = many(130_000, 0);
+const EMPTY = many(85_000, {});
+
+/** A new row is one entry here. */
+export const HOSTILE_BODIES: readonly HostileBody[] = [
+    { name: 'a report of 130,000 numbers', method: 'POST', path: '/v1/keys/report', body: ZEROS, status: 400 },
+    { name: 'a report of 85,000 empty findings', method: 'POST', path: '/v1/keys/report', body: EMPTY, status: 400 },
+    { name: 'a report of 85,000 empty keys', method: 'POST', path: '/v1/keys/report', body: { keys: many(85_000, '') }, status: 400 },
+    { name: 'a policy of 130,000 paths', method: 'PUT', path: '/v1/sites/shop.test/policy', body: { blocked_paths: ZEROS }, status: 400 },
+    {
+        name: 'a call of 130,000 sites',
+        method: 'POST',
+        path: '/v1/fetch',
+        body: { site: ZEROS, endpoint: 'read', params: {} },
+        status: 400,
+    },
+    {
+        name: 'a call with 85,000 empty params',
+        method: 'POST',
+        path: '/v1/fetch',
+        body: { site: 'shop.test', endpoint: 'read', params: EMPTY },
+        status: 400,
+    },
+];

@@ -1,0 +1,54 @@
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import { anEndpoint } from '../support/schemas.ts';
+import { openSite, type Site } from '../support/sites.ts';
+import type { Bomb } from './packages.ts';
+
+/** A site that answers with the bodies of hostile packages. */
+export interface BombSite extends Site {
+    /** An endpoint of this name that gets this body, with an example; what was served before is forgotten. */
+    load(host: string, bombs: Readonly<Record<string, Bomb>>): PackageEndpoint[];
+}
+
+/** Answers `{"ok":true}` where no bomb is loaded. */
+export async function openBombSite(): Promise<BombSite> {
+    const served = new Map<string, Bomb>();
+    const site = await openSite((request, response) => {
+        const { contentType, body } = served.get(request.url ?? '') ?? { contentType: 'application/json', body: '{"ok":true}' };
+        response.writeHead(200, { 'content-type': contentType }).end(body);
+    });
+    return {
+        ...site,
+        load(host, bombs) {
+            served.clear();
+            return Object.entries(bombs).map(([name, bomb]) => {
+                served.set(`/${name}`, bomb);
+                const { response, pagination } = bomb;
+                return anEndpoint(host, {
+                    name,
+                    params: [],
+                    url: `http://${host}:${site.port}/${name}`,
+                    response,
+                    ...(pagination === undefined ? {} : { pagination }),
+                    examples: [{ params: {} }],
+                } as Partial<PackageEndpoint>);
+            });
+        },
+    };
+}
+
+const MIB = 1024 * 1024;
+/** By which a worker may grow in a call: a process that reads at its bound, the others of its pool where they start, and the answer itself. */
+export const GROWN_BYTES = (128 + 4 * 110) * MIB;
+
+export const SCALES = { half: 0.5, whole: 1, double: 2 };
+
+/** Something at each of the scales. */
+export function scaled<T>(at: (times: number) => T): Record<keyof typeof SCALES, T> {
+    return { half: at(SCALES.half), whole: at(SCALES.whole), double: at(SCALES.double) };
+}
+
+/** Answers with millions of small values, deep enough that indenting takes most: as many as a body may hold, half of them, and too many. */
+export function millionsOfValues(): Record<keyof typeof SCALES, Bomb> {
+    const values = (count: number) => `{"values":${'['.repeat(90)}${'1,'.repeat(count - 1)}1${']'.repeat(90)}}`;
+    return scaled((times) => ({ response: {}, contentType: 'application/json', body: values(2_500_000 * times) }));
+}

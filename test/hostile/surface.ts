@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { type MeasuredApi, startMeasuredApi, type Turns } from '../support/measured-api.ts';
+import { join, type Person } from '../support/people.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
+import { TEST_SECRET_KEYS } from '../support/secrets.ts';
+import { storePackage } from '../support/stored-package.ts';
+import { watchTree } from '../support/tree-memory.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type BombSite, GROWN_BYTES, millionsOfValues, openBombSite, SCALES, scaled } from './bomb-site.ts';
+import { type Bomb, HOSTILE_PACKAGES } from './packages.ts';
+import { HOSTILE_PACKAGES as HARD_TO_JUDGE } from './requests.ts';
+
+/** A way in which people and agents call endpoints, beside `POST /v1/fetch`. */
+export interface Surface {
+    /** What it is told or shown of one call. */
+    call(site: string, endpoint: string): Promise<Told>;
+    /** Everything that it does with an endpoint before it calls it. */
+    judge(site: string, endpoint: string, params: JsonObject): Promise<void>;
+    close(): Promise<void>;
+}
+
+export interface Told {
+    /** Undefined for a result. */
+    code: string | undefined;
+    /** Characters of the answer. */
+    length: number;
+    /** Whether it says that there is more. */
+    isCut: boolean;
+}
+
+/** Goal X1: milliseconds of CPU of one turn of an API's event loop. */
+const TURN_MS = 100;
+const UNBOUNDED = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, concurrency: 100 };
+
+/** Runs the hostile packages through a surface, beside a good site. */
+export function meetsStrangers(name: string, open: (world: World, api: MeasuredApi) => Promise<Surface>): void {
+    describe(`${name}, and a package that`, function () {
+        this.timeout(120_000);
+        let world: World;
+        let api: MeasuredApi;
+        let site: BombSite;
+        let surface: Surface;
+        let mallory: Person;
+        let ada: Person;
+
+        before(async () => {
+            site = await openBombSite();
+            const hosts = new Map(['bombs.test', 'good.test'].map((host) => [host, ['127.0.0.1']]));
+            world = await openWorld({ topology: 'postgres', config: { egressHosts: hosts } });
+            const { databaseUrl: DATABASE_URL } = world;
+            api = await startMeasuredApi({ DATABASE_URL, EGRESS_ALLOW: '127.0.0.0/8', SECRET_KEYS: TEST_SECRET_KEYS });
+            mallory = await join(world, { plan: 'enterprise', overrides: UNBOUNDED });
+            ada = await join(world, { plan: 'enterprise', overrides: UNBOUNDED });
+            const good = anEndpoint('good.test', { name: 'read', params: [], url: `http://good.test:${site.port}/good` });
+            expect((await ada.publish(aPackage('good.test', { endpoints: [good] }))).status).to.equal(201);
+            surface = await open(world, api);
+        });
+        after(async () => {
+            await surface?.close();
+            await api.stop();
+            await world.close();
+            await site.close();
+        });
+
+        async function callAll(bombs: Record<string, Bomb>): Promise<Map<string, Told>> {
+            const endpoints = site.load('bombs.test', bombs);
+            const published = await mallory.publish(aPackage('bombs.test', { endpoints }));
+            expect(published.status, JSON.stringify(published.body)).to.be.oneOf([200, 201]);
+            const watched = watchTree(process.pid);
+            const told = new Map<string, Told>();
+            const { turns } = await api.during(async () => {
+                const good = ada.call('POST', '/v1/fetch', { body: { site: 'good.test', endpoint: 'read', params: {} }, base: api.base });
+                for (const scale of Object.keys(SCALES)) told.set(scale, await surface.call('bombs.test', scale));
+                expect((await good).status, 'the good site').to.equal(200);
+            });
+            judge(turns);
+            expect(watched().grown, 'bytes that the worker and its processes grew by').to.be.below(GROWN_BYTES);
+            return told;
+        }
+
+        for (const { name: does, at, code } of HOSTILE_PACKAGES) {
+            it(`${does} takes a bounded part of a worker, and others get their answers`, async () => {
+                const told = await callAll(scaled(at));
+                expect(told.get('whole')?.code).to.equal(code);
+                for (const { code: each } of told.values()) expect(each).to.be.oneOf([undefined, code, 'UPSTREAM_TOO_LARGE']);
+            });
+        }
+
+        it('answers with millions of values shows the beginning of them, in short turns', async () => {
+            const told = await callAll(millionsOfValues());
+            expect([...told.values()].map(({ code }) => code)).to.deep.equal([undefined, undefined, 'UPSTREAM_TOO_LARGE']);
+            for (const { code, isCut, length } of told.values()) {
+                expect(isCut).to.equal(code === undefined);
+                expect(length).to.be.below(1_000_000);
+            }
+        });
+
+        for (const [index, hostile] of HARD_TO_JUDGE.entries()) {
+            it(`has ${hostile.name} takes short turns of an API`, async () => {
+                const host = `hard${index}.test`;
+                const document = hostile.document(host);
+                if (hostile.isTaken) expect((await mallory.publish(document)).status).to.equal(201);
+                else await storePackage(world, document, mallory);
+                for (const { endpoint, params } of hostile.calls) {
+                    const { turns } = await api.during(() => surface.judge(host, endpoint, params));
+                    judge(turns);
+                }
+            });
+        }
+    });
+}
+
+function judge({ mostMs, turns, worst }: Turns): void {
+    expect(mostMs, `${turns} turns, worst ${worst.map((ms) => ms.toFixed(1)).join(' ')} ms`).to.be.at.most(TURN_MS);
+}
