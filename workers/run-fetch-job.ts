@@ -37,7 +37,7 @@ export async function runFetchJob(
 
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
-    const call = openSiteCall(tools, job, { registrable, signal, keepsCookies: endpoint.prepare !== undefined, span });
+    const call = openSiteCall(tools, job, { registrable, signal, span });
     const turn = createReadingTurn(registrable, job.deadlineAt);
     try {
         const prepared = await prepareCall(call, reader, endpoint, identity, turn);

@@ -3,7 +3,7 @@ import { isPathBlocked } from '../shared/domain/site/site-policy.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import type { PaceFor } from './pace.ts';
-import { type CookieJar, createCookieJar } from './upstream/cookies.ts';
+import { createCallCookies } from './upstream/cookies.ts';
 import { type MemoryBudget, NO_MEMORY, waitForMemory } from './upstream/memory-budget.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
@@ -40,17 +40,16 @@ export interface CallTools {
 
 /**
  * Opens the call of a job. Pages come one after the other: the caller reads each before it requests the next.
- * @param keepsCookies whether to send the site's cookies back; only for prepared calls
  * @param span the job's span, the parent of its requests
  */
 export function openSiteCall(
     { upstream, markSent, paceFor, memoryBudget }: CallTools,
     job: FetchJob,
-    { registrable, signal, keepsCookies, span }: { registrable: string; signal: AbortSignal; keepsCookies: boolean; span: Span },
+    { registrable, signal, span }: { registrable: string; signal: AbortSignal; span: Span },
 ): SiteCall {
     const { site, endpoint, deadlineAt } = job;
     const pace = paceFor?.(registrable, job.pace);
-    const cookies: CookieJar | undefined = keepsCookies ? createCookieJar() : undefined;
+    const cookies = createCallCookies();
     const reservation = memoryBudget?.createReservation(registrable);
     const heads: Page['headers'][] = [];
     const beginSpan = () => span.child('upstream', 'client', { 'routebook.site': site, 'routebook.endpoint': endpoint });
@@ -58,9 +57,8 @@ export function openSiteCall(
     return {
         async send(request, { effect, namedBy }) {
             reservation?.settle(0);
-            const options: SendOptions = { site, registrable, effect, deadlineAt, signal, beginSpan };
+            const options: SendOptions = { site, registrable, effect, deadlineAt, signal, cookies, beginSpan };
             if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
-            if (cookies !== undefined) options.cookies = cookies;
             if (pace !== undefined) options.pace = pace;
             const { blockedPaths } = job;
             if (blockedPaths !== undefined) options.isBlocked = (url) => isPathBlocked(blockedPaths, url);

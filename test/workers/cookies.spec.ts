@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { createCookieJar } from '../../workers/upstream/cookies.ts';
+import { createCallCookies } from '../../workers/upstream/cookies.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const PAGE = new URL('https://www.shop.test/account/login');
 
 /** What goes back to `to` after these lines of Set-Cookie came from `from`. */
 function sent(lines: string[], { from = PAGE, to = PAGE, later = 0 }: { from?: URL; to?: URL; later?: number } = {}): string | undefined {
-    const jar = createCookieJar();
-    jar.store(from, lines, NOW);
-    return jar.header(to, NOW + later);
+    const cookies = createCallCookies();
+    cookies.store(from.href, lines, NOW);
+    return cookies.header(to.href, NOW + later);
 }
 
 describe('the cookies of one call', () => {
@@ -68,10 +68,10 @@ describe('the cookies of one call', () => {
     });
 
     it('are replaced and removed by what comes later, and the most exact path goes first', () => {
-        const jar = createCookieJar();
-        jar.store(PAGE, ['a=1; Path=/', 'b=1; Path=/', 'a=2; Path=/account'], NOW);
-        jar.store(PAGE, ['a=3; Path=/', 'b=; Path=/; Max-Age=0'], NOW);
-        expect(jar.header(PAGE, NOW)).to.equal('a=2; a=3');
+        const cookies = createCallCookies();
+        cookies.store(PAGE.href, ['a=1; Path=/', 'b=1; Path=/', 'a=2; Path=/account'], NOW);
+        cookies.store(PAGE.href, ['a=3; Path=/', 'b=; Path=/; Max-Age=0'], NOW);
+        expect(cookies.header(PAGE.href, NOW)).to.equal('a=2; a=3');
     });
 
     it('are fifty at most, the oldest out first', () => {

@@ -21,6 +21,12 @@ describe('a fetch job', () => {
         site = await openSite((request, response) => {
             response.setHeader('content-type', 'application/json');
             if (request.url === '/none') return response.end('{"nothing":true}');
+            if (request.url === '/door') return response.writeHead(302, { location: '/inside', 'set-cookie': 'pass=1; Path=/' }).end();
+            if (request.url === '/door-elsewhere') {
+                const location = `http://api.shop.test:${site.port}/inside`;
+                return response.writeHead(302, { location, 'set-cookie': 'pass=1; Path=/; Domain=shop.test' }).end();
+            }
+            if (request.url === '/inside') return response.end(JSON.stringify({ cookie: request.headers.cookie ?? null }));
             response.end(JSON.stringify({ items: [1, 2, 3, 4, 5], path: request.url, sent: request.text }));
         });
         tools = {
@@ -32,7 +38,9 @@ describe('a fetch job', () => {
                 marks.push(operation);
                 return isMarkWon;
             },
-            upstream: createUpstream({ rules: loopbackRules(`127.0.0.1:${site.port}`) }),
+            upstream: createUpstream({
+                rules: loopbackRules(`127.0.0.1:${site.port}`, { 'shop.test': '127.0.0.1', 'api.shop.test': '127.0.0.1' }),
+            }),
             reader: createReader({ threads: 1 }),
             memoryBudget,
             userAgent: () => 'Routebook/test (+http://localhost/abuse)',
@@ -48,6 +56,9 @@ describe('a fetch job', () => {
             url: `${url}/list/all`,
             billing: { unit: 'result', results: 'items', max_results: 50 },
         });
+        add({ name: 'door', method: 'GET', url: `${url}/door` });
+        add({ name: 'door_elsewhere', method: 'GET', url: `${url}/door-elsewhere` });
+        add({ name: 'inside', method: 'GET', url: `${url}/inside` });
         add({ name: 'no_results', method: 'GET', url: `${url}/none`, billing: { unit: 'result' } });
         add({ name: 'bad', method: 'GET', url: `${url}/none`, response: { schema: { required: ['items'] } } });
     });
@@ -96,6 +107,12 @@ describe('a fetch job', () => {
         expect(outcome.upstream).to.include({ status: 200, attempts: 1 });
         expect(site.seen[0]?.headers['user-agent']).to.equal('Routebook/test (+http://localhost/abuse)');
         expect(marks).to.deep.equal([]);
+    });
+
+    it('sends a cookie that a redirect set to its host, in this call alone', async () => {
+        const cookies = [];
+        for (const endpoint of ['door', 'inside', 'door_elsewhere']) cookies.push(dataOf(await run(job(endpoint)))?.['cookie']);
+        expect(cookies).to.deep.equal(['pass=1', null, null]);
     });
 
     it('cuts the results to what the hold pays for', async () => {

@@ -10,7 +10,7 @@ import { type Body, readBody } from './body.ts';
 import { isBodyless } from './bodyless.ts';
 import { botChallengeOf } from './bot-challenges.ts';
 import type { CallTime } from './call.ts';
-import type { CookieJar } from './cookies.ts';
+import type { CallCookies } from './cookies.ts';
 import { type Exchange, startExchange } from './exchange.ts';
 import { type Fault, faultOf, UpstreamFault } from './failures.ts';
 import { KEEPS_TOO_LONG, noMemory, type Reservation } from './memory-budget.ts';
@@ -30,7 +30,7 @@ export interface SendOptions {
     /** For writes: runs once, after the connection is open and before the first byte. `false`: nothing is sent. */
     beforeFirstByte?: () => Promise<boolean>;
     /** Stores and sends cookies, on redirects too; absent: no cookies. */
-    cookies?: CookieJar;
+    cookies?: CallCookies;
     /** Set if the site named the URL, which is then checked like a redirect. The beginning of the error message. */
     namedBy?: string;
     /** Whether the site's owner blocked a URL. Runs for redirects too. */
@@ -155,7 +155,7 @@ export class Call {
             exchange = startExchange(this.#tools.client, this.#withCookies(request), this.#agentFor(request), this.#time);
             const response = await exchange.head;
             this.#checkHeaders(response, request.method);
-            this.#options.cookies?.store(new URL(request.url), response.headers['set-cookie'], Date.now());
+            this.#options.cookies?.store(request.url, response.headers['set-cookie'], Date.now());
             status = response.statusCode ?? 0;
             if (isRedirect(status, response.headers.location)) {
                 exchange.abandon();
@@ -198,7 +198,7 @@ export class Call {
 
     /** Adds the cookies for this request. A redirect may lead to another host, so each request adds its own. */
     #withCookies(request: UpstreamRequest): UpstreamRequest {
-        const cookie = this.#options.cookies?.header(new URL(request.url), Date.now());
+        const cookie = this.#options.cookies?.header(request.url, Date.now());
         return cookie === undefined ? request : { ...request, headers: { ...request.headers, cookie } };
     }
 
