@@ -1,8 +1,17 @@
+import type { Request } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import type { Caller } from '../shared/store/accounts/api-keys.ts';
 import type { KeyedCall } from '../shared/store/fetch/idempotency.ts';
-import type { Input } from './validate.ts';
+
+/** The validated input of a request. */
+export interface Input<Params, Query, Body> {
+    params: Params;
+    query: Query;
+    body: Body;
+    /** The raw body of a route with `guard: false`; otherwise empty. */
+    bodyBytes: Buffer;
+}
 
 /** The input of a handler: validated parameters and the caller. */
 export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
@@ -58,4 +67,14 @@ export interface Rendered {
     headers: Record<string, string>;
     /** Whether it is already stored under the call's key. */
     isKept: boolean;
+}
+
+/** Aborted when the connection closes before the answer was written; made only for routes that ask. */
+export function goneSignal(request: Request): AbortSignal {
+    const controller = new AbortController();
+    const { res } = request.raw;
+    res.once('close', () => {
+        if (!res.writableFinished) controller.abort();
+    });
+    return controller.signal;
 }

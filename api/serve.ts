@@ -3,13 +3,13 @@ import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hap
 import type { App } from '../shared/app.ts';
 import { type AnyContract, BODY_BYTES, type Contract } from '../shared/contracts/contract.ts';
 import { newId } from '../shared/domain/text/ids.ts';
+import { sendTagged, type Tagged } from './answers/etag.ts';
+import { answerOnce, type OnceRules } from './answers/idempotency.ts';
 import { judgeKeyAgain } from './auth/api-key.ts';
 import { judgeTarget } from './auth/key-scopes.ts';
-import type { Call, Rendered, Reply } from './call.ts';
-import { sendTagged, type Tagged } from './etag.ts';
-import { goneSignal } from './gone-signal.ts';
-import { answerOnce, type OnceRules } from './plugins/idempotency.ts';
-import { type Input, prepareSchemas, readInput } from './validate.ts';
+import type { Call, Input, Rendered, Reply } from './call.ts';
+import { goneSignal } from './call.ts';
+import { prepareSchemas, readInput } from './validate.ts';
 
 export type { Call, Reply };
 
@@ -62,7 +62,7 @@ function route<Params, Query, Body, Answer>(
                     : {
                           payload: {
                               parse: false,
-                              // input-guard.ts checks the media type; hapi must not refuse a malformed one first.
+                              // bodies/json-body.ts checks the media type; hapi must not refuse a malformed one first.
                               override: 'application/octet-stream',
                               output: 'stream',
                               maxBytes: contract.body?.maxBytes ?? BODY_BYTES,

@@ -5,7 +5,7 @@ import type { App } from '../shared/app.ts';
 import { ANONYMOUS } from '../shared/domain/accounts/plans.ts';
 import { isUp } from '../shared/is-up.ts';
 import { listenFault } from '../shared/platform/listen-fault.ts';
-import { gatherSharedState } from './gather-shared-state.ts';
+import { gatherSharedState } from './health/shared-gauges.ts';
 import { buildServer } from './server.ts';
 
 /** Requests in flight may take until this long before the process must have ended. */

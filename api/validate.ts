@@ -6,16 +6,8 @@ import type { Contract } from '../shared/contracts/contract.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import { textProblem } from '../shared/domain/text/text-rule.ts';
 import { type Detail, type DetailCode, Refusal } from '../shared/refusals.ts';
-import { type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from './plugins/input-guard.ts';
-
-/** The validated input of a request. */
-export interface Input<Params, Query, Body> {
-    params: Params;
-    query: Query;
-    body: Body;
-    /** The raw body of a route with `guard: false`; otherwise empty. */
-    bodyBytes: Buffer;
-}
+import { type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from './bodies/json-body.ts';
+import type { Input } from './call.ts';
 
 type Place = 'params' | 'query' | 'body';
 

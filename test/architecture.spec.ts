@@ -18,7 +18,7 @@ interface SourceFile {
 }
 
 /** Folders of the API that serve all features. */
-const COMMON = ['admission', 'auth', 'plugins'];
+const COMMON = ['admission', 'answers', 'auth', 'bodies', 'packages', 'plugins'];
 
 const files = [...PRODUCT, 'bench', 'test'].flatMap(sourcesBelow);
 const product = files.filter(({ path }) => PRODUCT.includes(path.split('/')[0] ?? ''));

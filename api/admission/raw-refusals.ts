@@ -5,7 +5,7 @@ import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { STATUS_CODES } from '../../shared/platform/node-http.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
-import { LATE } from '../plugins/input-guard.ts';
+import { LATE } from '../bodies/read-body.ts';
 import { envelope } from '../plugins/refusals.ts';
 import { requestIdOf } from '../plugins/request-id.ts';
 

@@ -3,9 +3,9 @@ import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
-import { readJsonBody } from '../plugins/input-guard.ts';
+import { readAnswer } from '../answers/read-answer.ts';
+import { readJsonBody } from '../bodies/json-body.ts';
 import { sameRequest } from '../plugins/observe.ts';
-import { readAnswer } from '../read-answer.ts';
 import { effectsOf } from './find-effect.ts';
 
 /** The request headers that are passed on to the calls. */

@@ -4,7 +4,7 @@ import type { App } from '../../shared/app.ts';
 import { type Billing, billingOf, clientFor } from '../../shared/billing/billing.ts';
 import { keepSubscriptions } from '../../shared/billing/reconcile.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { readBytes } from '../plugins/input-guard.ts';
+import { readBytes } from '../bodies/read-body.ts';
 import { handleEvent } from './handle-event.ts';
 
 /** Stripe's events are far smaller. */

@@ -3,16 +3,16 @@ import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
 import { LazyEndpoints } from '../../shared/domain/package/large-package.ts';
 import { checkIntent } from '../../shared/domain/search/intent.ts';
 import { memorableWords, soughtWords } from '../../shared/domain/search/ranking.ts';
+import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { isPublishedForSite } from '../../shared/store/registry/trusted-reads.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { workOnPackage } from '../package-work.ts';
-import { countCall } from '../plugins/count-call.ts';
+import { countCall } from '../admission/count-call.ts';
+import { presentEndpoints } from '../packages/present-endpoints.ts';
+import { workOnPackage } from '../packages/work.ts';
 import type { Call, Reply } from '../serve.ts';
-import { readSite, siteBlocked, siteNotFound } from '../site.ts';
-import { presentEndpoints } from './present-endpoints.ts';
 
 /** GET /v1/catalog/{domain}: domain, then intent, then the count; an unknown site counts too. */
 export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: string }, unknown>): Promise<Reply<CatalogAnswer>> {

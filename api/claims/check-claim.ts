@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import type { Call, Reply } from '../serve.ts';
-import { readSite } from '../site.ts';
 
 /** How long a caller waits for the check, and the polling interval, in milliseconds. */
 const PATIENCE_MS = 9000;

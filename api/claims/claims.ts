@@ -1,14 +1,14 @@
 import type { ClaimDeleted, ClaimEntry, ClaimParams, DomainParams } from '../../shared/contracts/claims.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
 import { proofLine, proofName, proofUrl } from '../../shared/domain/site/proof.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
-import { byCall } from '../by-call.ts';
-import { readPage } from '../page.ts';
+import { readPage } from '../answers/paging.ts';
+import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { readSite } from '../site.ts';
 
 /** POST /v1/sites/{domain}/claims */
 export async function createClaim(call: Call<DomainParams, object, undefined>): Promise<Reply<ClaimEntry>> {

@@ -1,13 +1,13 @@
 import type { DomainParams } from '../../shared/contracts/claims.ts';
 import { checkPolicy } from '../../shared/domain/site/policy-rules.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
-import { byCall } from '../by-call.ts';
+import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { readSite } from '../site.ts';
 
 const NOT_OWNED = 'Your workspace has not proved that this domain is its own: claim it with POST /v1/sites/{domain}/claims.';
 

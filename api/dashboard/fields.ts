@@ -1,6 +1,6 @@
-import { parse } from 'node:querystring';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { type FormRead, readForm } from '../bodies/form.ts';
 
 /** The fields of a form by name, as they were sent. */
 export type Fields = ReadonlyMap<string, string>;
@@ -15,8 +15,6 @@ export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Pro
 
 /** Bytes of a form at the most. */
 export const FORM_BYTES = 64 * 1024;
-/** A policy has two for each of a hundred paths. */
-const MOST_FIELDS = 250;
 
 /**
  * The fields of an urlencoded body.
@@ -26,27 +24,11 @@ export function parseFields(body: Uint8Array): Fields {
     return fieldsOf(readForm(body));
 }
 
-/** What an urlencoded body holds, or what is wrong with it. */
-export type FormRead = { ok: true; fields: [string, string][] } | { ok: false; problem: string };
-
-/** Reads an urlencoded body, in place: of one of many MiB the reader of URLs takes seconds. */
-export function readForm(body: Uint8Array): FormRead {
-    for (let at = body.indexOf(PLUS); at !== -1; at = body.indexOf(PLUS, at + 1)) body[at] = SPACE;
-    const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
-    const fields = Object.entries(parse(text, '&', '=', { maxKeys: MOST_FIELDS + 1 }));
-    if (fields.some(([, value]) => typeof value !== 'string')) return { ok: false, problem: 'This form contains the same field twice.' };
-    if (fields.length > MOST_FIELDS) return { ok: false, problem: 'This form has too many fields.' };
-    return { ok: true, fields: fields as [string, string][] };
-}
-
 /** @throws Refusal VALIDATION_ERROR */
 export function fieldsOf(read: FormRead): Fields {
     if (!read.ok) throw new Refusal('VALIDATION_ERROR', read.problem);
     return new Map(read.fields);
 }
-
-const PLUS = 0x2b;
-const SPACE = 0x20;
 
 /** Reads all fields of a form, every problem at once. A field that was not sent counts as empty. */
 export function readFields<T extends object>(fields: Fields, readers: { [name in keyof T]: Reader<T[name]> }): FormResult<T> {

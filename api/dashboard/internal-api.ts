@@ -1,8 +1,8 @@
 import type { Request, RequestApplicationState } from '@hapi/hapi';
 import type { Detail } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { readAnswer } from '../answers/read-answer.ts';
 import { sameRequest } from '../plugins/observe.ts';
-import { readAnswer } from '../read-answer.ts';
 
 export interface ApiCall {
     method: 'GET' | 'POST' | 'PUT' | 'DELETE';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { openApiDocument } from '../../shared/contracts/openapi.ts';
-import type { Bytes, Tagged } from '../etag.ts';
+import type { Bytes, Tagged } from '../answers/etag.ts';
 import type { Call } from '../serve.ts';
 
 interface Made {

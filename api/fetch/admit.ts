@@ -8,7 +8,7 @@ import type { JsonObject, Values } from '../../shared/domain/types.ts';
 import { SideThreadFailure } from '../../shared/platform/side-thread.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/api-keys.ts';
-import { workOnPackage } from '../package-work.ts';
+import { workOnPackage } from '../packages/work.ts';
 import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint, type Kept } from './find-endpoint.ts';
 import { judgeFound } from './judge-found.ts';

@@ -1,5 +1,5 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { OnceRules } from '../plugins/idempotency.ts';
+import type { OnceRules } from '../answers/idempotency.ts';
 import { AFTERMATH_MS } from './deadlines.ts';
 import { judgeReplay } from './judge-replay.ts';
 

@@ -1,8 +1,8 @@
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
+import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { isEffectBound, lacks } from '../auth/key-scopes.ts';
-import { readSite, siteBlocked } from '../site.ts';
 import { bindValues } from './admit.ts';
 import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint } from './find-endpoint.ts';

@@ -5,7 +5,7 @@ import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
 import type { Price } from '../../shared/domain/package/pricing.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
-import { type AroundBalance, around } from '../fetch-answer.ts';
+import { type AroundBalance, around } from '../answers/fetch-answer.ts';
 import type { Reply } from '../serve.ts';
 import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';

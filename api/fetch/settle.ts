@@ -5,7 +5,7 @@ import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import type { AnswerToKeep } from '../../shared/store/credits/credits.ts';
 import type { KeyedCall } from '../../shared/store/fetch/idempotency.ts';
-import type { AroundBalance } from '../fetch-answer.ts';
+import type { AroundBalance } from '../answers/fetch-answer.ts';
 import type { Reply } from '../serve.ts';
 import type { Admitted } from './admit.ts';
 import { LATE_MS, type Times, VERDICT_MS } from './deadlines.ts';

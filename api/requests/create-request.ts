@@ -1,5 +1,6 @@
 import type { RequestCreated, RequestOrder } from '../../shared/contracts/requests.ts';
 import { ACCOUNT_REQUESTS, ANONYMOUS_REQUESTS } from '../../shared/domain/accounts/plans.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
 import type { NewRequest } from '../../shared/domain/site/schema-request.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { normaliseNewlines } from '../../shared/domain/text/text-rule.ts';
@@ -9,7 +10,6 @@ import * as schemaRequests from '../../shared/store/registry/schema-requests.ts'
 import { limitIdentity } from '../admission/client-address.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/write-queue.ts';
 import type { Call, Reply } from '../serve.ts';
-import { readSite } from '../site.ts';
 
 type RequestCall = Call<object, object, RequestOrder>;
 

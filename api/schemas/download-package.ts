@@ -1,10 +1,10 @@
 import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts';
+import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
-import type { Tagged } from '../etag.ts';
+import type { Tagged } from '../answers/etag.ts';
 import type { Call } from '../serve.ts';
-import { readSite, siteNotFound } from '../site.ts';
 import { createPackageFiles, type PackageFiles } from './package-files.ts';
 
 /** GET /v1/schemas/{site}/package: the package as it was published and which version it is, or what `format` makes of it. */

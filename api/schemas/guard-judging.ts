@@ -4,8 +4,8 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import { networkOf } from '../admission/client-address.ts';
 import type { Call } from '../call.ts';
-import type { JudgedPackage, PackageTasks } from '../package-tasks.ts';
-import { workOnPackage } from '../package-work.ts';
+import type { JudgedPackage, PackageTasks } from '../packages/tasks.ts';
+import { workOnPackage } from '../packages/work.ts';
 import { createFairQueue } from './fair-queue.ts';
 import { createJudgingTime, type JudgingTime } from './judging-time.ts';
 

@@ -4,7 +4,7 @@ import { readSearch } from '../../shared/domain/search/search-text.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { type ListPage, type ListQuery, PlaceGone } from '../../shared/store/registry/search.ts';
-import { readPage } from '../page.ts';
+import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { findCards } from './present-card.ts';
 

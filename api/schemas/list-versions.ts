@@ -1,10 +1,10 @@
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { VersionEntry } from '../../shared/contracts/versions.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
-import { readPage } from '../page.ts';
+import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
-import { readSite, siteNotFound } from '../site.ts';
 import { presentVersion } from './present-version.ts';
 
 /** GET /v1/schemas/{site}/versions: numbers never change and are only added, so that a walk downwards sees each version once. */

@@ -1,6 +1,7 @@
 import type { MaintainerEntry, MaintainerParams } from '../../shared/contracts/maintainers.ts';
 import type { SiteParams } from '../../shared/contracts/schemas.ts';
 import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
@@ -10,10 +11,9 @@ import { addAsMaintainer, type MaintainerRefusal, removeAsMaintainer } from '../
 import { type MaintainerPlace, pageOfMaintainers } from '../../shared/store/registry/maintainers.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { writeInTurn } from '../admission/write-queue.ts';
-import { byCall } from '../by-call.ts';
-import { readPage } from '../page.ts';
+import { readPage } from '../answers/paging.ts';
+import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
-import { readSite, siteNotFound } from '../site.ts';
 
 type MaintainerList = Promise<Reply<MaintainerEntry[]>>;
 

@@ -6,8 +6,8 @@ import type { PackageQuery } from '../../shared/contracts/schemas.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
-import type { Bytes, Tagged } from '../etag.ts';
-import { workOnPackage } from '../package-work.ts';
+import type { Bytes, Tagged } from '../answers/etag.ts';
+import { workOnPackage } from '../packages/work.ts';
 
 export type PackageFormat = NonNullable<PackageQuery['format']>;
 

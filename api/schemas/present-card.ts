@@ -2,7 +2,7 @@ import type { Card } from '../../shared/contracts/schemas.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import * as usage from '../../shared/store/usage/usage.ts';
-import { presentHealth } from '../present-health.ts';
+import { presentHealth } from '../answers/present-health.ts';
 
 /** The cards of these sites, in their order, with what traffic says of them; sites without a version in use are left out. */
 export async function findCards(db: Db, sites: readonly string[]): Promise<Card[]> {

@@ -10,10 +10,10 @@ import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import type { LookAlike } from '../../shared/store/registry/look-alikes.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/write-queue.ts';
+import { byCall } from '../auth/by-call.ts';
 import { judgeSite } from '../auth/key-scopes.ts';
-import { byCall } from '../by-call.ts';
-import type { JudgedPackage } from '../package-tasks.ts';
-import { emptyBody } from '../plugins/input-guard.ts';
+import { emptyBody } from '../bodies/json-body.ts';
+import type { JudgedPackage } from '../packages/tasks.ts';
 import type { Call, Reply } from '../serve.ts';
 import { compareInTurn, guardJudging, judgeInTurn } from './guard-judging.ts';
 

@@ -1,11 +1,11 @@
 import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contracts/versions.ts';
+import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { writeInTurn } from '../admission/write-queue.ts';
-import { byCall } from '../by-call.ts';
+import { byCall } from '../auth/by-call.ts';
 import type { Call } from '../serve.ts';
-import { readSite, siteNotFound } from '../site.ts';
 import { presentVersion } from './present-version.ts';
 
 /** POST …/yank and DELETE …/yank: by a maintainer of the domain, effective with the next call in every process. */

@@ -11,7 +11,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /**
  * A registry with all metrics of the process, but for the gauges of shared state and the times of fetches: these are registered where an
- * API begins (api/gather-shared-state.ts), since a worker would show a 0 that nobody measured.
+ * API begins (api/health/shared-gauges.ts), since a worker would show a 0 that nobody measured.
  */
 export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
     const registry = new Registry();

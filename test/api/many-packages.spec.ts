@@ -118,7 +118,7 @@ describe('a package that is made to be slow', () => {
     });
 
     it('waits for those of its own account, and one account’s line holds no other up', async () => {
-        const thread = createSideThread(new URL('../../api/package-thread.ts', import.meta.url));
+        const thread = createSideThread(new URL('../../api/packages/thread.ts', import.meta.url));
         const ended: string[] = [];
         const run = async (owner: string, task: object = { name: 'tools', text: '{"endpoints":[]}' }) => {
             await thread.run(owner, task).catch((error: Error) => ended.push(error.constructor.name));

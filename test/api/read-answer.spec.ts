@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { around } from '../../api/fetch-answer.ts';
-import { readAnswer } from '../../api/read-answer.ts';
+import { around } from '../../api/answers/fetch-answer.ts';
+import { readAnswer } from '../../api/answers/read-answer.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 
 const SHOWN = 100_000;

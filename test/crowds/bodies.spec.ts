@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import { createKeyedQueue } from '../../api/admission/keyed-queue.ts';
-import { createBodyBudget } from '../../api/body-budget.ts';
+import { createBodyBudget } from '../../api/bodies/body-budget.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { parseFields, readForm } from '../../api/dashboard/fields.ts';
+import { readForm } from '../../api/bodies/form.ts';
+import { parseFields } from '../../api/dashboard/fields.ts';
 
 const MOST_FORM = 12 * 1024 * 1024;
 

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { App } from '../../../shared/app.ts';
 import * as schemas from '../../../shared/store/registry/schemas.ts';
-import { workOnPackage } from '../../package-work.ts';
+import type { Comparison } from '../../packages/compare-versions.ts';
+import { workOnPackage } from '../../packages/work.ts';
 import type { Answer, Visit } from '../page.ts';
-import type { Comparison } from './compare-packages.ts';
 import { findSite } from './find-site.ts';
 
 const VERSIONS = 30;

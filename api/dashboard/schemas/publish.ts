@@ -3,7 +3,7 @@ import type { PublishAnswer } from '../../../shared/contracts/schemas.ts';
 import { normaliseSite } from '../../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { readPackageText } from '../../../shared/store/registry/versions.ts';
-import { workOnPackage } from '../../package-work.ts';
+import { workOnPackage } from '../../packages/work.ts';
 import { memberCaller } from '../callers.ts';
 import type { Told } from '../internal-api.ts';
 import type { Answer, Shown, WorkspaceVisit } from '../page.ts';

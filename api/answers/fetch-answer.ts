@@ -1,4 +1,4 @@
-import type { FetchMeta } from '../shared/contracts/fetch.ts';
+import type { FetchMeta } from '../../shared/contracts/fetch.ts';
 
 /** The text of an answer before and after `meta.credits_remaining`. */
 export interface AroundBalance {

@@ -1,5 +1,5 @@
-import { normaliseSite } from '../shared/domain/site/site-name.ts';
-import { Refusal } from '../shared/refusals.ts';
+import { Refusal } from '../../refusals.ts';
+import { normaliseSite } from './site-name.ts';
 
 /**
  * A site as a caller wrote it, normalised (docs/api.md, "Domains").

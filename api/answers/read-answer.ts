@@ -1,4 +1,4 @@
-import { beginningOf } from '../shared/domain/json/beginning-of.ts';
+import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
 import { partsOf } from './fetch-answer.ts';
 
 /** The most characters of an answer that are parsed: more than an agent or a page shows, and a few milliseconds of work. */

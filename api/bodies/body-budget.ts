@@ -1,8 +1,8 @@
 import type { Request } from '@hapi/hapi';
-import { BODY_BYTES } from '../shared/contracts/contract.ts';
-import { Refusal } from '../shared/refusals.ts';
-import { networkOf } from './admission/client-address.ts';
-import { goneSignal } from './gone-signal.ts';
+import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import { networkOf } from '../admission/client-address.ts';
+import { goneSignal } from '../call.ts';
 
 /** The sender of a body. */
 export interface Sender {

@@ -1,7 +1,7 @@
 import type { Gauge } from 'prom-client';
-import type { App } from '../shared/app.ts';
-import * as ledger from '../shared/store/credits/ledger.ts';
-import * as verification from '../shared/store/registry/verification.ts';
+import type { App } from '../../shared/app.ts';
+import * as ledger from '../../shared/store/credits/ledger.ts';
+import * as verification from '../../shared/store/registry/verification.ts';
 
 /** The stores are queried at most this often, however often metrics are scraped. */
 const FRESH_MS = 1000;

@@ -1,5 +1,5 @@
-import type { Caller } from '../shared/store/accounts/api-keys.ts';
-import { actorOf, type By } from '../shared/store/accounts/workspace-audit.ts';
+import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import { actorOf, type By } from '../../shared/store/accounts/workspace-audit.ts';
 
 /** The actor and address of a call, for the audit of the workspace. */
 export function byCall({ caller, clientAddress }: { caller: Caller | undefined; clientAddress: string }): By {

@@ -1,5 +1,5 @@
-import { comparePackages } from '../../../shared/domain/package/diff.ts';
-import type { PackageDocument } from '../../../shared/domain/types.ts';
+import { comparePackages } from '../../shared/domain/package/diff.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 
 /** What differs between two versions, part by part. */

@@ -1,23 +1,23 @@
-import { type Binding, bindParams } from '../shared/domain/fetch/bind-params.ts';
-import { createParamJudge } from '../shared/domain/fetch/judge-params.ts';
-import { hasMoreValues } from '../shared/domain/json/json-bounds.ts';
-import { roundedNumbers } from '../shared/domain/json/rounded-numbers.ts';
-import { isObject } from '../shared/domain/json/schema/structure.ts';
-import { contentOf, type PackageContent, type PackageHead } from '../shared/domain/package/content.ts';
-import { comparePackages, type PackageChange } from '../shared/domain/package/diff.ts';
-import { readEndpoint } from '../shared/domain/package/endpoint.ts';
-import { hostsOf } from '../shared/domain/package/hosts.ts';
-import { exportOpenApi } from '../shared/domain/package/openapi-export.ts';
-import { MAX_VALUES, TOO_MANY_VALUES } from '../shared/domain/package/rules/tree.ts';
-import { checkPackage, type PackageWarning } from '../shared/domain/package/rules.ts';
-import { exportTools } from '../shared/domain/package/tool-export.ts';
-import { versionHash } from '../shared/domain/package/version-hash.ts';
-import { type EgressAllowEntry, isPortAllowed } from '../shared/domain/site/egress-allow.ts';
-import type { Endpoint, JsonObject, PackageDocument, PackageEndpoint } from '../shared/domain/types.ts';
-import type { Detail } from '../shared/refusals.ts';
-import { type Look, presentEndpoints } from './catalog/present-endpoints.ts';
-import { type FormRead, readForm } from './dashboard/fields.ts';
-import { type Comparison, compareVersions } from './dashboard/registry/compare-packages.ts';
+import { type Binding, bindParams } from '../../shared/domain/fetch/bind-params.ts';
+import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
+import { hasMoreValues } from '../../shared/domain/json/json-bounds.ts';
+import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { contentOf, type PackageContent, type PackageHead } from '../../shared/domain/package/content.ts';
+import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import { hostsOf } from '../../shared/domain/package/hosts.ts';
+import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
+import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package/rules/tree.ts';
+import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
+import { exportTools } from '../../shared/domain/package/tool-export.ts';
+import { versionHash } from '../../shared/domain/package/version-hash.ts';
+import { type EgressAllowEntry, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
+import type { Endpoint, JsonObject, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { Detail } from '../../shared/refusals.ts';
+import { type FormRead, readForm } from '../bodies/form.ts';
+import { type Comparison, compareVersions } from './compare-versions.ts';
+import { type Look, presentEndpoints } from './present-endpoints.ts';
 
 /** The tasks of the package thread, by name. Each takes time in proportion to the package. */
 export interface PackageTasks {

@@ -3,8 +3,8 @@ import type { TakeOrder, TakeVerdict } from '../../shared/coordination/limits/li
 import { ANONYMOUS, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { limitIdentity } from '../admission/client-address.ts';
 import type { Call } from '../serve.ts';
+import { limitIdentity } from './client-address.ts';
 
 /**
  * Counts one call in all windows of its identity, and takes the leases of a fetch, in one atomic step; the headers of

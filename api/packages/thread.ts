@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
-import { BESIDE_THE_LOOP, lowerThreadPriority } from '../shared/platform/low-priority.ts';
-import type { ThreadMessage } from '../shared/platform/side-thread.ts';
-import { doPackageTask, type PackageTask } from './package-tasks.ts';
+import { BESIDE_THE_LOOP, lowerThreadPriority } from '../../shared/platform/low-priority.ts';
+import type { ThreadMessage } from '../../shared/platform/side-thread.ts';
+import { doPackageTask, type PackageTask } from './tasks.ts';
 
 lowerThreadPriority(BESIDE_THE_LOOP);
 

@@ -1,7 +1,7 @@
-import { createSideThread } from '../shared/platform/side-thread.ts';
-import type { PackageTasks } from './package-tasks.ts';
+import { createSideThread } from '../../shared/platform/side-thread.ts';
+import type { PackageTasks } from './tasks.ts';
 
-const file = new URL('./package-thread.ts', import.meta.url);
+const file = new URL('./thread.ts', import.meta.url);
 
 /** Separate threads for publishing, reading and fetches, so that none delays another. */
 const threads = { publishing: createSideThread(file), reading: createSideThread(file), fetching: createSideThread(file) };
