@@ -1,15 +1,20 @@
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { createSecureContext, getCACertificates, type SecureContext, setDefaultCACertificates } from 'node:tls';
 import { createAuthority, issueCertificate } from '../support/certificates.ts';
 
-/** What a site of this internet is asked, in the words of a fixture: the path as it came, the query read into names and values. */
+/**
+ * What a site of this internet is asked, in the words of a fixture: the path as it came, the query read into names and values, and the
+ * body where one was sent, parsed where it is JSON.
+ */
 export interface Asked {
     host: string;
     method: string;
     path: string;
     query: Record<string, string | string[]>;
+    body?: unknown;
 }
 
 /** What it answers; a body that is no text is sent as JSON. */
@@ -48,9 +53,12 @@ export async function openInternet(): Promise<Internet> {
     const asked: Asked[] = [];
     let replies: Reply[] = [];
     const sites = createTlsServer({ SNICallback: (name, done) => done(null, contextOf(name)) }, (request, response) => {
-        asked.push(read(request.headers.host ?? '', request.method ?? '', request.url ?? ''));
         const { status, headers, body } = replies.shift() ?? { status: 500, headers: {}, body: 'nobody said what to answer' };
-        response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+        text(request).then((sent) => {
+            const line = read(request.headers.host ?? '', request.method ?? '', request.url ?? '');
+            asked.push(sent === '' ? line : { ...line, body: bodyOf(sent, request.headers['content-type']) });
+            response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body));
+        }, ignore);
     });
 
     let tunnels = 0;
@@ -79,6 +87,13 @@ export async function openInternet(): Promise<Internet> {
             });
         },
     };
+}
+
+/** A caller that hung up was not asking for an answer. */
+function ignore(): void {}
+
+function bodyOf(sent: string, contentType = ''): unknown {
+    return contentType.startsWith('application/json') ? JSON.parse(sent) : sent;
 }
 
 function read(host: string, method: string, target: string): Asked {

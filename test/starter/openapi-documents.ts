@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { JsonSchema, PackageEndpoint } from '../../shared/domain/types.ts';
+
+const FOLDER = new URL('../fixtures/starter-openapi/', import.meta.url);
+
+interface DocumentedParam {
+    name: string;
+    in: string;
+    required: boolean;
+    schema: JsonSchema;
+}
+
+interface Operation {
+    parameters?: DocumentedParam[];
+    requestBody?: { content: Record<string, { schema: { required: string[]; properties: Record<string, JsonSchema> } }> };
+}
+
+/** A shortened excerpt of an OpenAPI document that a service publishes. */
+export interface Excerpt {
+    site: string;
+    /** Where the whole document is published. */
+    source: string;
+    /** What was left out. */
+    shortened: string;
+    servers: { url: string }[];
+    paths: Record<string, Record<string, Operation>>;
+}
+
+/** The excerpts, in the order of their files. */
+export const EXCERPTS: readonly Excerpt[] = readdirSync(FOLDER).map(
+    (file) => JSON.parse(readFileSync(new URL(file, FOLDER), 'utf8')) as Excerpt,
+);
+
+/**
+ * Where an endpoint says something else than the document does, as sentences; empty where it keeps to it. Names of path params are
+ * the package's own, their places count.
+ */
+export function departures(endpoint: PackageEndpoint, excerpt: Excerpt): string[] {
+    const [address = '', constants = ''] = endpoint.url.split('?', 2);
+    const found = operationOf(endpoint.method, address, excerpt);
+    if (found === undefined) return [`${endpoint.name}: the document has no ${endpoint.method} ${address}`];
+    const documented = [...(found.operation.parameters ?? []), ...bodyParams(found.operation)];
+    const given = (endpoint.params ?? []).map((param) => ({
+        ...param,
+        name: param.source === 'path' ? (found.names.get(param.name) ?? param.name) : param.name,
+    }));
+    const fixed = new Set(new URLSearchParams(constants).keys());
+    const strange = given.flatMap((param) => {
+        const same = documented.find(({ name, in: place }) => name === param.name && place === param.source);
+        if (same === undefined) return [`${endpoint.name}: the document has no ${param.source} param ${param.name}`];
+        return fits(param.schema, same.schema) ? [] : [`${endpoint.name}: ${param.name} is ${JSON.stringify(same.schema)} in the document`];
+    });
+    const missing = documented.filter(({ name, required }) => {
+        const own = given.find((param) => param.name === name);
+        return required && !fixed.has(name) && !(own?.required || own?.default !== undefined) && !isInBody(endpoint, name);
+    });
+    return [...strange, ...missing.map(({ name }) => `${endpoint.name}: the document requires ${name}`)];
+}
+
+interface Found {
+    operation: Operation;
+    /** Names of path params in the document, by those of the package. */
+    names: ReadonlyMap<string, string>;
+}
+
+function operationOf(method: string, address: string, { servers, paths }: Excerpt): Found | undefined {
+    for (const { url: server } of servers) {
+        for (const [path, operations] of Object.entries(paths)) {
+            const operation = operations[method.toLowerCase()];
+            const names = operation === undefined ? undefined : matchPath(address, server.replace(/\/$/, '') + path);
+            if (operation !== undefined && names !== undefined) return { operation, names };
+        }
+    }
+    return undefined;
+}
+
+const PLACEHOLDER = /\{([^{}]+)\}/g;
+
+function matchPath(own: string, documented: string): Map<string, string> | undefined {
+    if (own.replaceAll(PLACEHOLDER, '{}') !== documented.replaceAll(PLACEHOLDER, '{}')) return undefined;
+    const names = [...documented.matchAll(PLACEHOLDER)].map(([, name = '']) => name);
+    return new Map([...own.matchAll(PLACEHOLDER)].map(([, name = ''], place) => [name, names[place] ?? '']));
+}
+
+function bodyParams({ requestBody }: Operation): DocumentedParam[] {
+    return Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+        Object.entries(schema.properties).map(([name, own]) => ({
+            name,
+            in: 'body',
+            required: schema.required.includes(name),
+            schema: own,
+        })),
+    );
+}
+
+/** A template of a body may hold what the document requires. */
+function isInBody({ body }: PackageEndpoint, name: string): boolean {
+    return typeof body === 'object' && body !== null && Object.hasOwn(body, name);
+}
+
+/** Whether values of the package's schema are values of the document's: by type, and by the words of an enum. */
+function fits(own: unknown, documented: unknown): boolean {
+    const mine = own as { type?: string; enum?: unknown[]; items?: unknown };
+    const theirs = documented as { type?: string; enum?: unknown[]; items?: unknown };
+    if (theirs.type !== undefined && mine.type !== theirs.type) {
+        const isNarrower = mine.type === 'integer' && theirs.type === 'number';
+        if (!isNarrower) return false;
+    }
+    if (theirs.enum !== undefined && !(mine.enum ?? [undefined]).every((word) => theirs.enum?.includes(word))) return false;
+    return theirs.items === undefined || fits(mine.items, theirs.items);
+}
