@@ -26,7 +26,7 @@ export function agentTools(server: Server, app: App): void {
         options: { app: { isOpen: false }, payload: { parse: false, override: 'application/octet-stream', output: 'stream' } },
         handler: async (request, h) => {
             requireOwnOrigin(app, request);
-            const { value, faults } = await readJsonBody(request, { guard: 'lines', maxBytes: BODY_BYTES, hasParams: true });
+            const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
             if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
             const parsedBody = messagesIn(value);
             await requireGoodKey(server, request);

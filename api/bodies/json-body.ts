@@ -1,6 +1,6 @@
 import type { Request } from '@hapi/hapi';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
-import { BODY_BOUNDS, BODY_ITEMS, jsonProblems } from '../../shared/domain/json/json-bounds.ts';
+import { BODY_BOUNDS, BODY_ITEMS, type JsonBounds, jsonProblems } from '../../shared/domain/json/json-bounds.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
@@ -9,7 +9,7 @@ import { readBytes } from './read-body.ts';
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /** A route without a body only checks for field names. */
-const UNWANTED_BOUNDS = { ...BODY_BOUNDS, multiline: false };
+const UNWANTED_BOUNDS: JsonBounds = { ...BODY_BOUNDS, texts: 'line' };
 
 /** The value of a body, and problems that no schema can see. They are reported together with the schema's. */
 export interface JsonBody {
@@ -28,13 +28,20 @@ interface Parsed {
  * validators and fail later.
  * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON.
  */
-export async function readJsonBody(
-    request: Request,
-    { guard, maxBytes, hasParams = false }: { guard: boolean | 'lines'; maxBytes: number; hasParams?: boolean },
-): Promise<JsonBody> {
+export async function readJsonBody(request: Request, { maxBytes, ...guarded }: Guarded & { maxBytes: number }): Promise<JsonBody> {
     const { value, rounded } = parse(await readJsonBytes(request, maxBytes));
-    const bounds = { ...BODY_BOUNDS, multiline: guard === 'lines', ...(hasParams ? {} : { maxItems: BODY_ITEMS }) };
-    return { value, faults: [...jsonProblems(value, bounds), ...rounded] };
+    return { value, faults: [...jsonProblems(value, boundsOf(guarded)), ...rounded] };
+}
+
+interface Guarded {
+    /** See `Contract.body`; `data`: whoever reads the texts judges them. */
+    guard: boolean | 'lines' | 'data';
+    hasParams?: boolean;
+}
+
+function boundsOf({ guard, hasParams = false }: Guarded): JsonBounds {
+    const texts = typeof guard === 'boolean' ? 'line' : guard;
+    return { ...BODY_BOUNDS, texts, ...(hasParams ? { dataAt: 'params' } : { maxItems: BODY_ITEMS }) };
 }
 
 /** Reads the bytes of a JSON body that is parsed elsewhere. @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT. */

@@ -32,7 +32,8 @@ export interface Contract<Params, Query, Body, Answer> {
     query?: ObjectSchema<Query>;
     /**
      * `guard`: bounds and text rule are judged before the schema (400), with `lines` newlines and tabs are fine in texts whose own
-     * schema does not refuse them; a package judges all of it itself (422). `hasParams`: it holds params, whose lists are as long as fits.
+     * schema does not refuse them; a package judges all of it itself (422). `hasParams`: its `params` are data for a site, with any
+     * character but NUL, and lists as long as fits.
      */
     body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines'; hasParams?: true };
     /** Request headers that the route reads, for the document. */

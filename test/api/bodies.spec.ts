@@ -202,9 +202,8 @@ describe('a route that takes a body', () => {
         const broken: [string, unknown][] = [
             ['NUL', { id: 'a\u0000b' }],
             ['a lone surrogate', { id: '\ud800' }],
-            ['a control character', { id: '\u0007' }],
-            ['a C1 control character', { id: '\u0085' }],
             ['NUL in a key', { 'a\u0000': 1 }],
+            ['a lone surrogate in a key of a value', { id: { '\ud800': 1 } }],
             ['33 levels', nested(33)],
             ['1,100 keys', Object.fromEntries(Array.from({ length: 1100 }, (_, index) => [`k${index}`, 1]))],
             ['more than 64 KiB of text', { id: 'x'.repeat(65_537) }],

@@ -94,6 +94,17 @@ describe('trying an endpoint on its page', function () {
         expect([before - (await left(userId)), asked('/echo/orders') - sent]).to.deep.equal([1, 1]);
     });
 
+    it('sends a text of many lines as it was typed, however long it is', async () => {
+        const { person, keyId } = await newcomer();
+        const note = `first line\n\tsecond\n${'and so on '.repeat(1000)}\nlast`;
+        const fields = { step: 'price', key: keyId, 'param-0': '7', 'param-1': note.replaceAll('\n', '\r\n') };
+        const priced = await person.send(at('order'), fields);
+        expect(priced.html).to.match(/<textarea[^>]* name="param-1"/);
+        const done = await person.send(at('order'), { ...offered(priced.html), sure: 'yes' });
+        expect(wordsOf(done.html)).to.include('Charged 1 credit');
+        expect(JSON.parse(shop.seen.findLast(({ path }) => path === '/echo/orders')?.body ?? '')).to.include({ note });
+    });
+
     it('says at the field what is wrong with it, and keeps what was typed', async () => {
         const { person, keyId } = await newcomer();
         for (const [value, problem] of [

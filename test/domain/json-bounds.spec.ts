@@ -64,7 +64,24 @@ describe('the bounds of JSON values', () => {
 
     it('leave room in a body for params and for the newlines of a task', () => {
         expect(jsonProblem({ site: 'shop.example', params: nested(32), task: 'a\nb' }, BODY_BOUNDS)).to.equal(undefined);
-        expect(jsonProblem({ params: { q: 'a\nb' } })).to.include({ path: '/params/q' });
+        const line = { ...BODY_BOUNDS, texts: 'line' as const };
+        expect(jsonProblem({ site: 'a\nb' }, line)).to.include({ path: '/site' });
+    });
+
+    it('take params for data, which may be any character but NUL, and nothing else in the body', () => {
+        const bounds = { ...BODY_BOUNDS, texts: 'line' as const, dataAt: 'params' };
+        const every = String.fromCodePoint(...Array.from({ length: 0xa0 }, (_, code) => code + 1));
+        const value = { params: { q: every, [every]: [{ [every]: every }] } };
+        expect(jsonProblems(value, bounds)).to.deep.equal([]);
+        expect(jsonProblem(value.params)).to.equal(undefined);
+        expect(jsonProblems({ ...value, site: 'a\nb', other: { params: 'a\tb' } }, bounds).map(({ path }) => path)).to.deep.equal([
+            '/site',
+            '/other/params',
+        ]);
+        expect(jsonProblem({ params: { q: 'a\u0000' } }, bounds)).to.include({
+            path: '/params/q',
+            message: 'The value has a NUL character (U+0000 at position 1).',
+        });
     });
 });
 

@@ -1,5 +1,5 @@
 import type { Json, JsonSchema, Select } from '../../shared/domain/types.ts';
-import { isBodyless } from '../upstream/bodyless.ts';
+import { saysNothing } from '../upstream/bodyless.ts';
 import type { RawPage, ResponseRules } from './read-page.ts';
 
 /** Largest body to read inline. A round trip to a process costs 0.2 to 0.4 ms of CPU; reading such a body inline costs less. */
@@ -14,7 +14,7 @@ const INLINE_WORK = 128 * 1024;
  * milliseconds at worst) for any site and contributor. Other pages go to another process.
  */
 export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
-    if (page.type === 'html' && !isBodyless(page)) return false;
+    if (page.type === 'html' && !saysNothing(page)) return false;
     if (page.body.length > INLINE_BODY) return false;
     let verdict = known.get(rules);
     if (verdict === undefined) {

@@ -15,7 +15,7 @@ export function refuseDepth(text: string | Uint8Array): void {
 
 /**
  * Parses an answer as JSON.
- * @throws InvalidResponse if it is not JSON (an empty body is not), or nests too deep
+ * @throws InvalidResponse if it is not JSON, or nests too deep
  */
 export function parseJson(text: string): Json {
     refuseDepth(text);

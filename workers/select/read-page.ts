@@ -5,7 +5,7 @@ import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
-import { isBodyless } from '../upstream/bodyless.ts';
+import { saysNothing } from '../upstream/bodyless.ts';
 import { decode, isUtf8 } from './decode.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
@@ -66,7 +66,7 @@ export function readPage(
     parse: ParseBody = parsePlain,
     { isMeasured = false, isOnLoop = false }: { isMeasured?: boolean; isOnLoop?: boolean } = {},
 ): Content {
-    const text = isBodyless(page) ? undefined : textOf(page);
+    const text = saysNothing(page) ? undefined : textOf(page);
     let value = text === undefined ? undefined : parse(text, page).value(rules);
     const isAll = text !== undefined && page.type === 'json' && rules.select === undefined;
     const isExact = isAll && isFaithful(text, value);
@@ -110,7 +110,7 @@ export function readPart(
     parse: ParseBody = parsePlain,
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
-    if (isBodyless(page)) return { text: '{}', items: undefined, next: undefined };
+    if (saysNothing(page)) return { text: '{}', items: undefined, next: undefined };
     const parsed = parse(textOf(page), page);
     const found = next === undefined ? undefined : parsed.next(next);
     if (found !== undefined) refuseLongNext(found);

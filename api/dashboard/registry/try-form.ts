@@ -32,7 +32,7 @@ export function paramFields(endpoint: Endpoint): ParamField[] {
         value: toText(param, Object.hasOwn(example, param.name) ? example[param.name] : undefined),
         isOptional: !param.required || param.default !== undefined,
         options: optionsOf(param),
-        isLong: isJson(param),
+        isLong: isJson(param) || isText(param),
     }));
 }
 
@@ -97,6 +97,15 @@ function optionsOf({ schema, required, default: fallback }: Param): ParamField['
 function isJson({ schema }: Param): boolean {
     const types = typesOf(schema);
     return types.length === 0 || types.includes('array') || types.includes('object');
+}
+
+/** A text that may have several lines: a comment, a message. */
+function isText({ source, schema }: Param): boolean {
+    return (
+        source === 'body' &&
+        typesOf(schema).every((type) => type === 'string') &&
+        (typeof schema !== 'object' || schema['format'] === undefined)
+    );
 }
 
 function toText(param: Param, value: Json | undefined): string {

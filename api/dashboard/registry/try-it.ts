@@ -157,7 +157,7 @@ async function show(
             workspaceName: workspace.name,
             problems,
             typed: kept,
-            sent: ['key', 'max_results', ...params.map(({ name }) => name)].map((name) => ({ name, value: kept[name] ?? '' })),
+            sent: ['key', 'max_results', ...params.map(({ name }) => name)].map((name) => ({ name, value: fields.get(name) ?? '' })),
             priced: undefined,
             result: undefined,
             ...more,

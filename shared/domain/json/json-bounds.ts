@@ -1,5 +1,5 @@
 import type { Detail, DetailCode } from '../../refusals.ts';
-import { textProblem } from '../text/text-rule.ts';
+import { dataProblem, textProblem } from '../text/text-rule.ts';
 
 /** Levels count nested objects and arrays, the outermost as 1; keys count over the whole value; text counts UTF-8 bytes. */
 export interface JsonBounds {
@@ -8,17 +8,19 @@ export interface JsonBounds {
     maxText: number;
     /** Items of all arrays together; absent: as many as fit. */
     maxItems?: number;
-    /** Newline and tab are fine inside strings. */
-    multiline?: boolean;
+    /** What strings may hold: one line, the default; several; or data, which is every character but NUL, in keys as well. */
+    texts?: 'line' | 'lines' | 'data';
+    /** A key of the outermost object whose value is data, whatever `texts` says of the rest. */
+    dataAt?: string;
     /** What levels and keys are counted from, where that is more than what somebody thinks of. */
     of?: string;
 }
 
 /** What the params of a call may be (docs/api.md, "Requests and answers"). */
-export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536 };
+export const PARAM_BOUNDS: JsonBounds = { maxDepth: 32, maxKeys: 1000, maxText: 65_536, texts: 'data' };
 
 /** A whole request body: room for params inside it, and for the newlines of tasks and descriptions; single-line fields say so themselves. */
-export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, multiline: true, of: 'the body' };
+export const BODY_BOUNDS: JsonBounds = { maxDepth: 33, maxKeys: 1050, maxText: 65_536, texts: 'lines', of: 'the body' };
 
 /** Of a body without params: no list that a route takes is longer, and a schema reports every item of a longer one that is wrong. */
 export const BODY_ITEMS = 1000;
@@ -48,10 +50,11 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
     let items = 0;
     const tell = (code: DetailCode, fault: string) =>
         void problems.push({ path: boundedPointer(pointerTo(at, opened)), code, message: `The value ${fault}.` });
+    const faultOfText = (text: string, isKey: boolean) => textFault(text, bounds, { isKey, isData: isAtData(bounds, opened) });
     /** False where there is no use in going on. */
     const look = (one: unknown): boolean => {
         if (typeof one !== 'object' || one === null) {
-            const fault = scalarFault(one, bounds);
+            const fault = scalarFault(one, bounds, faultOfText);
             if (fault !== undefined) tell(...fault);
             return true;
         }
@@ -74,7 +77,10 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
             tell('TOO_COMPLEX', `brings ${whole} to more than ${bounds.maxKeys} keys`);
             return false;
         }
-        for (const fault of keyFaults(names, bounds)) tell('INVALID_VALUE', fault);
+        for (const name of names) {
+            const fault = keyFault(name, bounds, faultOfText);
+            if (fault !== undefined) tell('INVALID_VALUE', fault);
+        }
         opened.push({ value: one, names, length: names.length, next: 0 });
         return true;
     };
@@ -164,9 +170,22 @@ function valueAt({ value, names }: Opened, place: number): unknown {
     return (value as Readonly<Record<string | number, unknown>>)[names?.[place] ?? place];
 }
 
-function scalarFault(value: unknown, bounds: JsonBounds): [DetailCode, string] | undefined {
+/** What is wrong with the characters of a text where the walk is. */
+type FaultOfText = (text: string, isKey: boolean) => string | undefined;
+
+function textFault(text: string, { texts }: JsonBounds, { isKey, isData }: { isKey: boolean; isData: boolean }): string | undefined {
+    if (isData || texts === 'data') return dataProblem(text);
+    return textProblem(text, { multiline: !isKey && texts === 'lines' });
+}
+
+/** Whether the walk is below the key whose value is data. */
+function isAtData({ dataAt }: JsonBounds, [outermost]: readonly Opened[]): boolean {
+    return dataAt !== undefined && outermost?.names?.[outermost.next - 1] === dataAt;
+}
+
+function scalarFault(value: unknown, bounds: JsonBounds, faultOfText: FaultOfText): [DetailCode, string] | undefined {
     if (typeof value === 'string') {
-        const fault = textProblem(value, { multiline: bounds.multiline ?? false });
+        const fault = faultOfText(value, false);
         if (fault !== undefined) return ['INVALID_VALUE', fault];
         return isLongerThan(value, bounds.maxText) ? ['TOO_COMPLEX', `is longer than ${bounds.maxText} bytes`] : undefined;
     }
@@ -175,13 +194,9 @@ function scalarFault(value: unknown, bounds: JsonBounds): [DetailCode, string] |
     return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is no JSON value'];
 }
 
-function keyFaults(names: readonly string[], bounds: JsonBounds): string[] {
-    return names.map((name) => keyFault(name, bounds)).filter((fault) => fault !== undefined);
-}
-
-function keyFault(key: string, bounds: JsonBounds): string | undefined {
+function keyFault(key: string, bounds: JsonBounds, faultOfText: FaultOfText): string | undefined {
     if (key === '__proto__') return 'has the key __proto__, which is not accepted';
-    const fault = textProblem(key);
+    const fault = faultOfText(key, true);
     if (fault !== undefined) return `has a key that ${fault}`;
     return isLongerThan(key, bounds.maxText) ? `has a key longer than ${bounds.maxText} bytes` : undefined;
 }

@@ -4,11 +4,21 @@
  * intents. The message completes a sentence that names the field.
  */
 export function textProblem(text: string, { multiline = false }: { multiline?: boolean } = {}): string | undefined {
-    if (!text.isWellFormed()) return 'is not well-formed Unicode (a lone surrogate)';
+    if (!text.isWellFormed()) return NOT_WELL_FORMED;
     const stray = (multiline ? STRAY_IN_LINES : STRAY).exec(text);
     if (stray === null) return undefined;
     const code = stray[0].charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
     return `has a control character (U+${code} at position ${stray.index})`;
+}
+
+/**
+ * What is wrong with a text of a param, or `undefined`. What a call sends to a site is data: any well-formed Unicode but NUL, which
+ * PostgreSQL cannot store and C programs take for the end.
+ */
+export function dataProblem(text: string): string | undefined {
+    if (!text.isWellFormed()) return NOT_WELL_FORMED;
+    const place = text.indexOf('\u0000');
+    return place === -1 ? undefined : `has a NUL character (U+0000 at position ${place})`;
 }
 
 /** CR LF becomes LF, so that one text has one spelling whatever system it was typed on. */
@@ -16,5 +26,6 @@ export function normaliseNewlines(text: string): string {
     return text.replaceAll('\r\n', '\n');
 }
 
+const NOT_WELL_FORMED = 'is not well-formed Unicode (a lone surrogate)';
 const STRAY = /[\u0000-\u001f\u007f-\u009f]/;
 const STRAY_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/;

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import { ROWS } from '../fixtures/answers/all.ts';
+import type { Row, SentRequest, SiteAnswer } from '../fixtures/answers/row.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { openSite, type Seen, type Site } from '../support/sites.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const SITE = 'answers.test';
+
+describe('a call of a site, by the table of formats and behaviours', () => {
+    let world: World;
+    let site: Site;
+    let caller: Person;
+
+    before(async () => {
+        site = await openSite((request, response) => {
+            const row = rowOf(request.url ?? '');
+            const answers = row?.answers ?? [{}];
+            const before = site.seen.filter(({ path }) => rowOf(path) === row).length - 1;
+            const { status, headers, bytes } = toSend(answers[Math.min(before, answers.length - 1)] ?? {});
+            response.writeHead(status, headers).end(bytes);
+        });
+        world = await openWorld({ config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
+        caller = await join(world, { plan: 'enterprise', credits: 100_000 });
+        const endpoints = ROWS.map((row, place) => endpointOf(row, place, site.port));
+        const published = await caller.publish({
+            format: 'routebook/1',
+            site: SITE,
+            title: 'Answers of every shape',
+            intent_category: 'commerce/product-search',
+            endpoints,
+        });
+        expect(published.status, JSON.stringify(published.body, null, 1)).to.equal(201);
+    });
+
+    after(async () => {
+        await world.close();
+        await site.close();
+    });
+
+    for (const [place, row] of ROWS.entries()) {
+        it(row.title, async () => {
+            const before = site.seen.length;
+            const answer = await caller.fetch(SITE, nameOf(place), row.params ?? {}, row.call ?? {});
+            const sent = site.seen.slice(before);
+            checkAnswer(row, answer);
+            if (row.error !== undefined && row.sent === undefined) return;
+            checkSent(row.sent ?? sent.map(() => ({})), sent, place);
+        });
+    }
+});
+
+function checkAnswer({ data, meta, error }: Row, { status, body }: Answer): void {
+    const told = JSON.stringify(body, null, 1);
+    if (error === undefined) {
+        expect(status, told).to.equal(200);
+        expect(body['data']).to.deep.equal(data);
+        if (meta !== undefined) expect(body['meta']).to.deep.include(meta);
+        return;
+    }
+    const refused = body['error'] as { code: string; details?: { path: string; code: string }[] } | undefined;
+    expect(refused?.code, told).to.equal(error.code);
+    if (error.details === undefined) return;
+    expect(refused?.details?.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(error.details);
+}
+
+function checkSent(expected: readonly SentRequest[], seen: readonly Seen[], place: number): void {
+    expect(seen.map(({ method, path }) => `${method} ${path}`)).to.have.length(expected.length);
+    for (const [index, { path, headers = {}, body }] of expected.entries()) {
+        const request = seen[index];
+        if (path !== undefined) expect(request?.path).to.equal(`/${nameOf(place)}${path}`);
+        if (body !== undefined) expect(request?.body).to.equal(body);
+        for (const [name, value] of Object.entries(headers)) expect(request?.headers[name] ?? null, name).to.equal(value);
+    }
+}
+
+/** The row is told by the first segment of the path. */
+function endpointOf({ endpoint: { path, method = 'GET', ...said } }: Row, place: number, port: number): PackageEndpoint {
+    return { ...said, name: nameOf(place), method, url: `http://${SITE}:${port}/${nameOf(place)}${path}` };
+}
+
+function nameOf(place: number): string {
+    return `row_${place}`;
+}
+
+function rowOf(path: string): Row | undefined {
+    return ROWS[Number(/^\/row_(\d+)/.exec(path)?.[1])];
+}
+
+function toSend({ status = 200, headers = {}, body = {} }: SiteAnswer): {
+    status: number;
+    headers: Record<string, string>;
+    bytes: string | Uint8Array;
+} {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array;
+    if (isRaw || headers['content-length'] !== undefined) return { status, headers: { ...headers }, bytes: isRaw ? body : '' };
+    return { status, headers: { 'content-type': 'application/json', ...headers }, bytes: JSON.stringify(body) };
+}
