@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
 import type { Span } from '../shared/platform/tracing.ts';
-import type { Caller } from '../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../shared/store/accounts/callers.ts';
 import type { KeyedCall } from '../shared/store/fetch/idempotency.ts';
 
 /** The validated input of a request. */

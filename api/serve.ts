@@ -7,8 +7,7 @@ import { sendTagged, type Tagged } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
 import { judgeKeyAgain } from './auth/api-key.ts';
 import { judgeTarget } from './auth/key-scopes.ts';
-import type { Call, Input, Rendered, Reply } from './call.ts';
-import { goneSignal } from './call.ts';
+import { type Call, goneSignal, type Input, type Rendered, type Reply } from './call.ts';
 import { prepareSchemas, readInput } from './validate.ts';
 
 export type { Call, Reply };

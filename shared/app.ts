@@ -10,7 +10,7 @@ import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
 import { createSecrets, type Secrets } from './platform/secrets.ts';
 import { NO_TRACING, type Tracing } from './platform/tracing.ts';
-import { type Keys, openKeys } from './store/accounts/api-keys.ts';
+import { type Keys, openKeys } from './store/accounts/callers.ts';
 import { type Credits, openCredits } from './store/credits/credits.ts';
 import { createIdempotency, type Idempotency } from './store/fetch/idempotency.ts';
 import { type LookUpSessions, openLookUpSessions } from './store/fetch/look-up-sessions.ts';

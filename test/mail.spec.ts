@@ -4,7 +4,7 @@ import { openPostman, type Postman } from '../shared/mail/mail.ts';
 import type { Db } from '../shared/platform/db.ts';
 import { createLog } from '../shared/platform/log.ts';
 import type { Secrets } from '../shared/platform/secrets.ts';
-import { newLinkId, tokenOfLink } from '../shared/store/accounts/link-tokens.ts';
+import { newLinkId, tokenOfLink } from '../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../shared/store/accounts/mails.ts';
 import { type MailServer, openMailServer } from './dashboard/support/mail-server.ts';
 import { type OpenedDatabase, openDatabase } from './store/registry.ts';

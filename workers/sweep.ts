@@ -1,6 +1,6 @@
 import type { App } from '../shared/app.ts';
 import { forgetNotices } from '../shared/store/accounts/notices.ts';
-import { forgetSignUps } from '../shared/store/accounts/sign-up-origins.ts';
+import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
 import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
 import { forgetNews } from '../shared/store/accounts/workspace-news.ts';

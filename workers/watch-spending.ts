@@ -1,17 +1,20 @@
 import type { App } from '../shared/app.ts';
 import { allowanceLetter, failingLetter } from '../shared/billing/letters.ts';
 import { queueMail } from '../shared/store/accounts/mails.ts';
-import { endNotice, giveNotice, isNoticed, payersOf } from '../shared/store/accounts/notices.ts';
 import {
+    endNotice,
     FAILURES,
     failedWith,
+    giveNotice,
+    isNoticed,
     keyOwner,
     nearlySpent,
+    payersOf,
     recentStreaks,
     type Spent,
     type Streak,
     takeLook,
-} from '../shared/store/accounts/notices-watch.ts';
+} from '../shared/store/accounts/notices.ts';
 
 /**
  * Notifies people once, by mail and on the dashboard, when 80% or all of an allowance is used, and when a key's last fifty calls of

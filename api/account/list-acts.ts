@@ -1,6 +1,6 @@
 import type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { type ActPlace, pageOfActs } from '../../shared/store/accounts/workspace-audit.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';

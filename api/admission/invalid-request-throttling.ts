@@ -4,7 +4,7 @@ import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { growingCache } from '../../shared/platform/growing-cache.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 
 /** Calls with a valid key that may be answered 400 in a minute, by account: they are in no other window. */
 export const INVALID_A_MINUTE = 600;

@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Call } from '../serve.ts';
 import { createKeyedQueue, type KeyedQueue } from './keyed-queue.ts';
 

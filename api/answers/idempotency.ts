@@ -5,7 +5,7 @@ import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { KeyedCall, KeyOrder } from '../../shared/store/fetch/idempotency.ts';
 import type { Call, Rendered } from '../call.ts';
 import { renderRefusal } from '../plugins/refusals.ts';

@@ -3,7 +3,7 @@ import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { headerCopies } from '../admission/header-copies.ts';
 import type { InvalidKeys } from '../admission/invalid-key-throttling.ts';
 import { bearerKey } from './bearer-key.ts';

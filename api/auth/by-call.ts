@@ -1,4 +1,4 @@
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { actorOf, type By } from '../../shared/store/accounts/workspace-audit.ts';
 
 /** The actor and address of a call, for the audit of the workspace. */

@@ -4,7 +4,7 @@ import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Role } from '../../shared/store/accounts/workspaces.ts';
 
 /** The upper limit of each role, whatever the scopes of its keys allow. */

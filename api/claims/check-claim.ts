@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClaimChecked, ClaimParams } from '../../shared/contracts/claims.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
 import { takeAttempts } from '../../shared/store/accounts/attempts.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as claims from '../../shared/store/registry/claims.ts';
 import type { Call, Reply } from '../serve.ts';
 

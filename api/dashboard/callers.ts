@@ -1,6 +1,6 @@
 import { figuresFor } from '../../shared/domain/accounts/plans.ts';
 import { EVERY_SCOPE, prepareScopes } from '../../shared/domain/accounts/scopes.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Visit, WorkspaceVisit } from './page.ts';
 
 /** A page acts with all that the role of its visitor allows. */

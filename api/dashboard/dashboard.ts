@@ -2,7 +2,7 @@ import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { openPostman } from '../../shared/mail/mail.ts';
 import { createPasswords } from '../../shared/platform/passwords/passwords.ts';
-import { SessionEnded } from '../../shared/store/accounts/while-signed-in.ts';
+import { SessionEnded } from '../../shared/store/accounts/user-sessions.ts';
 import { assets } from './assets.ts';
 import { llmsText } from './docs/llms.ts';
 import { PAGES } from './pages.ts';

@@ -1,6 +1,6 @@
 import type { Request, RequestApplicationState } from '@hapi/hapi';
 import type { Detail } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { readAnswer } from '../answers/read-answer.ts';
 import { sameRequest } from '../plugins/observe.ts';
 

@@ -7,7 +7,7 @@ import * as pricing from '../../shared/domain/package/pricing.ts';
 import type { JsonObject, Values } from '../../shared/domain/types.ts';
 import { SideThreadFailure } from '../../shared/platform/side-thread.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { workOnPackage } from '../packages/work.ts';
 import type { FetchCall } from './fetch-call.ts';
 import { type Found, findEndpoint, type Kept } from './find-endpoint.ts';

@@ -1,7 +1,7 @@
 import { planAbove } from '../../shared/domain/accounts/plans.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { HoldOrder, HoldVerdict, ReachedCap } from '../../shared/store/credits/credits.ts';
 import { type Admitted, admitFresh } from './admit.ts';
 import { HOLD_GRACE_MS } from './deadlines.ts';

@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { isBelievedToRead } from '../../shared/store/registry/trusted-reads.ts';
 import { isEffectBound, judgeEffect } from '../auth/key-scopes.ts';
 import type { Found } from './find-endpoint.ts';

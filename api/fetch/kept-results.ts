@@ -3,7 +3,7 @@ import canonicalize from 'canonicalize';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import type { Values } from '../../shared/domain/types.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as results from '../../shared/store/fetch/results.ts';
 import type { FetchCall } from './fetch-call.ts';
 import type { Found } from './find-endpoint.ts';

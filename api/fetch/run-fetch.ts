@@ -1,7 +1,7 @@
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countCall } from '../admission/count-call.ts';
 import type { Reply } from '../serve.ts';
 import { admit, admitFresh } from './admit.ts';

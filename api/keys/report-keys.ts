@@ -2,7 +2,7 @@ import type { KeyFinding, KeyReport, KeyReportEntry } from '../../shared/contrac
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { KEY_REPORTS } from '../../shared/domain/accounts/plans.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { revokeReported } from '../../shared/store/accounts/reported-keys.ts';
+import { revokeReported } from '../../shared/store/accounts/api-keys.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import type { Call, Reply } from '../serve.ts';
 

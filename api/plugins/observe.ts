@@ -2,7 +2,7 @@ import type { Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import type { Span } from '../../shared/platform/tracing.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { clientAddress } from '../admission/client-address.ts';
 import type { Call } from '../serve.ts';
 import { requestIdOf } from './request-id.ts';

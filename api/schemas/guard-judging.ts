@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { SideThreadFailure } from '../../shared/platform/side-thread.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { networkOf } from '../admission/client-address.ts';
 import type { Call } from '../call.ts';
 import type { JudgedPackage, PackageTasks } from '../packages/tasks.ts';

@@ -6,7 +6,7 @@ import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { userContentHosts } from '../../shared/platform/reserved-names.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { LookAlike } from '../../shared/store/registry/look-alikes.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { inAccountTurn, inDomainTurn } from '../admission/write-queue.ts';

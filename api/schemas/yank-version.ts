@@ -1,7 +1,7 @@
 import type { VersionEntry, VersionParams, YankOrder } from '../../shared/contracts/versions.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { writeInTurn } from '../admission/write-queue.ts';
 import { byCall } from '../auth/by-call.ts';

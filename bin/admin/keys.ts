@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
-import * as accounts from '../../shared/store/accounts/accounts.ts';
 import * as keys from '../../shared/store/accounts/api-keys.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
+import { roleOf } from '../../shared/store/accounts/workspaces.ts';
 import { fields, idOf, line, type Run, table, type Work, wholeNumber } from './command.ts';
 import { AdminFault, audited } from './operator.ts';
 import { SCOPES_HELP, scopesOf } from './scopes.ts';
@@ -46,7 +46,7 @@ function create({ workspace, user, name, expiresIn, scopes = EVERY_SCOPE }: Crea
         const made = await audited(operator, { command: 'key create' }, async (trx) => {
             const { workspaceId, ownerId } = await workspaceOrFault(trx, workspace);
             const userId = user ?? ownerId;
-            if (!(await accounts.isMember(trx, workspaceId, userId))) {
+            if ((await roleOf(trx, workspaceId, userId)) === undefined) {
                 throw new AdminFault('NOT_FOUND', `The user ${userId} is no member of ${workspaceId}.`);
             }
             const result = await keys.createKey(trx, { workspaceId, userId, name, expiresIn, scopes });

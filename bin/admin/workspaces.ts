@@ -1,5 +1,5 @@
 import type { Db } from '../../shared/platform/db.ts';
-import { findWorkspace, type Workspace } from '../../shared/store/accounts/accounts.ts';
+import { findWorkspace, type Workspace } from '../../shared/store/accounts/workspaces.ts';
 import { AdminFault } from './operator.ts';
 
 /** The workspace of this id. @throws AdminFault NOT_FOUND */

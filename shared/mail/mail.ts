@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts';
 import type { Db } from '../platform/db.ts';
 import type { Log } from '../platform/log.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { tokenOfLink } from '../store/accounts/link-tokens.ts';
+import { tokenOfLink } from '../store/accounts/mail-links.ts';
 import * as mails from '../store/accounts/mails.ts';
 import { mailNews } from './news.ts';
 

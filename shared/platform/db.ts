@@ -36,6 +36,8 @@ export function openDb(options: DbOptions): Db {
         client: 'pg',
         // knex would log coloured text between the JSON lines on stdout. Callers report failures.
         log: { warn() {}, error() {}, debug() {}, deprecate() {} },
+        // Messages of errors are logged: they show the statement, never its values.
+        compileSqlOnError: false,
         connection: {
             connectionString: options.url,
             application_name: options.name ?? 'routebook',
@@ -60,6 +62,38 @@ export function openDb(options: DbOptions): Db {
 /** Connection options for short reads. A pooler may ignore the server settings, so the client has a timeout too. JIT never pays off here. */
 function boundedTo(ms: number): { options: string; query_timeout: number } {
     return { options: `-c statement_timeout=${ms} -c jit=off -c max_parallel_workers_per_gather=0`, query_timeout: ms + 500 };
+}
+
+/** Where each field of a row comes from: a column, an expression or a subquery. For `select` and `first`. */
+export type Columns<Row> = Readonly<Record<keyof Row, string | Knex.Raw | Knex.QueryBuilder>>;
+
+/** An interval of PostgreSQL, such as `7 days`. */
+export type Interval = `${number} ${'milliseconds' | 'seconds' | 'minutes' | 'hours' | 'days'}`;
+
+/** The time of SQL, which tests can move. */
+export function now(db: Db): Knex.Raw {
+    return db.raw('app_now()');
+}
+
+/** The time of SQL after an interval. */
+export function fromNow(db: Db, interval: Interval): Knex.Raw {
+    return db.raw('app_now() + ?::interval', [interval]);
+}
+
+/** The time of SQL before an interval. */
+export function ago(db: Db, interval: Interval): Knex.Raw {
+    return db.raw('app_now() - ?::interval', [interval]);
+}
+
+/** The value of a column; the time of SQL where it has none. */
+export function orNow(db: Db, column: string): Knex.Raw {
+    return db.raw('coalesce(??, app_now())', [column]);
+}
+
+/** How many rows a query finds. */
+export async function countRows(query: Knex.QueryBuilder): Promise<number> {
+    const [row] = await query.count<{ count: number }[]>();
+    return row?.count ?? 0;
 }
 
 /** Migrates the database at `url` to the current version. */

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { listChanges } from '../../shared/store/accounts/audit.ts';
-import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/factors/totp.ts';
+import { confirmTotp, pendingTotp, type TotpVerdict, useTotp } from '../../shared/store/accounts/totp.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
 import { testSecrets } from '../support/secrets.ts';
 

@@ -4,7 +4,7 @@ import { beginCheckout } from '../../shared/billing/checkout.ts';
 import { keepSubscriptions } from '../../shared/billing/reconcile.ts';
 import type { Plan } from '../../shared/domain/accounts/plans.ts';
 import type { SoldPlan } from '../../shared/domain/accounts/subscription.ts';
-import { findWorkspace } from '../../shared/store/accounts/accounts.ts';
+import { findWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { findSubscription } from '../../shared/store/billing/subscriptions.ts';
 import { listEntries } from '../../shared/store/credits/ledger.ts';
 import { join, type Person } from '../support/people.ts';

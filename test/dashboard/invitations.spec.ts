@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
-import { forgetSignUps } from '../../shared/store/accounts/sign-up-origins.ts';
+import { forgetSignUps } from '../../shared/store/accounts/sign-up.ts';
 import { withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { tokenOfLink } from '../../shared/store/accounts/link-tokens.ts';
-import { makeLink } from '../../shared/store/accounts/mail-links.ts';
+import { makeLink, tokenOfLink } from '../../shared/store/accounts/mail-links.ts';
 import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { openWorld, type World } from '../support/world.ts';

@@ -4,6 +4,7 @@ import { type Db, openDb } from '../../shared/platform/db.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import * as keys from '../../shared/store/accounts/api-keys.ts';
+import * as callers from '../../shared/store/accounts/callers.ts';
 import { setSuspended } from '../../shared/store/accounts/users.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
 
@@ -12,13 +13,13 @@ describe('keys', () => {
     let db: Db;
     let elsewhereDb: Db;
     /** As another process has it: its own pool, its own memory. */
-    let elsewhere: keys.Keys;
+    let elsewhere: callers.Keys;
 
     before(async () => {
         database = await openDatabase();
         ({ db } = database);
         elsewhereDb = openDb({ url: database.url });
-        elsewhere = keys.openKeys(elsewhereDb);
+        elsewhere = callers.openKeys(elsewhereDb);
     });
 
     after(async () => {
@@ -30,7 +31,7 @@ describe('keys', () => {
     let people = 0;
     const join = (order: Partial<accounts.NewAccount> = {}) =>
         accounts.createAccount(db, { email: `key${people++}@people.example`, plan: 'free', ...order });
-    const isSeen = async (apiKey: string, isRight: (caller: keys.Caller | undefined) => boolean) => {
+    const isSeen = async (apiKey: string, isRight: (caller: callers.Caller | undefined) => boolean) => {
         const { answer, ms } = await eventually(() => elsewhere.find(keyHash(apiKey)), isRight);
         expect(isRight(answer)).to.equal(true);
         expect(ms).to.be.below(1000);

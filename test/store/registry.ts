@@ -1,8 +1,7 @@
 import { contentOf } from '../../shared/domain/package/content.ts';
 import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import type { Db } from '../../shared/platform/db.ts';
-import { openDb } from '../../shared/platform/db.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import type * as schemas from '../../shared/store/registry/schemas.ts';
 import { createTestDatabase } from '../support/postgres.ts';

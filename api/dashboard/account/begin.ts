@@ -1,9 +1,8 @@
 import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
-import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { type How, recordSignIn } from '../../../shared/store/accounts/sign-ins.ts';
-import { beginSession, endSession } from '../../../shared/store/accounts/user-sessions.ts';
-import { holdRevision } from '../../../shared/store/accounts/while-signed-in.ts';
+import { beginSession, endSession, holdRevision } from '../../../shared/store/accounts/user-sessions.ts';
+import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
 import { browserName } from './browser-name.ts';

@@ -1,8 +1,8 @@
 import type { App } from '../../../shared/app.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { type Credentials, credentialsOf } from '../../../shared/store/accounts/credentials.ts';
 import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
+import { type Credentials, credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { createKeyedQueue, type KeyedQueue } from '../../admission/keyed-queue.ts';
 import type { Problems } from '../fields.ts';
 import type { Visit } from '../page.ts';

@@ -1,9 +1,8 @@
 import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
 import { factorsOf } from '../../../shared/store/accounts/factors.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
-import { makeSessionCode, useSessionCode } from '../../../shared/store/accounts/session-codes.ts';
-import { confirmSession } from '../../../shared/store/accounts/user-sessions.ts';
+import { confirmSession, makeSessionCode, useSessionCode } from '../../../shared/store/accounts/user-sessions.ts';
+import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { requestOptions, takesPasskeys, userOfPasskey } from '../factors/webauthn.ts';

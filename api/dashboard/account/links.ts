@@ -1,8 +1,8 @@
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
 import { findLink, type MailLink, makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
+import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import type { Problems } from '../fields.ts';

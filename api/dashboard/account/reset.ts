@@ -1,8 +1,8 @@
 import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/credentials.ts';
 import { findLink, makeLink, useLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
-import { lockUser } from '../../../shared/store/accounts/while-signed-in.ts';
+import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
+import { credentialsOf, findCredentials, resetPassword } from '../../../shared/store/accounts/users.ts';
 import { type Problems, readFields, secret, tick, typed } from '../fields.ts';
 import type { Answer, Shown, Visit } from '../page.ts';
 import { hashPassword } from './check-password.ts';

@@ -1,11 +1,10 @@
 import { isWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { credentialsOf } from '../../../shared/store/accounts/credentials.ts';
-import { useRecoveryCode } from '../../../shared/store/accounts/factors/recovery-codes.ts';
-import { useTotp } from '../../../shared/store/accounts/factors/totp.ts';
-import { factorsOf } from '../../../shared/store/accounts/factors.ts';
+import { factorsOf, useRecoveryCode } from '../../../shared/store/accounts/factors.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
-import { findTicket, makeTicket, useTicket } from '../../../shared/store/accounts/sign-in-tickets.ts';
+import { findTicket, makeTicket, useTicket } from '../../../shared/store/accounts/sign-ins.ts';
+import { useTotp } from '../../../shared/store/accounts/totp.ts';
+import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { recoveryLetter } from '../factors/letters.ts';

@@ -1,12 +1,11 @@
 import type { Db } from '../../../shared/platform/db.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { changePassword, findCredentials } from '../../../shared/store/accounts/credentials.ts';
 import { deleteAccount, ownerless, workspacesLeft } from '../../../shared/store/accounts/delete-account.ts';
 import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { listSignIns } from '../../../shared/store/accounts/sign-ins.ts';
-import { endOwnSession, endSessions, listSessions } from '../../../shared/store/accounts/user-sessions.ts';
-import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
+import { endOwnSession, endSessions, listSessions, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { changePassword, findCredentials } from '../../../shared/store/accounts/users.ts';
 import { isLocked } from '../authorize.ts';
 import { type Problems, readFields, secret, typed } from '../fields.ts';
 import { type Answer, absent, type PersonalVisit, type Shown } from '../page.ts';

@@ -1,5 +1,5 @@
-import { findCredentials } from '../../../shared/store/accounts/credentials.ts';
 import { endSession } from '../../../shared/store/accounts/user-sessions.ts';
+import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
 import { takesPasskeys } from '../factors/webauthn.ts';

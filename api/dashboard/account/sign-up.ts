@@ -1,12 +1,12 @@
 import { newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import type { Db } from '../../../shared/platform/db.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { findCredentials } from '../../../shared/store/accounts/credentials.ts';
 import { findInviter } from '../../../shared/store/accounts/invitations.ts';
 import { makeLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { knowBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { signUp } from '../../../shared/store/accounts/sign-up.ts';
+import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';

@@ -1,8 +1,8 @@
 import { readEmail } from '../../../shared/domain/accounts/email.ts';
-import { changeAddress, credentialsOf, resetPassword, verifyAddress } from '../../../shared/store/accounts/credentials.ts';
 import { type MailLink, useLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
-import { lockUser } from '../../../shared/store/accounts/while-signed-in.ts';
+import { lockUser } from '../../../shared/store/accounts/user-sessions.ts';
+import { changeAddress, credentialsOf, resetPassword, verifyAddress } from '../../../shared/store/accounts/users.ts';
 import { ownPath } from '../authorize.ts';
 import { type Problems, readFields, secret } from '../fields.ts';
 import type { Notice } from '../notices.ts';

@@ -1,6 +1,6 @@
 import type { AuditEntry } from '../../../shared/contracts/audit.ts';
 import { ACT_NAMES, ACTS, type Act } from '../../../shared/domain/accounts/acts.ts';
-import { listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
+import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import { listMembers } from '../../../shared/store/accounts/workspaces.ts';
 import { memberCaller } from '../callers.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit, workspacePage } from '../page.ts';

@@ -1,9 +1,7 @@
 import type { Db } from '../../../shared/platform/db.ts';
-import { makeRecoveryCodes } from '../../../shared/store/accounts/factors/recovery-codes.ts';
-import { factorsOf, hasFactor } from '../../../shared/store/accounts/factors.ts';
+import { dropRecoveryCodes, factorsOf, hasFactor, makeRecoveryCodes } from '../../../shared/store/accounts/factors.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
-import { endSessions } from '../../../shared/store/accounts/user-sessions.ts';
-import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
+import { endSessions, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { factorLetter } from './letters.ts';
 
@@ -28,7 +26,7 @@ export async function removedFactor(visit: PersonalVisit, what: string): Promise
     const { app, me } = visit;
     await tell(visit, `${what} was removed from`);
     if (!hasFactor(await factorsOf(app.db, me.userId))) {
-        await app.db.raw('delete from recovery_codes where user_id = ?', [me.userId]);
+        await dropRecoveryCodes(app.db, me.userId);
     }
     return { to: '/dashboard/settings/factors', notice: 'factor-removed' };
 }

@@ -1,5 +1,5 @@
-import { addPasskey, removePasskey } from '../../../shared/store/accounts/factors/passkeys.ts';
-import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
+import { addPasskey, removePasskey } from '../../../shared/store/accounts/passkeys.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { line, type Problems, readFields, typed } from '../fields.ts';
 import { type Answer, absent, type PersonalVisit } from '../page.ts';
 import { addedFactor, removedFactor } from './changed.ts';

@@ -1,5 +1,5 @@
-import { listPasskeys, MOST_PASSKEYS } from '../../../shared/store/accounts/factors/passkeys.ts';
 import { factorsOf } from '../../../shared/store/accounts/factors.ts';
+import { listPasskeys, MOST_PASSKEYS } from '../../../shared/store/accounts/passkeys.ts';
 import { isFactorMissing, isLocked } from '../authorize.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
 import { takesPasskeys } from './webauthn.ts';

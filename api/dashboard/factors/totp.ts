@@ -1,7 +1,7 @@
 import { forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { confirmTotp, pendingTotp, removeTotp, type TotpParts } from '../../../shared/store/accounts/factors/totp.ts';
 import { factorsOf } from '../../../shared/store/accounts/factors.ts';
-import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
+import { confirmTotp, pendingTotp, removeTotp, type TotpParts } from '../../../shared/store/accounts/totp.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { waitText } from '../account/fields.ts';
 import { line, type Problems, readFields } from '../fields.ts';
 import type { Answer, PersonalVisit, Visit } from '../page.ts';

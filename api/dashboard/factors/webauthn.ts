@@ -6,7 +6,7 @@ import type {
     RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { App } from '../../../shared/app.ts';
-import * as passkeys from '../../../shared/store/accounts/factors/passkeys.ts';
+import * as passkeys from '../../../shared/store/accounts/passkeys.ts';
 
 /** Who proved to be a user, and the revision of the user that it was judged at. */
 export interface Proven {

@@ -1,10 +1,10 @@
 import { MOST_SIGN_UPS_A_DAY } from '../../../shared/domain/accounts/sign-up-origins.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
-import { findCredentials } from '../../../shared/store/accounts/credentials.ts';
 import { acceptOffer, countReferrals, findInviter, findOffer, inviteCode, type Offer } from '../../../shared/store/accounts/invitations.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { lookAtWorkspace, type SignedIn } from '../../../shared/store/accounts/user-sessions.ts';
+import { findCredentials } from '../../../shared/store/accounts/users.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { address, waitText } from '../account/fields.ts';
 import { type Problems, readFields, typed } from '../fields.ts';

@@ -3,7 +3,6 @@ import { FIRST_SCOPES, isWider, type Scopes } from '../../../shared/domain/accou
 import { describeScopes } from '../../../shared/domain/accounts/scopes-text.ts';
 import type { JsonObject } from '../../../shared/domain/types.ts';
 import type { Db } from '../../../shared/platform/db.ts';
-import { revokeKey } from '../../../shared/store/accounts/api-keys.ts';
 import {
     addKey,
     changeScopes,
@@ -11,9 +10,10 @@ import {
     listedKeys,
     MOST_KEYS,
     renameKey,
+    revokeKey,
     rotateKey,
-} from '../../../shared/store/accounts/listed-keys.ts';
-import { whileSignedIn } from '../../../shared/store/accounts/while-signed-in.ts';
+} from '../../../shared/store/accounts/api-keys.ts';
+import { whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import { keyCap, setKeyCap } from '../../../shared/store/credits/spending.ts';
 import { dayCap } from '../billing/caps.ts';
 import { line, oneOf, type Problems, readFields, typed } from '../fields.ts';

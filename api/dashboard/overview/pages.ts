@@ -1,5 +1,5 @@
 import { figuresFor, windowsOf } from '../../../shared/domain/accounts/plans.ts';
-import { listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
+import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
 import { recentCalls } from '../../../shared/store/usage/recent-calls.ts';
 import { noticesOf } from '../billing/notices.ts';

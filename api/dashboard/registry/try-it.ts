@@ -1,8 +1,8 @@
 import { isWebToken, newWebToken } from '../../../shared/domain/accounts/web-token.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import type { Endpoint, JsonObject } from '../../../shared/domain/types.ts';
-import type { Caller } from '../../../shared/store/accounts/api-keys.ts';
-import { findKeyHash, listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
+import { findKeyHash, listedKeys } from '../../../shared/store/accounts/api-keys.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
 import { type Problems, typed } from '../fields.ts';
 import type { ApiAnswer, Told } from '../internal-api.ts';
 import { type Answer, absent, type Sent, type Shown, type WorkspaceVisit } from '../page.ts';

@@ -1,4 +1,4 @@
-import { listedKeys } from '../../../shared/store/accounts/listed-keys.ts';
+import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import type { UsageScope } from '../../../shared/store/usage/usage-report.ts';
 import { MANAGERS, type WorkspaceVisit } from '../page.ts';
 

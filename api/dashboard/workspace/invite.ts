@@ -1,6 +1,6 @@
 import { takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { inviteToWorkspace, MOST_INVITATIONS } from '../../../shared/store/accounts/invitations.ts';
-import { tokenOfLink } from '../../../shared/store/accounts/link-tokens.ts';
+import { tokenOfLink } from '../../../shared/store/accounts/mail-links.ts';
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { address, waitText } from '../account/fields.ts';
 import { oneOf, type Reader, readFields } from '../fields.ts';

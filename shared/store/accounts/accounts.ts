@@ -5,7 +5,7 @@ import type { Db } from '../../platform/db.ts';
 import * as credits from '../credits/credits.ts';
 import { createKey, type NewKey } from './api-keys.ts';
 import { ensureUser } from './users.ts';
-import { createWorkspace } from './workspaces.ts';
+import { createWorkspace, type Workspace } from './workspaces.ts';
 
 export interface NewAccount {
     /** A well-formed address, see domain/email.ts; one that is known gets one more workspace. */
@@ -43,37 +43,6 @@ export async function createAccount(db: Db, order: NewAccount): Promise<MadeAcco
     });
 }
 
-export interface Workspace {
-    workspaceId: string;
-    name: string;
-    plan: Plan;
-    ownerId: string;
-    /** Who pays for the owner's calls here. */
-    accountId: string;
-}
-
-/** A workspace with its first owner. */
-export async function findWorkspace(db: Db, workspaceId: string): Promise<Workspace | undefined> {
-    const { rows } = await db.raw<{ rows: { id: string; name: string; plan: Plan; owner: string }[] }>(
-        `select w.id, w.name, w.plan, m.user_id as owner from workspaces w join memberships m on m.workspace_id = w.id and m.role = 'owner'
-         where w.id = ? order by m.created_at, m.user_id limit 1`,
-        [workspaceId],
-    );
-    const row = rows[0];
-    if (row === undefined) return undefined;
-    const accountId = credits.payerOf(row.plan, row.id, row.owner);
-    return { workspaceId: row.id, name: row.name, plan: row.plan, ownerId: row.owner, accountId };
-}
-
-/** Whether a user belongs to a workspace. */
-export async function isMember(db: Db, workspaceId: string, userId: string): Promise<boolean> {
-    const { rows } = await db.raw<{ rows: unknown[] }>('select from memberships where workspace_id = ? and user_id = ?', [
-        workspaceId,
-        userId,
-    ]);
-    return rows.length > 0;
-}
-
 /** Puts a workspace on a plan, with these overrides and no others; returns who pays from now on, undefined for an unknown one. */
 export async function setPlan(db: Db, workspaceId: string, plan: Plan, overrides: credits.Overrides): Promise<string | undefined> {
     return credits.changePlan(db, workspaceId, { plan, planAllowance: PLANS[plan].allowance, overrides });
@@ -106,7 +75,7 @@ async function openFor(
         await credits.changePlan(db, workspaceId, paid);
         return workspaceId;
     }
-    await db.raw('update workspaces set plan = ? where id = ?', [plan, workspaceId]);
+    await db('workspaces').where({ id: workspaceId }).update({ plan });
     await credits.openAccount(db, { id: workspaceId, ...paid });
     return workspaceId;
 }

@@ -1,43 +1,27 @@
+import type { Knex } from 'knex';
 import { keyHash, keyPrefix, newApiKey } from '../../domain/accounts/api-key.ts';
-import { type AccountFigures, figuresFor, type Plan } from '../../domain/accounts/plans.ts';
-import { EARLIER_SCOPES, type KeyScopes, prepareScopes, type Scopes } from '../../domain/accounts/scopes.ts';
+import { EARLIER_SCOPES, isWider, type Scopes } from '../../domain/accounts/scopes.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { WaitedTooLong } from '../../platform/batch.ts';
-import { openBatchWriter } from '../../platform/batch-writer.ts';
-import type { Db } from '../../platform/db.ts';
-import { growingCache } from '../../platform/growing-cache.ts';
-import { perTick } from '../../platform/per-tick.ts';
-import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
-import { payerOf } from '../credits/credits.ts';
-import type { Role } from './workspaces.ts';
-
-/** Who calls: what the key says about the person, the workspace and the account that pays. */
-export interface Caller {
-    keyId: string;
-    keyName: string;
-    keyPrefix: string;
-    keyExpiresAt: Date | null;
-    userId: string;
-    workspaceId: string;
-    workspaceName: string;
-    /** Of the user in the workspace. */
-    role: Role;
-    /** Who pays and whose limits count: the user while the workspace is on Free, otherwise the workspace. */
-    accountId: string;
-    plan: Plan;
-    figures: AccountFigures;
-    suspended: boolean;
-    emailVerified: boolean;
-    /** The account, or this key, has a cap on what it spends a day. */
-    isCapped: boolean;
-    /** What the key may do; never more than the role. */
-    scopes: KeyScopes;
-}
+import { type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { setKeyCap } from '../credits/spending.ts';
+import { queueMail } from './mails.ts';
+import { recordAct } from './workspace-audit.ts';
+import { lockForAdding } from './workspaces.ts';
 
 export interface NewKey {
     keyId: string;
     /** The key itself; it is shown this once and not stored. */
     apiKey: string;
+}
+
+export interface KeyOrder {
+    workspaceId: string;
+    userId: string;
+    name: string;
+    /** Seconds; absent: for good. */
+    expiresIn?: number | undefined;
+    scopes?: Scopes | undefined;
 }
 
 export interface KeyRow {
@@ -53,262 +37,201 @@ export interface KeyRow {
     scopes: Scopes;
 }
 
-/** Makes a key of a workspace for one of its members. @param order.expiresIn seconds */
-export async function createKey(
-    db: Db,
-    order: { workspaceId: string; userId: string; name: string; expiresIn?: number | undefined; scopes?: Scopes | undefined },
-): Promise<NewKey> {
+const KEY: Columns<KeyRow> = {
+    keyId: 'k.id',
+    workspaceId: 'k.workspace_id',
+    userId: 'k.user_id',
+    name: 'k.name',
+    prefix: 'k.prefix',
+    createdAt: 'k.created_at',
+    expiresAt: 'k.expires_at',
+    revokedAt: 'k.revoked_at',
+    lastUsedAt: 'k.last_used_at',
+    scopes: 'k.scopes',
+};
+
+/** A key as the members of its workspace see it. */
+export interface ListedKey extends KeyRow {
+    /** Address of the member who made it. */
+    madeBy: string;
+    state: 'active' | 'expired' | 'revoked';
+}
+
+/** Keys of one workspace that work at the same time. */
+export const MOST_KEYS = 100;
+
+/** Makes a key of a workspace for one of its members. */
+export async function createKey(db: Db, { workspaceId, userId, name, expiresIn, scopes }: KeyOrder): Promise<NewKey> {
     const apiKey = newApiKey();
     const keyId = newId('key');
-    await db.raw(
-        `insert into api_keys (id, workspace_id, user_id, name, hash, prefix, expires_at, scopes)
-         values (?, ?, ?, ?, ?, ?, app_now() + ?::bigint * interval '1 second', ?::jsonb)`,
-        [
-            keyId,
-            order.workspaceId,
-            order.userId,
-            order.name,
-            keyHash(apiKey),
-            keyPrefix(apiKey),
-            order.expiresIn ?? null,
-            JSON.stringify(order.scopes ?? EARLIER_SCOPES),
-        ],
-    );
+    await db('api_keys').insert({
+        id: keyId,
+        workspace_id: workspaceId,
+        user_id: userId,
+        name,
+        hash: keyHash(apiKey),
+        prefix: keyPrefix(apiKey),
+        expires_at: expiresIn === undefined ? null : fromNow(db, `${expiresIn} seconds`),
+        scopes: JSON.stringify(scopes ?? EARLIER_SCOPES),
+    });
     return { keyId, apiKey };
+}
+
+/** One more key of a workspace; undefined where too many work already. */
+export async function addKey(db: Db, order: KeyOrder): Promise<NewKey | undefined> {
+    return db.transaction(async (trx) => {
+        await lockForAdding(trx, order);
+        return (await countActive(trx, order.workspaceId)) >= MOST_KEYS ? undefined : createKey(trx, order);
+    });
 }
 
 /** All keys of a workspace, revoked and expired ones too, newest first. */
 export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
-    const { rows } = await db.raw<{ rows: KeyColumns[] }>(
-        `select ${KEY_COLUMNS} from api_keys where workspace_id = ? order by created_at desc, id`,
-        [workspaceId],
-    );
-    return rows.map(toKeyRow);
+    return db('api_keys as k')
+        .where({ workspace_id: workspaceId })
+        .orderBy([{ column: 'created_at', order: 'desc' }, 'id'])
+        .select(KEY);
+}
+
+/** The keys of a workspace, those that work first, then newest first; `ofUser` shows one member's alone. */
+export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
+    const rows: (KeyRow & { madeBy: string; isOver: boolean })[] = await db('api_keys as k')
+        .join('users as u', 'u.id', 'k.user_id')
+        .where({ 'k.workspace_id': workspaceId, ...(ofUser !== undefined && { 'k.user_id': ofUser }) })
+        .orderBy([{ column: 'k.created_at', order: 'desc' }, 'k.id'])
+        .select({ ...KEY, madeBy: 'u.email', isOver: db.raw('coalesce(k.expires_at <= app_now(), false)') });
+    const keys = rows.map(({ isOver, ...key }): ListedKey => {
+        const state = key.revokedAt !== null ? 'revoked' : isOver ? 'expired' : 'active';
+        return { ...key, state };
+    });
+    return [...keys.filter(({ state }) => state === 'active'), ...keys.filter(({ state }) => state !== 'active')];
 }
 
 /** One key by its id. */
 export async function findKey(db: Db, keyId: string): Promise<KeyRow | undefined> {
-    const { rows } = await db.raw<{ rows: KeyColumns[] }>(`select ${KEY_COLUMNS} from api_keys where id = ?`, [keyId]);
-    return rows[0] && toKeyRow(rows[0]);
+    return db('api_keys as k').where({ id: keyId }).first(KEY);
+}
+
+/** The hash of a key that this user made in this workspace; undefined for any other key. */
+export async function findKeyHash(
+    db: Db,
+    { keyId, workspaceId, userId }: { keyId: string; workspaceId: string; userId: string },
+): Promise<Buffer | undefined> {
+    const key = await db('api_keys').where({ id: keyId, workspace_id: workspaceId, user_id: userId }).first('hash');
+    return key?.hash;
+}
+
+/** Gives a key another name. */
+export async function renameKey(db: Db, keyId: string, name: string): Promise<void> {
+    await db('api_keys').where({ id: keyId }).update({ name });
+}
+
+/**
+ * Gives an active key other scopes, which hold within a second in every process.
+ * `wider`: they allow more than before, which `mayWiden` does not permit; `ended`: the key does not work any more. Then nothing changed.
+ */
+export async function changeScopes(
+    db: Db,
+    keyId: string,
+    { scopes, mayWiden }: { scopes: Scopes; mayWiden: boolean },
+): Promise<'changed' | 'wider' | 'ended'> {
+    return db.transaction(async (trx) => {
+        const before = await active(trx).where({ id: keyId }).forUpdate().first('scopes');
+        if (before === undefined) return 'ended';
+        if (!mayWiden && isWider(scopes, before.scopes)) return 'wider';
+        await trx('api_keys')
+            .where({ id: keyId })
+            .update({ scopes: JSON.stringify(scopes) });
+        return 'changed';
+    });
+}
+
+export type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | 'too many' };
+
+/**
+ * A new key in the place of an active one, with the same name, cap and scopes; the old one ends after `overlapSeconds`, or earlier where it
+ * would have. The new one lasts as long as the old one was made for, from now on. Refused where the old one ended meanwhile, or where
+ * both together would be too many; then nothing changed.
+ */
+export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): Promise<Rotated> {
+    return db.transaction(async (trx) => {
+        const key = await findKey(trx, keyId);
+        if (key === undefined) return { ok: false, why: 'ended' };
+        const { workspaceId, userId, name } = key;
+        await lockForAdding(trx, key);
+        const old = await active(trx)
+            .where({ id: keyId })
+            .forUpdate()
+            .first('day_cap', 'scopes', { lasts: trx.raw('extract(epoch from expires_at - created_at)::bigint') });
+        if (old === undefined) return { ok: false, why: 'ended' };
+        // With an overlap both work for a while.
+        const beside = (await countActive(trx, workspaceId)) - (overlapSeconds === 0 ? 1 : 0);
+        if (beside >= MOST_KEYS) return { ok: false, why: 'too many' };
+        await trx('api_keys')
+            .where({ id: keyId })
+            .update({
+                expires_at: trx.raw('least(expires_at, ?)', [fromNow(trx, `${overlapSeconds} seconds`)]),
+                revoked_at: overlapSeconds === 0 ? now(trx) : null,
+            });
+        const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined, scopes: old.scopes });
+        if (old.day_cap !== null) await setKeyCap(trx, made.keyId, old.day_cap);
+        return { ok: true, made };
+    });
 }
 
 /** Revokes a key for good, within a second in every process. False where there is no such key, or it was revoked before. */
 export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
-    const { rowCount } = await db.raw<{ rowCount: number }>(
-        'update api_keys set revoked_at = app_now() where id = ? and revoked_at is null',
-        [keyId],
-    );
-    return rowCount === 1;
+    const revoked = await db('api_keys')
+        .where({ id: keyId, revoked_at: null })
+        .update({ revoked_at: now(db) });
+    return revoked === 1;
 }
 
-/** How long a found caller is believed, in milliseconds: revocation, suspension and plans take effect within a second. */
-const KNOWN_MS = 700;
-/** An unknown key stays unknown, since keys are random; the time only bounds what a flood of bad keys may ask. */
-const UNKNOWN_MS = 500;
-/** Nobody waits longer for a look-up, also where it is somebody else's that has a connection and no answer (goal R9). */
-const ANSWER_MS = 1000;
-/** Then its connection is given up. */
-const LOOK_UP_MS = 5000;
-/** A key that was valid within this time is no guess. It is still looked up every second. */
-const FAMILIAR_MS = 600_000;
-const MAX_KNOWN = 20_000;
-const MAX_UNKNOWN = 20_000;
-const USE_EVERY_MS = 1000;
-
-export interface Keys {
-    /** The caller behind the SHA-256 of a key; undefined where it is unknown, revoked, expired or its user left the workspace. */
-    find(hash: Buffer): Promise<Caller | undefined>;
-    /** Whether it is no guess: `find` would answer from memory, or it found a caller when it was last asked, at most ten minutes ago. */
-    isFamiliar(hash: Buffer): boolean;
-    /** Writes when keys were last used, as far as it is not written yet. */
-    flush(): Promise<void>;
-    close(): Promise<void>;
+/**
+ * Revokes the keys with these hashes, records it and mails their owners, once a key. Resolves with the hashes, in base64, of all that
+ * are or were keys of ours.
+ */
+export async function revokeReported(
+    { db, secrets }: { db: Db; secrets: Secrets },
+    hashes: readonly Buffer[],
+    publicUrl: string,
+): Promise<Set<string>> {
+    const known: { id: string; hash: Buffer }[] = await db('api_keys').whereIn('hash', hashes).select('id', 'hash');
+    if (known.length > 0) await db.transaction((trx) => revokeLeaked(trx, secrets, { keyIds: known.map(({ id }) => id), publicUrl }));
+    return new Set(known.map(({ hash }) => hash.toString('base64')));
 }
 
-/** Look-ups of keys for one process: remembered for less than a second, and asked for together. */
-export function openKeys(db: Db, options: { onError?: (error: unknown) => void } = {}): Keys {
-    const known = growingCache<string, Caller>(MAX_KNOWN, KNOWN_MS);
-    // A cache of its own, so that a flood of bad keys does not push good ones out.
-    const unknown = growingCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
-    const familiar = growingCache<string, true>(MAX_KNOWN, FAMILIAR_MS);
-    const asked = new Map<string, Promise<Caller | undefined>>();
-    const look = perTick((hashes: readonly Buffer[]) => findCallers(db, hashes));
-    const uses = openBatchWriter<string>({
-        write: (keyIds) => writeUses(db, keyIds),
-        everyMs: USE_EVERY_MS,
-        maxRows: MAX_KNOWN,
-        onError: options.onError,
-    });
+async function revokeLeaked(trx: Db, secrets: Secrets, { keyIds, publicUrl }: { keyIds: string[]; publicUrl: string }): Promise<void> {
+    const revoked: { id: string; name: string; prefix: string; workspaceId: string; userId: string }[] = await trx('api_keys')
+        .whereIn('id', keyIds)
+        .where({ revoked_at: null })
+        .update({ revoked_at: now(trx) })
+        .returning(['id', 'name', 'prefix', 'workspace_id as workspaceId', 'user_id as userId']);
+    for (const { id, name, prefix, workspaceId, userId } of revoked) {
+        await recordAct(trx, { workspaceId, actor: 'system', action: 'key.reported', target: id, details: { name } });
+        const owner = await trx('users').where({ id: userId }).whereNotNull('verified_at').first('email');
+        // An address that nobody confirmed may be a stranger's.
+        if (owner === undefined) continue;
+        await queueMail(trx, secrets, {
+            to: owner.email,
+            subject: 'A leaked API key of yours was revoked',
+            text: `Somebody found your API key "${name}" (${prefix}…) where others can read it, and reported it. It is revoked and no longer works.
 
-    async function lookUp(hash: Buffer, name: string): Promise<Caller | undefined> {
-        // Counted from the question, not from the answer: a slow database must not make an answer live longer.
-        const start = performance.now();
-        const found = await look(hash);
-        if (found === undefined) {
-            unknown.set(name, true, { start });
-            familiar.delete(name);
-            return undefined;
-        }
-        familiar.set(name, true);
-        uses.record(found.caller.keyId);
-        known.set(name, found.caller, { start, ttl: Math.max(1, Math.min(KNOWN_MS, Math.floor(found.lastsMs))) });
-        return found.caller;
-    }
+Make another key: ${publicUrl}/dashboard/keys
 
-    return {
-        async find(hash) {
-            const name = hash.toString('latin1');
-            const caller = known.get(name);
-            if (caller !== undefined) return caller;
-            if (unknown.has(name)) return undefined;
-            let answer = asked.get(name);
-            if (answer === undefined) {
-                answer = lookUp(hash, name).finally(() => asked.delete(name));
-                asked.set(name, answer);
-            }
-            return within(ANSWER_MS, answer);
-        },
-        isFamiliar(hash) {
-            const name = hash.toString('latin1');
-            return known.has(name) || familiar.has(name) || unknown.has(name);
-        },
-        flush: uses.flush,
-        close: uses.close,
-    };
-}
-
-/** Stops waiting after this time. The look-up continues for later callers. */
-async function within<Answer>(ms: number, answer: Promise<Answer>): Promise<Answer> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new WaitedTooLong(`the key was not looked up within ${ms} ms`)), ms);
-    });
-    try {
-        return await Promise.race([answer, late]);
-    } finally {
-        clearTimeout(timer);
+Take the old one out of wherever it was published, and look at the recent calls of your workspace for any that are not yours.
+`,
+        });
     }
 }
 
-interface Found {
-    caller: Caller;
-    /** Milliseconds until the key expires; very large where it does not. */
-    lastsMs: number;
+/** Callers hold a lock on the workspace's row. */
+async function countActive(db: Db, workspaceId: string): Promise<number> {
+    return countRows(active(db).where({ workspace_id: workspaceId }));
 }
 
-const CALLERS: PreparedQuery = {
-    name: 'callers',
-    text: `select wanted.place::integer as place, k.id as key_id, k.name as key_name, k.prefix as key_prefix, k.expires_at,
-                  (extract(epoch from k.expires_at - app_now()) * 1000)::double precision as lasts_ms,
-                  u.id as user_id, u.suspended_at is not null as suspended, u.verified_at is not null as email_verified,
-                  w.id as workspace_id, w.name as workspace_name, w.plan, m.role,
-                  c.per_minute, c.per_hour, c.per_day, c.allowance_override, c.concurrency,
-                  k.day_cap is not null or c.day_cap is not null as is_capped, k.scopes
-           from unnest((select $1::bytea[])) with ordinality as wanted (hash, place)
-           join api_keys k on k.hash = wanted.hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > app_now())
-           join memberships m on m.workspace_id = k.workspace_id and m.user_id = k.user_id
-           join users u on u.id = k.user_id
-           join workspaces w on w.id = k.workspace_id
-           left join credit_accounts c on c.id = case w.plan when 'free' then u.id else w.id end`,
-};
-
-/** The callers of these hashes, each at its own place. */
-async function findCallers(db: Db, hashes: readonly Buffer[]): Promise<(Found | undefined)[]> {
-    const rows = await runPrepared<CallerColumns>(db, CALLERS, [[...hashes]], LOOK_UP_MS);
-    const found = new Array<Found | undefined>(hashes.length).fill(undefined);
-    for (const row of rows) found[row.place - 1] = toFound(row);
-    return found;
-}
-
-/** Rows that somebody else is writing are left to them; ten seconds are fine enough for a person's eyes. */
-async function writeUses(db: Db, keyIds: string[]): Promise<void> {
-    await db.raw(
-        `update api_keys set last_used_at = app_now() where id in (
-             select id from api_keys
-             where id = any(?::text[]) and (last_used_at is null or last_used_at < app_now() - interval '10 seconds')
-             order by id for update skip locked)`,
-        [[...new Set(keyIds)]],
-    );
-}
-
-const KEY_COLUMNS = 'id, workspace_id, user_id, name, prefix, created_at, expires_at, revoked_at, last_used_at, scopes';
-
-interface KeyColumns {
-    id: string;
-    workspace_id: string;
-    user_id: string;
-    name: string;
-    prefix: string;
-    created_at: Date;
-    expires_at: Date | null;
-    revoked_at: Date | null;
-    last_used_at: Date | null;
-    scopes: Scopes;
-}
-
-function toKeyRow(row: KeyColumns): KeyRow {
-    return {
-        keyId: row.id,
-        workspaceId: row.workspace_id,
-        userId: row.user_id,
-        name: row.name,
-        prefix: row.prefix,
-        createdAt: row.created_at,
-        expiresAt: row.expires_at,
-        revokedAt: row.revoked_at,
-        lastUsedAt: row.last_used_at,
-        scopes: row.scopes,
-    };
-}
-
-interface CallerColumns {
-    place: number;
-    key_id: string;
-    key_name: string;
-    key_prefix: string;
-    expires_at: Date | null;
-    lasts_ms: number | null;
-    user_id: string;
-    suspended: boolean;
-    email_verified: boolean;
-    workspace_id: string;
-    workspace_name: string;
-    plan: Plan;
-    role: Role;
-    per_minute: number | null;
-    per_hour: number | null;
-    per_day: number | null;
-    allowance_override: number | null;
-    concurrency: number | null;
-    is_capped: boolean;
-    scopes: Scopes;
-}
-
-function toFound(row: CallerColumns): Found {
-    return {
-        lastsMs: row.lasts_ms ?? Number.MAX_SAFE_INTEGER,
-        caller: {
-            keyId: row.key_id,
-            keyName: row.key_name,
-            keyPrefix: row.key_prefix,
-            keyExpiresAt: row.expires_at,
-            userId: row.user_id,
-            workspaceId: row.workspace_id,
-            workspaceName: row.workspace_name,
-            role: row.role,
-            accountId: payerOf(row.plan, row.workspace_id, row.user_id),
-            plan: row.plan,
-            figures: figuresFor(row.plan, {
-                perMinute: row.per_minute,
-                perHour: row.per_hour,
-                perDay: row.per_day,
-                allowance: row.allowance_override,
-                concurrency: row.concurrency,
-            }),
-            suspended: row.suspended,
-            emailVerified: row.email_verified,
-            isCapped: row.is_capped,
-            scopes: prepareScopes(row.scopes),
-        },
-    };
+function active(db: Db): Knex.QueryBuilder {
+    return db('api_keys')
+        .whereNull('revoked_at')
+        .where((is) => is.whereNull('expires_at').orWhere('expires_at', '>', now(db)));
 }

@@ -51,7 +51,7 @@ export async function takeAttempts(db: Db, attempts: readonly Attempt[]): Promis
 
 /** Resets the counters, after the user gave the right password. */
 export async function forgetAttempts(db: Db, attempts: readonly Attempt[]): Promise<void> {
-    await db.raw('delete from attempts where name = any(?::text[])', [attempts.map(nameOf)]);
+    await db('attempts').whereIn('name', attempts.map(nameOf)).delete();
 }
 
 function nameOf([kind, of]: Attempt): string {

@@ -15,23 +15,11 @@ export interface AuditEntry {
 }
 
 /** Records a change; call it in the transaction that makes it. Never pass keys or passwords. */
-export async function recordChange(db: Db, entry: Omit<AuditEntry, 'at'>): Promise<void> {
-    const { actor, command, target, reason, before, after } = entry;
-    await db.raw('insert into audit (actor, command, target, reason, before, after) values (?, ?, ?, ?, ?::jsonb, ?::jsonb)', [
-        actor,
-        command,
-        target,
-        reason,
-        before && JSON.stringify(before),
-        after && JSON.stringify(after),
-    ]);
+export async function recordChange(db: Db, { before, after, ...entry }: Omit<AuditEntry, 'at'>): Promise<void> {
+    await db('audit').insert({ ...entry, before: before && JSON.stringify(before), after: after && JSON.stringify(after) });
 }
 
 /** The recorded changes, newest first. */
 export async function listChanges(db: Db, limit: number): Promise<AuditEntry[]> {
-    const { rows } = await db.raw<{ rows: AuditEntry[] }>(
-        'select at, actor, command, target, reason, before, after from audit order by id desc limit ?',
-        [limit],
-    );
-    return rows;
+    return db('audit').orderBy('id', 'desc').limit(limit).select('at', 'actor', 'command', 'target', 'reason', 'before', 'after');
 }

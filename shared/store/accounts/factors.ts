@@ -1,3 +1,4 @@
+import { createHash, randomInt } from 'node:crypto';
 import type { Db } from '../../platform/db.ts';
 
 /** The second factors of a user. */
@@ -9,13 +10,12 @@ export interface Factors {
 
 /** The second factors of a user. */
 export async function factorsOf(db: Db, userId: string): Promise<Factors> {
-    const { rows } = await db.raw<{ rows: [Factors] }>(
-        `select exists (select from totp_secrets where user_id = :userId and confirmed_at is not null) as "hasTotp",
-                (select count(*) from passkeys where user_id = :userId) as passkeys,
-                (select count(*) from recovery_codes where user_id = :userId) as "recoveryCodes"`,
-        { userId },
-    );
-    return rows[0];
+    const ofUser = (table: string) => db(table).where({ user_id: userId });
+    return db.queryBuilder().first({
+        hasTotp: db.raw('exists ?', [ofUser('totp_secrets').whereNotNull('confirmed_at').select('user_id')]),
+        passkeys: ofUser('passkeys').count(),
+        recoveryCodes: ofUser('recovery_codes').count(),
+    });
 }
 
 /** Whether a correct password is not enough. */
@@ -25,12 +25,49 @@ export function hasFactor({ hasTotp, passkeys }: Factors): boolean {
 
 /** Deletes every second factor of a user, and the tickets of sign-ins that wait for one. */
 export async function dropFactors(db: Db, userId: string): Promise<void> {
-    for (const table of ['totp_secrets', 'passkeys', 'recovery_codes', 'passkey_challenges', 'sign_in_tickets']) {
-        await db.raw('delete from ?? where user_id = ?', [table, userId]);
-    }
+    for (const table of ['totp_secrets', 'passkeys', 'recovery_codes', 'passkey_challenges', 'sign_in_tickets'])
+        await db(table).where({ user_id: userId }).delete();
 }
 
 /** Whether a workspace demands a second factor of its members on the pages; keys work on without. */
 export async function demandFactor(db: Db, workspaceId: string, isDemanded: boolean): Promise<void> {
-    await db.raw('update workspaces set demands_factor = ? where id = ?', [isDemanded, workspaceId]);
+    await db('workspaces').where({ id: workspaceId }).update({ demands_factor: isDemanded });
+}
+
+const CODES = 10;
+/** 16 of 32 letters are 80 bits: too many to try, so that a plain hash suffices. */
+const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
+const LENGTH = 16;
+
+/** Ten new recovery codes, to be shown once; those before no longer work. */
+export async function makeRecoveryCodes(db: Db, userId: string): Promise<string[]> {
+    const codes = Array.from({ length: CODES }, newCode);
+    await db.transaction(async (trx) => {
+        await dropRecoveryCodes(trx, userId);
+        await trx('recovery_codes').insert(codes.map((code) => ({ user_id: userId, code_hash: hashOf(userId, code) })));
+    });
+    return codes;
+}
+
+/** Uses a recovery code up; false where it is not one of this user's that is left. Callers bound the attempts. */
+export async function useRecoveryCode(db: Db, userId: string, code: string): Promise<boolean> {
+    const used = await db('recovery_codes')
+        .where({ user_id: userId, code_hash: hashOf(userId, code) })
+        .delete();
+    return used === 1;
+}
+
+/** Deletes the recovery codes of a user. */
+export async function dropRecoveryCodes(db: Db, userId: string): Promise<void> {
+    await db('recovery_codes').where({ user_id: userId }).delete();
+}
+
+function newCode(): string {
+    const letters = Array.from({ length: LENGTH }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+    return letters.replaceAll(/(.{4})(?=.)/g, '$1-');
+}
+
+function hashOf(userId: string, code: string): Buffer {
+    const letters = code.toLowerCase().replaceAll(/[\s-]/g, '');
+    return createHash('sha256').update(`recovery code ${userId} ${letters}`, 'utf8').digest();
 }

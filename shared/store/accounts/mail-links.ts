@@ -1,6 +1,7 @@
-import type { Db } from '../../platform/db.ts';
+import { randomBytes } from 'node:crypto';
+import { isWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
+import { type Columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { linkHash, linkHashOf, newLinkId } from './link-tokens.ts';
 
 /** The action of a link: confirm the address, reset the password, or change the address. */
 export type LinkPurpose = 'verify' | 'reset' | 'change';
@@ -12,7 +13,9 @@ export interface MailLink {
     address: string;
 }
 
-const LASTS_SECONDS: Readonly<Record<LinkPurpose, number>> = { verify: 7 * 86_400, reset: 3600, change: 86_400 };
+const LINK: Columns<MailLink> = { purpose: 'purpose', userId: 'user_id', address: 'address' };
+
+const LASTS = { verify: '7 days', reset: '1 hours', change: '1 days' } as const;
 
 /**
  * Makes a link and resolves with its id, of which the table keeps a hash; those of the same purpose that the user got before end.
@@ -20,39 +23,55 @@ const LASTS_SECONDS: Readonly<Record<LinkPurpose, number>> = { verify: 7 * 86_40
  */
 export async function makeLink(db: Db, { purpose, userId, address }: MailLink): Promise<string> {
     const id = newLinkId();
-    await db.raw('delete from mail_links where user_id = ? and purpose = ?', [userId, purpose]);
-    await db.raw(
-        `insert into mail_links (token_hash, purpose, user_id, address, expires_at)
-         values (?, ?, ?, ?, app_now() + ? * interval '1 second')`,
-        [linkHash(id), purpose, userId, address, LASTS_SECONDS[purpose]],
-    );
+    await db('mail_links').where({ user_id: userId, purpose }).delete();
+    await db('mail_links').insert({ token_hash: linkHash(id), purpose, user_id: userId, address, expires_at: fromNow(db, LASTS[purpose]) });
     return id;
 }
 
 /** What a link is for, without using it up; undefined where it is unknown, used or too old. */
 export async function findLink(db: Db, secrets: Secrets, token: string | undefined): Promise<MailLink | undefined> {
-    const key = await linkHashOf(secrets, token);
-    if (key === undefined) return undefined;
-    const { rows } = await db.raw<{ rows: LinkColumns[] }>(
-        'select purpose, user_id, address from mail_links where token_hash = ? and expires_at > app_now()',
-        [key],
-    );
-    return rows[0] && { purpose: rows[0].purpose, userId: rows[0].user_id, address: rows[0].address };
+    const hash = await linkHashOf(secrets, token);
+    return hash && live(db, hash).first(LINK);
 }
 
 /** Uses a link up: of two at once, one gets it. */
 export async function useLink(db: Db, secrets: Secrets, token: string): Promise<MailLink | undefined> {
-    const key = await linkHashOf(secrets, token);
-    if (key === undefined) return undefined;
-    const { rows } = await db.raw<{ rows: LinkColumns[] }>(
-        'delete from mail_links where token_hash = ? and expires_at > app_now() returning purpose, user_id, address',
-        [key],
-    );
-    return rows[0] && { purpose: rows[0].purpose, userId: rows[0].user_id, address: rows[0].address };
+    const hash = await linkHashOf(secrets, token);
+    if (hash === undefined) return undefined;
+    const [used] = await live(db, hash).delete().returning(['purpose', 'user_id as userId', 'address']);
+    return used;
 }
 
-interface LinkColumns {
-    purpose: LinkPurpose;
-    user_id: string;
-    address: string;
+function live(db: Db, hash: Buffer) {
+    return db('mail_links').where({ token_hash: hash }).where('expires_at', '>', now(db));
+}
+
+const PURPOSE = 'mail link';
+/** Base64url of 16 bytes, and of the HMAC behind it. */
+const [ID_LENGTH, MAC_LENGTH] = [22, 43];
+
+/** A new link: mails keep its id, the table of its kind keeps a hash of it, and its token is made when the mail is sent. */
+export function newLinkId(): string {
+    return randomBytes(16).toString('base64url');
+}
+
+/** The form in which a table keeps an id. */
+export function linkHash(id: string): Buffer {
+    return webTokenHash(id);
+}
+
+/** The token of a link: nobody makes it from the database without the key ring. */
+export async function tokenOfLink(secrets: Secrets, id: string): Promise<string> {
+    return id + (await secrets.hmac(id, PURPOSE)).toString('base64url');
+}
+
+/**
+ * What a table keeps of the link with this token; undefined for a token that the ring did not make. Releases before the ring mailed random
+ * tokens, whose hash is kept.
+ */
+export async function linkHashOf(secrets: Secrets, token: string | undefined): Promise<Buffer | undefined> {
+    if (token?.length !== ID_LENGTH + MAC_LENGTH) return isWebToken(token) ? webTokenHash(token) : undefined;
+    const [id, mac] = [token.slice(0, ID_LENGTH), token.slice(ID_LENGTH)];
+    const isOurs = /^[\w-]+$/.test(token) && (await secrets.isHmac(Buffer.from(mac, 'base64url'), id, PURPOSE));
+    return isOurs ? linkHash(id) : undefined;
 }

@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import { type Db, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
 /** A mail of plain text. */
@@ -29,7 +29,7 @@ const PURPOSE = 'mail';
 /** Queues a mail, encrypted, which shared/mail/mail.ts sends. Call it in the transaction that is the reason for it. */
 export async function queueMail(db: Db, secrets: Secrets, { to, ...content }: Mail): Promise<void> {
     const sealed = await secrets.seal(JSON.stringify(content), PURPOSE);
-    await db.raw('insert into outgoing_mails (recipient, sealed) values (?, ?)', [to, sealed]);
+    await db('outgoing_mails').insert({ recipient: to, sealed });
 }
 
 /**
@@ -37,28 +37,31 @@ export async function queueMail(db: Db, secrets: Secrets, { to, ...content }: Ma
  * due.
  */
 export async function takeMail(db: Db, secrets: Secrets): Promise<WaitingMail | undefined> {
-    const sealed = await takeFrom<{ sealed: Buffer }>(db, 'outgoing_mails', 'sealed');
+    const sealed = await takeFrom<{ sealed: Buffer }>(db, 'outgoing_mails', ['sealed']);
     if (sealed !== undefined) {
         const text = await secrets.open(sealed.sealed, PURPOSE);
         const content = text && (JSON.parse(text.toString()) as Omit<Mail, 'to'>);
         return { id: sealed.id, to: sealed.recipient, attempts: sealed.attempts, content, table: 'outgoing_mails' };
     }
-    const clear = await takeFrom<{ subject: string; body: string }>(db, 'mails', 'subject, body');
+    const clear = await takeFrom<{ subject: string; body: string }>(db, 'mails', ['subject', 'body']);
     if (clear === undefined) return undefined;
     const { id, recipient, attempts, subject, body } = clear;
     return { id, to: recipient, attempts, content: { subject, text: body }, table: 'mails' };
 }
 
-async function takeFrom<Content>(db: Db, table: WaitingMail['table'], columns: string) {
-    const { rows } = await db.raw<{ rows: (Content & { id: number; recipient: string; attempts: number })[] }>(
-        `update ${table} set attempts = attempts + 1, due_at = app_now() + interval '2 minutes' * power(2, least(attempts, 8))
-         where id = (select id from ${table} where due_at <= app_now() order by due_at, id limit 1 for update skip locked)
-         returning id, recipient, attempts, ${columns}`,
-    );
-    return rows[0];
+async function takeFrom<Content>(db: Db, table: WaitingMail['table'], columns: string[]) {
+    const due = db(table).where('due_at', '<=', now(db)).orderBy(['due_at', 'id']).limit(1).forUpdate().skipLocked();
+    const [taken] = await db(table)
+        .where({ id: due.select('id') })
+        .update({
+            attempts: db.raw('attempts + 1'),
+            due_at: db.raw("app_now() + interval '2 minutes' * power(2, least(attempts, 8))"),
+        })
+        .returning<(Content & { id: number; recipient: string; attempts: number })[]>(['id', 'recipient', 'attempts', ...columns]);
+    return taken;
 }
 
 /** Deletes a mail that was sent, or never will be. */
 export async function dropMail(db: Db, { table, id }: Pick<WaitingMail, 'table' | 'id'>): Promise<void> {
-    await db.raw(`delete from ${table} where id = ?`, [id]);
+    await db(table).where({ id }).delete();
 }

@@ -1,6 +1,6 @@
 import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import type { Db } from '../../platform/db.ts';
+import { ago, type Columns, type Db, now, orNow } from '../../platform/db.ts';
 
 export type NoticeKind = 'allowance_80' | 'allowance_100' | 'failing' | 'payment_failed' | 'plan_ended';
 
@@ -15,6 +15,9 @@ export interface NewNotice {
     facts: JsonObject;
 }
 
+/** A notice, of which one holds at a time. */
+export type NoticeName = Pick<NewNotice, 'accountId' | 'kind' | 'subject'>;
+
 export interface Notice {
     noticeId: string;
     kind: NoticeKind;
@@ -23,38 +26,21 @@ export interface Notice {
 }
 
 /** Creates a notice; false where it exists. Send a mail only where this is true, in the same transaction. */
-export async function giveNotice(db: Db, notice: NewNotice): Promise<boolean> {
-    const { rowCount } = await db.raw<{ rowCount: number }>(
-        `insert into notices (id, kind, account_id, workspace_id, user_id, subject, facts) values (?, ?, ?, ?, ?, ?, ?::jsonb)
-         on conflict (account_id, kind, subject) where ended_at is null do nothing`,
-        [
-            newId('ntc'),
-            notice.kind,
-            notice.accountId,
-            notice.workspaceId ?? null,
-            notice.userId ?? null,
-            notice.subject,
-            JSON.stringify(notice.facts),
-        ],
-    );
-    return rowCount === 1;
-}
-
-/** What a member sees of them: about the account that pays for the member here, the member's own keys, and for some the workspace. */
-export async function listNotices(db: Db, { accountId, workspaceId, userId, seesKeys, seesPlans }: NoticeReader): Promise<Notice[]> {
-    const { rows } = await db.raw<{ rows: { id: string; kind: NoticeKind; facts: JsonObject; at: Date }[] }>(
-        `select n.id, n.kind, n.facts, n.at from notices n join credit_accounts c on c.id = n.account_id
-         where n.ended_at is null and n.dismissed_at is null and n.at > app_now() - interval '35 days'
-           and case when n.kind in ('allowance_80', 'allowance_100') then
-                    n.account_id = :accountId and n.subject = 'period ' || c.period_number
-                    and not (n.kind = 'allowance_80' and exists (
-                        select from notices f where f.account_id = n.account_id and f.kind = 'allowance_100' and f.subject = n.subject))
-                when n.kind = 'failing' then n.workspace_id = :workspaceId and (:seesKeys or n.user_id = :userId)
-                else n.workspace_id = :workspaceId and :seesPlans end
-         order by n.at desc, n.id limit 10`,
-        { accountId, workspaceId, userId, seesKeys, seesPlans },
-    );
-    return rows.map((row) => ({ noticeId: row.id, kind: row.kind, facts: row.facts, at: row.at }));
+export async function giveNotice(db: Db, { kind, accountId, workspaceId, userId, subject, facts }: NewNotice): Promise<boolean> {
+    const given = await db('notices')
+        .insert({
+            id: newId('ntc'),
+            kind,
+            account_id: accountId,
+            workspace_id: workspaceId,
+            user_id: userId,
+            subject,
+            facts: JSON.stringify(facts),
+        })
+        .onConflict(db.raw('(account_id, kind, subject) where ended_at is null'))
+        .ignore()
+        .returning('id');
+    return given.length === 1;
 }
 
 export interface NoticeReader {
@@ -67,48 +53,180 @@ export interface NoticeReader {
     seesPlans: boolean;
 }
 
+/** What a member sees of them: about the account that pays for the member here, the member's own keys, and for some the workspace. */
+export async function listNotices(db: Db, { accountId, workspaceId, userId, seesKeys, seesPlans }: NoticeReader): Promise<Notice[]> {
+    const columns: Columns<Notice> = { noticeId: 'n.id', kind: 'n.kind', facts: 'n.facts', at: 'n.at' };
+    const gone = db('notices as f').whereRaw('f.account_id = n.account_id and f.subject = n.subject').where({ 'f.kind': 'allowance_100' });
+    return db('notices as n')
+        .join('credit_accounts as c', 'c.id', 'n.account_id')
+        .where({ 'n.ended_at': null, 'n.dismissed_at': null })
+        .where('n.at', '>', ago(db, '35 days'))
+        .where((is) => {
+            is.where((allowance) =>
+                allowance
+                    .where({ 'n.account_id': accountId })
+                    .whereIn('n.kind', ['allowance_80', 'allowance_100'])
+                    .whereRaw("n.subject = 'period ' || c.period_number")
+                    .where((one) => one.where({ 'n.kind': 'allowance_100' }).orWhereNotExists(gone.select('f.id'))),
+            );
+            is.orWhere({ 'n.workspace_id': workspaceId, 'n.kind': 'failing', ...(!seesKeys && { 'n.user_id': userId }) });
+            if (seesPlans) is.orWhere({ 'n.workspace_id': workspaceId }).whereIn('n.kind', ['payment_failed', 'plan_ended']);
+        })
+        .orderBy([{ column: 'n.at', order: 'desc' }, 'n.id'])
+        .limit(10)
+        .select(columns);
+}
+
 /** Dismisses a notice, for every member who sees it. */
 export async function dismissNotice(db: Db, noticeId: string): Promise<void> {
-    await db.raw('update notices set dismissed_at = coalesce(dismissed_at, app_now()) where id = ?', [noticeId]);
+    await db('notices')
+        .where({ id: noticeId })
+        .update({ dismissed_at: orNow(db, 'dismissed_at') });
 }
 
 /** What is no longer so: calls succeed again. Those given after `since` stay. */
-export async function endNotice(
-    db: Db,
-    { accountId, kind, subject, since }: Pick<NewNotice, 'accountId' | 'kind' | 'subject'> & { since: Date },
-): Promise<void> {
-    await db.raw(
-        'update notices set ended_at = app_now() where account_id = ? and kind = ? and subject = ? and ended_at is null and at < ?',
-        [accountId, kind, subject, since],
-    );
+export async function endNotice(db: Db, { since, ...name }: NoticeName & { since: Date }): Promise<void> {
+    await named(db, name)
+        .where('at', '<', since)
+        .update({ ended_at: now(db) });
 }
 
 /** The same of every notice of this kind. */
 export async function endNotices(db: Db, accountId: string, kind: NoticeKind): Promise<void> {
-    await db.raw('update notices set ended_at = app_now() where account_id = ? and kind = ? and ended_at is null', [accountId, kind]);
+    await db('notices')
+        .where({ account_id: accountId, kind, ended_at: null })
+        .update({ ended_at: now(db) });
 }
 
 /** Whether this notice exists and still holds. */
-export async function isNoticed(db: Db, { accountId, kind, subject }: Pick<NewNotice, 'accountId' | 'kind' | 'subject'>): Promise<boolean> {
-    const { rows } = await db.raw<{ rows: unknown[] }>(
-        'select from notices where account_id = ? and kind = ? and subject = ? and ended_at is null',
-        [accountId, kind, subject],
-    );
-    return rows.length > 0;
+export async function isNoticed(db: Db, name: NoticeName): Promise<boolean> {
+    return (await named(db, name).first('id')) !== undefined;
+}
+
+function named(db: Db, { accountId, kind, subject }: NoticeName) {
+    return db('notices').where({ account_id: accountId, kind, subject, ended_at: null });
 }
 
 /** The addresses of an account: the user's own, or of those who see to the workspace's payment. */
 export async function payersOf(db: Db, accountId: string): Promise<string[]> {
-    const { rows } = await db.raw<{ rows: { email: string }[] }>(
-        `select u.email from users u where u.deleted_at is null and (u.id = :accountId or exists (
-             select from memberships m where m.user_id = u.id and m.workspace_id = :accountId and m.role in ('owner', 'billing')))
-         order by u.id`,
-        { accountId },
-    );
-    return rows.map(({ email }) => email);
+    const payers = db('memberships').where({ workspace_id: accountId }).whereIn('role', ['owner', 'billing']).select('user_id');
+    return db('users')
+        .whereNull('deleted_at')
+        .where((is) => is.where({ id: accountId }).orWhereIn('id', payers))
+        .orderBy('id')
+        .pluck('email');
 }
 
 /** Forgets notices that nobody is shown any more. */
 export async function forgetNotices(db: Db): Promise<void> {
-    await db.raw("delete from notices where at < app_now() - interval '100 days'");
+    await db('notices').where('at', '<', ago(db, '100 days')).delete();
+}
+
+/** The owner gets a notice after this many failed calls in a row of one endpoint with one key. */
+export const FAILURES = 50;
+
+/**
+ * The request log is looked at every 15 seconds, by one process at a time. Rows come in late, so that looks overlap by 30 seconds; a stretch
+ * that nobody looked at is not caught up for more than an hour.
+ */
+const TAKE_LOOK = `
+    with before as (
+        select looked_at from notice_watch where looked_at <= app_now() - interval '15 seconds' for update skip locked
+    )
+    update notice_watch set looked_at = app_now() from before
+    returning greatest(before.looked_at - interval '30 seconds', app_now() - interval '1 hour') as since`;
+
+/** Claims the next look at the request log. Returns its start time, or undefined where another process has just looked. */
+export async function takeLook(db: Db): Promise<Date | undefined> {
+    const { rows } = await db.raw<{ rows: { since: Date }[] }>(TAKE_LOOK);
+    return rows[0]?.since;
+}
+
+export interface Spent {
+    accountId: string;
+    plan: string;
+    limit: number;
+    left: number;
+    period: string;
+    resetsAt: Date;
+}
+
+/** Accounts that were charged since then and have a fifth of their allowance left, or less; what is held is not spent yet. */
+export async function nearlySpent(db: Db, since: Date): Promise<Spent[]> {
+    const columns: Columns<Spent> = {
+        accountId: 'id',
+        plan: 'plan',
+        limit: 'allowance',
+        left: db.raw('allowance_available + held'),
+        period: db.raw("'period ' || period_number"),
+        resetsAt: db.raw('coalesce(billing_date, resets_at)'),
+    };
+    return db('credit_accounts')
+        .whereIn('id', db('usage').where('at', '>=', since).where('credits', '>', 0).distinct('account_id'))
+        .where('allowance', '>', 0)
+        .whereRaw('(allowance_available + held) * 5 <= allowance')
+        .where('resets_at', '>', now(db))
+        .where('resets_at', '<', 'infinity')
+        .orderBy('id')
+        .select(columns);
+}
+
+/** Calls of one endpoint with one key. */
+export interface Streak {
+    accountId: string;
+    workspaceId: string;
+    userId: string;
+    keyId: string;
+    site: string;
+    endpoint: string;
+    lastSuccess: Date | null;
+    /** Whether the last call failed. */
+    isFailing: boolean;
+}
+
+/** Who called what since then. */
+export async function recentStreaks(db: Db, since: Date): Promise<Streak[]> {
+    const streak = {
+        accountId: 'account_id',
+        workspaceId: 'workspace_id',
+        userId: 'user_id',
+        keyId: 'key_id',
+        site: 'site',
+        endpoint: 'endpoint',
+    };
+    const lastSuccess = db.raw("max(at) filter (where outcome = 'success')");
+    const columns: Columns<Streak> = { ...streak, lastSuccess, isFailing: db.raw('coalesce(max(at) > ?, true)', [lastSuccess]) };
+    return db('usage')
+        .where('at', '>=', since)
+        .where({ kind: 'fetch' })
+        .whereNotNull('key_id')
+        .whereNotNull('endpoint')
+        .groupBy(Object.values(streak))
+        .select(columns);
+}
+
+/** The code that the last calls failed with most often, where all of them did; undefined where one of them succeeded, or they are too few. */
+export async function failedWith(db: Db, { accountId, keyId, site, endpoint }: Streak): Promise<string | undefined> {
+    const last = db('usage')
+        .where({ account_id: accountId, key_id: keyId, site, endpoint, kind: 'fetch' })
+        .where('at', '>', ago(db, '7 days'))
+        .orderBy([
+            { column: 'at', order: 'desc' },
+            { column: 'id', order: 'desc' },
+        ])
+        .limit(FAILURES)
+        .select('outcome');
+    const failed = await db
+        .from(last.as('last'))
+        .havingRaw("count(*) = ? and bool_and(outcome <> 'success')", [FAILURES])
+        .first({ code: db.raw('mode() within group (order by outcome)') });
+    return failed?.code;
+}
+
+/** The name of a key and its owner's address; undefined where either is gone. */
+export async function keyOwner(db: Db, keyId: string): Promise<{ name: string; email: string } | undefined> {
+    return db('api_keys as k')
+        .join('users as u', 'u.id', 'k.user_id')
+        .where({ 'k.id': keyId, 'u.deleted_at': null })
+        .first('k.name', 'u.email');
 }

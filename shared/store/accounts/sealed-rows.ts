@@ -1,6 +1,6 @@
 import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { TOTP_PURPOSE } from './factors/totp.ts';
+import { TOTP_PURPOSE } from './totp.ts';
 
 /** A column that outlives the 25 hours for which an old key stays in the ring at least. */
 interface SealedColumn {
@@ -25,10 +25,10 @@ export interface Rewrapped {
     unreadable: number;
 }
 
-/** Rows that are read and written at a time. */
+/** Rows that are read at a time. */
 const BATCH = 500;
 
-/** Seals every long-lived secret by the first key of the ring. Safe to run again and beside itself; each batch is a commit of its own. */
+/** Seals every long-lived secret by the first key of the ring. Safe to run again and beside itself; each row is a commit of its own. */
 export async function rewrapAll(db: Db, secrets: Secrets): Promise<Rewrapped[]> {
     const done: Rewrapped[] = [];
     for (const column of SEALED_COLUMNS) done.push(await rewrapTable(db, secrets, column));
@@ -39,29 +39,27 @@ async function rewrapTable(db: Db, secrets: Secrets, { table, id, column, purpos
     const counts: Rewrapped = { table, rewrapped: 0, current: 0, unreadable: 0 };
     let after = '';
     for (;;) {
-        const { rows } = await db.raw<{ rows: { id: string; sealed: Buffer }[] }>(
-            'select ?? as id, ?? as sealed from ?? where ?? > ? order by ?? limit ?',
-            [id, column, table, id, after, id, BATCH],
-        );
+        const rows: { id: string; sealed: Buffer }[] = await db(table)
+            .where(id, '>', after)
+            .orderBy(id)
+            .limit(BATCH)
+            .select({ id, sealed: column });
         const last = rows.at(-1);
         if (last === undefined) return counts;
         after = last.id;
-        const changes: { id: string; before: Buffer; after: Buffer }[] = [];
         for (const row of rows) {
             if (await secrets.isCurrent(row.sealed)) {
                 counts.current++;
                 continue;
             }
             const plain = await secrets.open(row.sealed, purpose);
-            if (plain === undefined) counts.unreadable++;
-            else changes.push({ id: row.id, before: row.sealed, after: await secrets.seal(plain, purpose) });
+            if (plain === undefined) {
+                counts.unreadable++;
+                continue;
+            }
+            // A row that somebody changed since it was read is left to them.
+            const unchanged = db(table).where({ [id]: row.id, [column]: row.sealed });
+            counts.rewrapped += await unchanged.update({ [column]: await secrets.seal(plain, purpose) });
         }
-        // A row that somebody changed since it was read is left to them.
-        const { rowCount } = await db.raw<{ rowCount: number }>(
-            `update ?? t set ?? = c.after from unnest(?::text[], ?::bytea[], ?::bytea[]) as c (id, before, after)
-             where t.?? = c.id and t.?? = c.before`,
-            [table, column, changes.map((c) => c.id), changes.map((c) => c.before), changes.map((c) => c.after), id, column],
-        );
-        counts.rewrapped += rowCount;
     }
 }

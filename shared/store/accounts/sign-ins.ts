@@ -1,5 +1,5 @@
-import { webTokenHash } from '../../domain/accounts/web-token.ts';
-import type { Db } from '../../platform/db.ts';
+import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
+import { type Columns, type Db, fromNow, now } from '../../platform/db.ts';
 
 /** How somebody proved who they are. */
 export type How = 'sign-up' | 'password' | 'mailed link' | 'password and code' | 'password and recovery code' | 'passkey';
@@ -13,6 +13,8 @@ export interface SignIn {
     isNewBrowser: boolean;
 }
 
+const SIGN_IN: Columns<SignIn> = { at: 'at', how: 'how', browser: 'browser', address: 'address', isNewBrowser: 'is_new_browser' };
+
 /** Sign-ins that a user sees. */
 const SHOWN = 20;
 /** The most known browsers of a user; the one with the oldest sign-in is forgotten first. */
@@ -25,50 +27,72 @@ export async function recordSignIn(
 ): Promise<{ isKnown: boolean }> {
     const isKnown = await isKnownBrowser(db, userId, browserToken);
     await knowBrowser(db, userId, browserToken);
-    await db.raw('insert into sign_ins (user_id, how, browser, address, is_new_browser) values (?, ?, ?, ?, ?)', [
-        userId,
-        how,
-        browser.slice(0, 200),
-        address,
-        !isKnown,
-    ]);
-    await db.raw('delete from sign_ins where id in (select id from sign_ins where user_id = ? order by id desc offset ?)', [userId, SHOWN]);
-    await db.raw(
-        `delete from known_browsers where (user_id, token_hash) in (
-             select user_id, token_hash from known_browsers where user_id = ? order by signed_in_at desc, token_hash offset ?)`,
-        [userId, MOST_BROWSERS],
-    );
+    await db('sign_ins').insert({ user_id: userId, how, browser: browser.slice(0, 200), address, is_new_browser: !isKnown });
+    const ofUser = { user_id: userId };
+    const older = db('sign_ins').where(ofUser).orderBy('id', 'desc').offset(SHOWN).select('id');
+    await db('sign_ins').whereIn('id', older).delete();
+    const browsers = db('known_browsers')
+        .where(ofUser)
+        .orderBy([{ column: 'signed_in_at', order: 'desc' }, 'token_hash']);
+    await db('known_browsers').where(ofUser).whereIn('token_hash', browsers.offset(MOST_BROWSERS).select('token_hash')).delete();
     return { isKnown };
 }
 
 /** Marks this browser as known: the user signed in or up with it. */
 export async function knowBrowser(db: Db, userId: string, browserToken: string): Promise<void> {
-    await db.raw(
-        `insert into known_browsers (user_id, token_hash) values (?, ?)
-         on conflict (user_id, token_hash) do update set signed_in_at = app_now()`,
-        [userId, webTokenHash(browserToken)],
-    );
+    await db('known_browsers')
+        .insert({ user_id: userId, token_hash: webTokenHash(browserToken) })
+        .onConflict(['user_id', 'token_hash'])
+        .merge({ signed_in_at: now(db) });
 }
 
 /** Whether a browser is known for this user. */
 export async function isKnownBrowser(db: Db, userId: string, browserToken: string): Promise<boolean> {
-    const { rows } = await db.raw<{ rows: unknown[] }>('select from known_browsers where user_id = ? and token_hash = ?', [
-        userId,
-        webTokenHash(browserToken),
-    ]);
-    return rows.length > 0;
+    const known = await db('known_browsers')
+        .where({ user_id: userId, token_hash: webTokenHash(browserToken) })
+        .first('user_id');
+    return known !== undefined;
 }
 
 /** The last sign-ins of a user, the newest first. */
 export async function listSignIns(db: Db, userId: string): Promise<SignIn[]> {
-    const { rows } = await db.raw<{ rows: SignIn[] }>(
-        `select at, how, browser, address, is_new_browser as "isNewBrowser" from sign_ins where user_id = ? order by id desc limit ?`,
-        [userId, SHOWN],
-    );
-    return rows;
+    return db('sign_ins').where({ user_id: userId }).orderBy('id', 'desc').limit(SHOWN).select(SIGN_IN);
 }
 
 /** Deletes a user's sign-ins and known browsers. */
 export async function forgetSignIns(db: Db, userId: string): Promise<void> {
-    for (const table of ['sign_ins', 'known_browsers']) await db.raw('delete from ?? where user_id = ?', [table, userId]);
+    for (const table of ['sign_ins', 'known_browsers']) await db(table).where({ user_id: userId }).delete();
+}
+
+/** Minutes between a right password and the second factor. */
+const TICKET_MINUTES = 10;
+
+/** The user of a correct password, and the sign-in revision at that time. */
+export interface TicketHolder {
+    userId: string;
+    revision: number;
+}
+
+/** What stands for a right password, in the form that asks for the second factor. */
+export async function makeTicket(db: Db, { userId, revision }: TicketHolder): Promise<string> {
+    const token = newWebToken();
+    const expires_at = fromNow(db, `${TICKET_MINUTES} minutes`);
+    await db('sign_in_tickets').insert({ token_hash: webTokenHash(token), user_id: userId, revision, expires_at });
+    return token;
+}
+
+/** The holder of a ticket, which stays valid. */
+export async function findTicket(db: Db, token: string): Promise<TicketHolder | undefined> {
+    return db('sign_in_tickets')
+        .where({ token_hash: webTokenHash(token) })
+        .where('expires_at', '>', now(db))
+        .first({ userId: 'user_id', revision: 'revision' });
+}
+
+/** Uses a ticket. Of two concurrent calls, one succeeds. */
+export async function useTicket(db: Db, token: string): Promise<boolean> {
+    const used = await db('sign_in_tickets')
+        .where({ token_hash: webTokenHash(token) })
+        .delete();
+    return used === 1;
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Email } from '../../domain/accounts/email.ts';
 import { PLANS } from '../../domain/accounts/plans.ts';
+import { MOST_SIGN_UPS_A_DAY, signUpOrigins } from '../../domain/accounts/sign-up-origins.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { Db } from '../../platform/db.ts';
+import { publicMailProviders } from '../../platform/reserved-names.ts';
 import * as credits from '../credits/credits.ts';
-import { countSignUp } from './sign-up-origins.ts';
 import { createWorkspace } from './workspaces.ts';
 
 export interface SignUpOrder {
@@ -23,24 +24,25 @@ export interface SignUpOrder {
  */
 export async function signUp(db: Db, { email, passwordHash, invitedBy, address }: SignUpOrder): Promise<string | undefined> {
     return db.transaction(async (trx) => {
-        const former = await findFormer(trx, email.normalised);
-        const { rows } = await trx.raw<{ rows: { id: string }[] }>(
-            `insert into users (id, email, email_normalised, password_hash, invited_by, first_charged_at)
-             values (?, ?, ?, ?, ?, ?) on conflict (email_normalised) do nothing returning id`,
-            [
-                newId('usr'),
-                email.address,
-                email.normalised,
-                passwordHash,
-                former === undefined ? (invitedBy ?? null) : null,
-                former?.first_charged_at ?? null,
-            ],
-        );
-        const userId = rows[0]?.id;
-        if (userId === undefined) return undefined;
+        const former = await trx('former_users')
+            .where({ address_hash: hashOf('address', email.normalised) })
+            .first('allowance_left', 'first_charged_at', { is_over: trx.raw('resets_at <= app_now()') });
+        const [made] = await trx('users')
+            .insert({
+                id: newId('usr'),
+                email: email.address,
+                email_normalised: email.normalised,
+                password_hash: passwordHash,
+                invited_by: former === undefined ? invitedBy : null,
+                first_charged_at: former?.first_charged_at,
+            })
+            .onConflict('email_normalised')
+            .ignore()
+            .returning('id');
+        if (made === undefined) return undefined;
+        const userId: string = made.id;
         const mailDomain = email.normalised.slice(email.normalised.lastIndexOf('@') + 1);
-        if (!(await countSignUp(trx, { address, mailDomain })))
-            await trx.raw('update users set earns_inviter = false where id = ?', [userId]);
+        if (!(await countSignUp(trx, { address, mailDomain }))) await trx('users').where({ id: userId }).update({ earns_inviter: false });
         await createWorkspace(trx, userId);
         await credits.openAccount(trx, { id: userId, plan: 'free', planAllowance: PLANS.free.allowance });
         if (former !== undefined && !former.is_over) await takeUsed(trx, userId, former.allowance_left);
@@ -53,46 +55,67 @@ export async function signUp(db: Db, { email, passwordHash, invitedBy, address }
  * all where nobody proved to read it and nothing was used: it may be somebody else's, who has yet to come.
  */
 export async function rememberAddress(db: Db, userId: string, allowanceLeft: number): Promise<void> {
-    const { rows } = await db.raw<{ rows: { email_normalised: string }[] }>('select email_normalised from users where id = ?', [userId]);
-    await db.raw(
-        `insert into former_users (address_hash, allowance_left, resets_at, first_charged_at)
-         select ?, ?, c.resets_at, u.first_charged_at from users u join credit_accounts c on c.id = u.id
-         where u.id = ? and (u.verified_at is not null or u.first_charged_at is not null or c.allowance_available < ?)
-         on conflict (address_hash) do update
-         set allowance_left = least(former_users.allowance_left, excluded.allowance_left),
-             resets_at = greatest(former_users.resets_at, excluded.resets_at),
-             first_charged_at = coalesce(former_users.first_charged_at, excluded.first_charged_at), deleted_at = app_now()`,
-        [addressHash(rows[0]?.email_normalised ?? ''), allowanceLeft, userId, PLANS.free.allowance],
-    );
+    const user = await db('users as u')
+        .join('credit_accounts as c', 'c.id', 'u.id')
+        .where({ 'u.id': userId })
+        .where((is) =>
+            is
+                .whereNotNull('u.verified_at')
+                .orWhereNotNull('u.first_charged_at')
+                .orWhere('c.allowance_available', '<', PLANS.free.allowance),
+        )
+        .first('u.email_normalised', 'u.first_charged_at', 'c.resets_at');
+    if (user === undefined) return;
+    const { email_normalised, first_charged_at, resets_at } = user;
+    await db('former_users')
+        .insert({ address_hash: hashOf('address', email_normalised), allowance_left: allowanceLeft, resets_at, first_charged_at })
+        .onConflict('address_hash')
+        .merge({
+            allowance_left: db.raw('least(former_users.allowance_left, excluded.allowance_left)'),
+            resets_at: db.raw('greatest(former_users.resets_at, excluded.resets_at)'),
+            first_charged_at: db.raw('coalesce(former_users.first_charged_at, excluded.first_charged_at)'),
+            deleted_at: db.raw('app_now()'),
+        });
 }
 
-async function findFormer(db: Db, normalised: string): Promise<FormerColumns | undefined> {
-    const { rows } = await db.raw<{ rows: FormerColumns[] }>(
-        'select allowance_left, first_charged_at, resets_at <= app_now() as is_over from former_users where address_hash = ?',
-        [addressHash(normalised)],
-    );
-    return rows[0];
-}
+/** Raw: the first period begins with what the address had left of its last one, and the ledger says so in the same statement. */
+const TAKE_USED = `
+    with taken as (
+        update credit_accounts set allowance_available = least(allowance_available, ?) where id = ?
+        returning id, allowance - allowance_available as used
+    )
+    insert into ledger_entries (account_id, kind, available_delta, held_delta, note, at)
+    select id, 'expire', -used, 0, 'used by this address before', app_now() from taken where used > 0`;
 
-/** The first period begins with what the address had left of its last one. */
 async function takeUsed(db: Db, accountId: string, left: number): Promise<void> {
-    await db.raw(
-        `with taken as (
-             update credit_accounts set allowance_available = least(allowance_available, ?) where id = ?
-             returning id, allowance - allowance_available as used
-         )
-         insert into ledger_entries (account_id, kind, available_delta, held_delta, note, at)
-         select id, 'expire', -used, 0, 'used by this address before', app_now() from taken where used > 0`,
-        [left, accountId],
-    );
+    await db.raw(TAKE_USED, [left, accountId]);
 }
 
-function addressHash(normalised: string): Buffer {
-    return createHash('sha256').update(`routebook address ${normalised}`, 'utf8').digest();
+/**
+ * Counts a sign-up with those of its day from the same range of addresses and mail domain; whether its inviter may earn by it. Of many
+ * at once each has a number of its own. Call it in the transaction that signs up.
+ */
+export async function countSignUp(db: Db, from: { address: string; mailDomain: string }): Promise<boolean> {
+    const origins = signUpOrigins(from, publicMailProviders()).map((origin) => hashOf('sign-up', origin));
+    // In a fixed order, so that two sign-ups never wait for each other.
+    const rows = origins.toSorted(Buffer.compare).map((origin) => ({ day: today(db), origin, sign_ups: 1 }));
+    const counted: { sign_ups: number }[] = await db('sign_ups_of_a_day')
+        .insert(rows)
+        .onConflict(['day', 'origin'])
+        .merge({ sign_ups: db.raw('sign_ups_of_a_day.sign_ups + 1') })
+        .returning('sign_ups');
+    return counted.every((row) => row.sign_ups <= MOST_SIGN_UPS_A_DAY);
 }
 
-interface FormerColumns {
-    allowance_left: number;
-    first_charged_at: Date | null;
-    is_over: boolean;
+/** Forgets the days that are over. */
+export async function forgetSignUps(db: Db): Promise<void> {
+    await db('sign_ups_of_a_day').where('day', '<', today(db)).delete();
+}
+
+function today(db: Db) {
+    return db.raw("(app_now() at time zone 'UTC')::date");
+}
+
+function hashOf(kind: 'address' | 'sign-up', text: string): Buffer {
+    return createHash('sha256').update(`routebook ${kind} ${text}`, 'utf8').digest();
 }

@@ -1,10 +1,10 @@
+import { randomInt } from 'node:crypto';
 import type { Plan } from '../../domain/accounts/plans.ts';
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { newId } from '../../domain/text/ids.ts';
-import type { Db } from '../../platform/db.ts';
+import { ago, type Columns, type Db, fromNow, now } from '../../platform/db.ts';
 import { payerOf } from '../credits/credits.ts';
-import { dropPendingTotp } from './factors/totp.ts';
-import { lockUser, raiseRevision } from './while-signed-in.ts';
+import { dropPendingTotp } from './totp.ts';
 import type { Role } from './workspaces.ts';
 
 /** Who is signed in, and where: what every page of the dashboard begins with. */
@@ -49,6 +49,14 @@ export interface SessionRow {
     seenAt: Date;
 }
 
+const SESSION: Columns<SessionRow> = {
+    sessionId: 'id',
+    browser: 'browser',
+    address: 'address',
+    createdAt: 'created_at',
+    seenAt: 'seen_at',
+};
+
 /** Days after signing in when a session ends. */
 export const SESSION_DAYS = 30;
 
@@ -57,6 +65,9 @@ export const IDLE_DAYS = 14;
 
 /** A confirmation counts this long. */
 export const CONFIRMED_MINUTES = 15;
+
+/** Minutes that a mailed code works. */
+const CODE_MINUTES = 10;
 
 /** Sessions of one user; one more ends the one that was seen longest ago. */
 const MOST_SESSIONS = 50;
@@ -67,104 +78,62 @@ export async function beginSession(
     { userId, browser, address }: { userId: string; browser: string; address: string },
 ): Promise<string> {
     const token = newWebToken();
-    await db.raw(
-        'delete from web_sessions where id in (select id from web_sessions where user_id = ? order by seen_at desc, id offset ?)',
-        [userId, MOST_SESSIONS - 1],
-    );
-    await db.raw(
-        `insert into web_sessions (id, token_hash, user_id, browser, address, expires_at)
-         values (?, ?, ?, ?, ?, app_now() + ? * interval '1 day')`,
-        [newId('ses'), webTokenHash(token), userId, browser.slice(0, 200), address, SESSION_DAYS],
-    );
+    const newest = db('web_sessions')
+        .where({ user_id: userId })
+        .orderBy([{ column: 'seen_at', order: 'desc' }, 'id']);
+    await db('web_sessions')
+        .whereIn('id', newest.offset(MOST_SESSIONS - 1).select('id'))
+        .delete();
+    await db('web_sessions').insert({
+        id: newId('ses'),
+        token_hash: webTokenHash(token),
+        user_id: userId,
+        browser: browser.slice(0, 200),
+        address,
+        expires_at: fromNow(db, `${SESSION_DAYS} days`),
+    });
     return token;
 }
 
+/** Raw: every page begins with this one statement, which reads the user, the factors and the workspaces along. */
+const SIGNED_IN = `
+    select s.id, s.user_id, s.workspace_id, s.seen_at < app_now() - interval '1 hour' as is_stale, u.email, u.email_normalised,
+           u.verified_at is not null as is_verified, u.suspended_at is not null as is_suspended,
+           s.confirmed_at > app_now() - interval '${CONFIRMED_MINUTES} minutes' as is_recent,
+           exists (select from totp_secrets t where t.user_id = u.id and t.confirmed_at is not null)
+           or exists (select from passkeys p where p.user_id = u.id) as has_factor,
+           u.first_charged_at is not null as has_fetched,
+           (select coalesce(json_agg(json_build_object('workspaceId', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role,
+                                                       'demandsFactor', w.demands_factor)
+                                     order by w.created_at, w.id), '[]')
+            from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats
+    from web_sessions s join users u on u.id = s.user_id
+    where s.token_hash = ? and s.expires_at > app_now() and s.seen_at > app_now() - interval '${IDLE_DAYS} days' and u.deleted_at is null`;
+
 /** Who signed in with this token; undefined where the session is unknown, over, idle or ended. Seen times are as fine as an hour. */
 export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
-    const { rows } = await db.raw<{ rows: SignedInColumns[] }>(
-        `select s.id, s.user_id, s.workspace_id, s.seen_at < app_now() - interval '1 hour' as is_stale, u.email, u.email_normalised,
-                u.verified_at is not null as is_verified, u.suspended_at is not null as is_suspended,
-                s.confirmed_at > app_now() - ? * interval '1 minute' as is_recent,
-                exists (select from totp_secrets t where t.user_id = u.id and t.confirmed_at is not null)
-                or exists (select from passkeys p where p.user_id = u.id) as has_factor,
-                u.first_charged_at is not null as has_fetched,
-                (select coalesce(json_agg(json_build_object('id', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role,
-                                                                   'demands_factor', w.demands_factor)
-                                          order by w.created_at, w.id), '[]')
-                 from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats
-         from web_sessions s join users u on u.id = s.user_id
-         where s.token_hash = ? and s.expires_at > app_now() and s.seen_at > app_now() - ? * interval '1 day' and u.deleted_at is null`,
-        [CONFIRMED_MINUTES, webTokenHash(token), IDLE_DAYS],
-    );
-    const row = rows[0];
-    if (row?.is_stale === true) {
-        await db.raw('update web_sessions set seen_at = app_now(), address = coalesce(?, address) where id = ?', [address ?? null, row.id]);
+    const { rows } = await db.raw<{ rows: SignedInColumns[] }>(SIGNED_IN, [webTokenHash(token)]);
+    const [row] = rows;
+    if (row === undefined) return undefined;
+    if (row.is_stale) {
+        await db('web_sessions')
+            .where({ id: row.id })
+            .update({ seen_at: now(db), address });
     }
-    return row && toSignedIn(row);
-}
-
-/** The person behind a session proved again who they are. */
-export async function confirmSession(db: Db, sessionId: string): Promise<void> {
-    await db.raw('update web_sessions set confirmed_at = app_now(), code_hash = null, code_expires_at = null where id = ?', [sessionId]);
-}
-
-/** Ends one session at once. */
-export async function endSession(db: Db, sessionId: string): Promise<void> {
-    await db.raw('delete from web_sessions where id = ?', [sessionId]);
-}
-
-/** Ends one of a user's own sessions; false where there is none of this id. */
-export async function endOwnSession(db: Db, userId: string, sessionId: string): Promise<boolean> {
-    return db.transaction(async (trx) => {
-        const { rowCount } = await trx.raw<{ rowCount: number }>('delete from web_sessions where id = ? and user_id = ?', [
-            sessionId,
-            userId,
-        ]);
-        if (rowCount === 1) await dropPendingTotp(trx, userId);
-        return rowCount === 1;
-    });
-}
-
-/** Ends all sessions of a user, or all but one, and sign-ins that are under way. Resolves with the revision of those that come. */
-export async function endSessions(db: Db, userId: string, exceptId?: string): Promise<number> {
-    return db.transaction(async (trx) => {
-        await lockUser(trx, userId);
-        await trx.raw('delete from web_sessions where user_id = ? and id is distinct from ?', [userId, exceptId ?? null]);
-        await trx.raw('delete from sign_in_tickets where user_id = ?', [userId]);
-        // The owner of an earlier session may have read it.
-        await dropPendingTotp(trx, userId);
-        return raiseRevision(trx, userId);
-    });
-}
-
-/** Where a user is signed in, the latest first. */
-export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
-    const { rows } = await db.raw<{ rows: { id: string; browser: string; address: string | null; created_at: Date; seen_at: Date }[] }>(
-        `select id, browser, address, created_at, seen_at from web_sessions
-         where user_id = ? and expires_at > app_now() and seen_at > app_now() - ? * interval '1 day' order by seen_at desc, id limit 100`,
-        [userId, IDLE_DAYS],
-    );
-    return rows.map((row) => ({
+    const workspaces = row.seats.map((seat) => ({ ...seat, accountId: payerOf(seat.plan, seat.workspaceId, row.user_id) }));
+    return {
         sessionId: row.id,
-        browser: row.browser,
-        address: row.address,
-        createdAt: row.created_at,
-        seenAt: row.seen_at,
-    }));
-}
-
-/** The workspace that this session looks at from now on; its user is a member. */
-export async function lookAtWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
-    await db.raw('update web_sessions set workspace_id = ? where id = ?', [workspaceId, sessionId]);
-}
-
-/** Forgets sessions, links, invitations and counted attempts that are over. */
-export async function forgetExpired(db: Db): Promise<void> {
-    for (const table of ['web_sessions', 'mail_links', 'workspace_invitations', 'passkey_challenges', 'sign_in_tickets']) {
-        await db.raw('delete from ?? where expires_at < app_now()', [table]);
-    }
-    await db.raw("delete from web_sessions where seen_at < app_now() - ? * interval '1 day'", [IDLE_DAYS]);
-    await db.raw('delete from attempts where ends_at < app_now()');
+        userId: row.user_id,
+        email: row.email,
+        emailNormalised: row.email_normalised,
+        isVerified: row.is_verified,
+        isSuspended: row.is_suspended,
+        isRecent: row.is_recent,
+        hasFactor: row.has_factor,
+        hasFetched: row.has_fetched,
+        workspaces,
+        current: workspaces.find(({ workspaceId }) => workspaceId === row.workspace_id) ?? workspaces[0],
+    };
 }
 
 interface SignedInColumns {
@@ -179,29 +148,148 @@ interface SignedInColumns {
     is_recent: boolean;
     has_factor: boolean;
     has_fetched: boolean;
-    seats: { id: string; name: string; plan: Plan; role: Role; demands_factor: boolean }[];
+    seats: Omit<Seat, 'accountId'>[];
 }
 
-function toSignedIn(row: SignedInColumns): SignedIn {
-    const workspaces = row.seats.map(({ id, name, plan, role, demands_factor }) => ({
-        workspaceId: id,
-        name,
-        plan,
-        role,
-        accountId: payerOf(plan, id, row.user_id),
-        demandsFactor: demands_factor,
-    }));
-    return {
-        sessionId: row.id,
-        userId: row.user_id,
-        email: row.email,
-        emailNormalised: row.email_normalised,
-        isVerified: row.is_verified,
-        isSuspended: row.is_suspended,
-        isRecent: row.is_recent,
-        hasFactor: row.has_factor,
-        hasFetched: row.has_fetched,
-        workspaces,
-        current: workspaces.find(({ workspaceId }) => workspaceId === row.workspace_id) ?? workspaces[0],
-    };
+/** The person behind a session proved again who they are. */
+export async function confirmSession(db: Db, sessionId: string): Promise<void> {
+    await db('web_sessions')
+        .where({ id: sessionId })
+        .update({ confirmed_at: now(db), code_hash: null, code_expires_at: null });
+}
+
+/** A new code of eight digits for one session, which is mailed; the one before it no longer works. */
+export async function makeSessionCode(db: Db, sessionId: string): Promise<string> {
+    const code = String(randomInt(0, 100_000_000)).padStart(8, '0');
+    await db('web_sessions')
+        .where({ id: sessionId })
+        .update({ code_hash: codeHash(sessionId, code), code_expires_at: fromNow(db, `${CODE_MINUTES} minutes`) });
+    return code;
+}
+
+/** Whether this is the session's code; it works once. Callers bound the attempts. */
+export async function useSessionCode(db: Db, sessionId: string, code: string): Promise<boolean> {
+    const used = await db('web_sessions')
+        .where({ id: sessionId, code_hash: codeHash(sessionId, code) })
+        .where('code_expires_at', '>', now(db))
+        .update({ code_hash: null, code_expires_at: null });
+    return used === 1;
+}
+
+function codeHash(sessionId: string, code: string): Buffer {
+    return webTokenHash(`${sessionId} ${code.replaceAll(/[\s-]/g, '')}`);
+}
+
+/** Ends one session at once. */
+export async function endSession(db: Db, sessionId: string): Promise<void> {
+    await db('web_sessions').where({ id: sessionId }).delete();
+}
+
+/** Ends one of a user's own sessions; false where there is none of this id. */
+export async function endOwnSession(db: Db, userId: string, sessionId: string): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const ended = await trx('web_sessions').where({ id: sessionId, user_id: userId }).delete();
+        if (ended === 1) await dropPendingTotp(trx, userId);
+        return ended === 1;
+    });
+}
+
+/** Ends all sessions of a user, or all but one, and sign-ins that are under way. Resolves with the revision of those that come. */
+export async function endSessions(db: Db, userId: string, exceptId?: string): Promise<number> {
+    return db.transaction(async (trx) => {
+        await lockUser(trx, userId);
+        await trx('web_sessions')
+            .where({ user_id: userId })
+            .whereNot({ id: exceptId ?? '' })
+            .delete();
+        await trx('sign_in_tickets').where({ user_id: userId }).delete();
+        // The owner of an earlier session may have read it.
+        await dropPendingTotp(trx, userId);
+        return raiseRevision(trx, userId);
+    });
+}
+
+/** Where a user is signed in, the latest first. */
+export async function listSessions(db: Db, userId: string): Promise<SessionRow[]> {
+    return db('web_sessions')
+        .where({ user_id: userId })
+        .where('expires_at', '>', now(db))
+        .where('seen_at', '>', ago(db, `${IDLE_DAYS} days`))
+        .orderBy([{ column: 'seen_at', order: 'desc' }, 'id'])
+        .limit(100)
+        .select(SESSION);
+}
+
+/** The workspace that this session looks at from now on; its user is a member. */
+export async function lookAtWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
+    await db('web_sessions').where({ id: sessionId }).update({ workspace_id: workspaceId });
+}
+
+/** Forgets sessions, links, invitations and counted attempts that are over. */
+export async function forgetExpired(db: Db): Promise<void> {
+    for (const table of ['web_sessions', 'mail_links', 'workspace_invitations', 'passkey_challenges', 'sign_in_tickets'])
+        await db(table).where('expires_at', '<', now(db)).delete();
+    await db('web_sessions')
+        .where('seen_at', '<', ago(db, `${IDLE_DAYS} days`))
+        .delete();
+    await db('attempts').where('ends_at', '<', now(db)).delete();
+}
+
+/** The session, or the credentials of a sign-in, changed meanwhile. */
+export class SessionEnded extends Error {
+    constructor() {
+        super('the session was ended meanwhile');
+        this.name = 'SessionEnded';
+    }
+}
+
+/**
+ * Runs work in a transaction during which the session cannot end. Ending sessions takes an exclusive lock on the user's row. So either this
+ * work commits first, or it finds the session ended and does nothing.
+ * @param options `alone`: the work itself ends sessions of the user, or changes the user's credentials
+ * @throws SessionEnded
+ */
+export async function whileSignedIn<Result>(
+    db: Db,
+    { userId, sessionId }: { userId: string; sessionId: string },
+    work: (trx: Db) => Promise<Result>,
+    options: { alone?: boolean } = {},
+): Promise<Result> {
+    return db.transaction(async (trx) => {
+        await (options.alone === true ? lockUser(trx, userId) : shareUser(trx, userId));
+        const session = await trx('web_sessions')
+            .where({ id: sessionId, user_id: userId })
+            .where('expires_at', '>', now(trx))
+            .forKeyShare()
+            .first('id');
+        if (session === undefined) throw new SessionEnded();
+        return work(trx);
+    });
+}
+
+/**
+ * Holds off whatever ends sessions of the user until the end of the transaction.
+ * @param revision what the sign-in was judged at
+ * @throws SessionEnded where sessions were ended since
+ */
+export async function holdRevision(trx: Db, userId: string, revision: number): Promise<void> {
+    await shareUser(trx, userId);
+    // A statement of its own: it sees what the lock waited for.
+    const user = await trx('users').where({ id: userId, sign_in_revision: revision, deleted_at: null }).first('id');
+    if (user === undefined) throw new SessionEnded();
+}
+
+/** Holds a user's row alone, before anything of the user is read that a session under way might add to. */
+export async function lockUser(trx: Db, userId: string): Promise<void> {
+    await trx('users').where({ id: userId }).forUpdate().select('id');
+}
+
+async function shareUser(trx: Db, userId: string): Promise<void> {
+    await trx('users').where({ id: userId }).forKeyShare().select('id');
+}
+
+/** Sign-ins under way begin no session; resolves with the revision that holds from now on. The user's row is held alone. */
+async function raiseRevision(trx: Db, userId: string): Promise<number> {
+    const [user] = await trx('users').where({ id: userId }).increment('sign_in_revision').returning('sign_in_revision');
+    return user?.sign_in_revision ?? 0;
 }

@@ -1,9 +1,10 @@
-import type { Email } from '../../domain/accounts/email.ts';
+import { type Email, readEmail } from '../../domain/accounts/email.ts';
 import { newId } from '../../domain/text/ids.ts';
-import type { Db } from '../../platform/db.ts';
+import { type Columns, type Db, now, orNow } from '../../platform/db.ts';
 import { dropFactors } from './factors.ts';
 import { forgetSignIns } from './sign-ins.ts';
-import { endSessions } from './user-sessions.ts';
+import { rememberAddress } from './sign-up.ts';
+import { endSessions, lockUser } from './user-sessions.ts';
 
 export interface User {
     userId: string;
@@ -12,11 +13,22 @@ export interface User {
     suspendedAt: Date | null;
 }
 
+const USER: Columns<User> = { userId: 'id', email: 'email', verifiedAt: 'verified_at', suspendedAt: 'suspended_at' };
+
+/** The credentials that a sign-in is checked against. */
+export interface Credentials {
+    userId: string;
+    email: string;
+    /** Null for somebody whom an operator made and who set none yet. */
+    passwordHash: string | null;
+    isVerified: boolean;
+    /** What a sign-in is judged at; sessions that end raise it. */
+    revision: number;
+}
+
 /** A user by id. */
 export async function findUser(db: Db, userId: string): Promise<User | undefined> {
-    const { rows } = await db.raw<{ rows: UserColumns[] }>('select id, email, verified_at, suspended_at from users where id = ?', [userId]);
-    const row = rows[0];
-    return row && { userId: row.id, email: row.email, verifiedAt: row.verified_at, suspendedAt: row.suspended_at };
+    return db('users').where({ id: userId }).first(USER);
 }
 
 /**
@@ -28,40 +40,131 @@ export async function ensureUser(
     email: Extract<Email, { ok: true }>,
     invitedBy: string | undefined,
 ): Promise<{ userId: string; isNewUser: boolean }> {
-    const made = await db.raw<{ rows: { id: string }[] }>(
-        `insert into users (id, email, email_normalised, verified_at, invited_by) values (?, ?, ?, app_now(), ?)
-         on conflict (email_normalised) do nothing returning id`,
-        [newId('usr'), email.address, email.normalised, invitedBy ?? null],
-    );
-    if (made.rows[0] !== undefined) return { userId: made.rows[0].id, isNewUser: true };
-    const known = await db.raw<{ rows: [UserColumns] }>(
-        'select id, email, verified_at, suspended_at from users where email_normalised = ? for update',
-        [email.normalised],
-    );
-    const { id, verified_at } = known.rows[0];
-    if (verified_at === null) {
-        await db.raw('update api_keys set revoked_at = app_now() where user_id = ? and revoked_at is null', [id]);
-        await endSessions(db, id);
-        await dropFactors(db, id);
-        await forgetSignIns(db, id);
-        await db.raw('delete from mail_links where user_id = ?', [id]);
-        await db.raw('update users set password_hash = null, verified_at = app_now() where id = ?', [id]);
+    const order = {
+        id: newId('usr'),
+        email: email.address,
+        email_normalised: email.normalised,
+        verified_at: now(db),
+        invited_by: invitedBy,
+    };
+    const [made] = await db('users').insert(order).onConflict('email_normalised').ignore().returning('id');
+    if (made !== undefined) return { userId: made.id, isNewUser: true };
+    const { userId, verifiedAt }: User = await db('users').where({ email_normalised: email.normalised }).forUpdate().first(USER);
+    if (verifiedAt === null) {
+        await revokeKeys(db, userId);
+        await endSessions(db, userId);
+        await dropFactors(db, userId);
+        await forgetSignIns(db, userId);
+        await db('mail_links').where({ user_id: userId }).delete();
+        await db('users')
+            .where({ id: userId })
+            .update({ password_hash: null, verified_at: now(db) });
     }
-    return { userId: id, isNewUser: false };
+    return { userId, isNewUser: false };
 }
 
 /** Suspends a user, or lets the user back in, within a second in every process; false for an unknown one. */
 export async function setSuspended(db: Db, userId: string, isSuspended: boolean): Promise<boolean> {
-    const { rowCount } = await db.raw<{ rowCount: number }>(
-        'update users set suspended_at = case when ? then coalesce(suspended_at, app_now()) end where id = ?',
-        [isSuspended, userId],
-    );
-    return rowCount === 1;
+    const suspended = await db('users')
+        .where({ id: userId })
+        .update({ suspended_at: isSuspended ? orNow(db, 'suspended_at') : null });
+    return suspended === 1;
 }
 
-interface UserColumns {
-    id: string;
-    email: string;
-    verified_at: Date | null;
-    suspended_at: Date | null;
+/** The credentials of a normalised address; undefined for an unknown one. */
+export async function findCredentials(db: Db, normalised: string): Promise<Credentials | undefined> {
+    return credentials(db).where({ email_normalised: normalised });
+}
+
+/** The credentials of a user who exists. */
+export async function credentialsOf(db: Db, userId: string): Promise<Credentials | undefined> {
+    return credentials(db).where({ id: userId });
+}
+
+/**
+ * Another password: every session but `keepSession` ends, and so does whatever was begun with the old one. Resolves with the revision of
+ * sign-ins that come.
+ */
+export async function changePassword(db: Db, userId: string, passwordHash: string, keepSession?: string): Promise<number> {
+    return db.transaction(async (trx) => {
+        const revision = await endSessions(trx, userId, keepSession);
+        await trx('users').where({ id: userId }).update({ password_hash: passwordHash });
+        // A person who knows the old password could take the account over with a pending change of address.
+        await trx('mail_links').where({ user_id: userId }).whereNot({ purpose: 'verify' }).delete();
+        return revision;
+    });
+}
+
+/**
+ * The password of somebody who proved to read `address`, from a mailed link: sessions and other links end, and keys where that is wanted.
+ * Where nobody confirmed the address before, somebody else may have signed up with it: all keys end, and second factors. Resolves with the
+ * revision of sign-ins that come.
+ */
+export async function resetPassword(
+    db: Db,
+    userId: string,
+    address: string,
+    order: { passwordHash: string; revokeKeys: boolean },
+): Promise<number> {
+    return db.transaction(async (trx) => {
+        // A key or a factor that a session is about to add is added before, and ends here, or not at all.
+        await lockUser(trx, userId);
+        const isUnconfirmed = (await credentialsOf(trx, userId))?.isVerified === false;
+        if (isUnconfirmed) {
+            await dropFactors(trx, userId);
+            await forgetSignIns(trx, userId);
+        }
+        if (isUnconfirmed || order.revokeKeys) await revokeKeys(trx, userId);
+        const revision = await changePassword(trx, userId, order.passwordHash);
+        await verifyAddress(trx, userId, address);
+        return revision;
+    });
+}
+
+/**
+ * The address counts as verified from now on, if it is still the user's; further links to confirm it end. Of one that nobody confirmed
+ * before, the spelling that was read counts: whoever signed up first may have written it so that it reaches nobody.
+ */
+export async function verifyAddress(db: Db, userId: string, address: string): Promise<boolean> {
+    const email = readEmail(address);
+    const verified = await db('users')
+        .where({ id: userId })
+        .where((is) => is.where({ email: address }).orWhere({ verified_at: null, email_normalised: email.ok ? email.normalised : '' }))
+        .update({ email: address, verified_at: orNow(db, 'verified_at') });
+    await db('mail_links').where({ user_id: userId, purpose: 'verify' }).delete();
+    return verified === 1;
+}
+
+/** Another address, which its link has proved; false where somebody else has it meanwhile. The old one earns nothing a second time. */
+export async function changeAddress(db: Db, userId: string, { address, normalised }: Extract<Email, { ok: true }>): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const user = await trx('users').where({ id: userId }).forUpdate().first('email_normalised');
+        const other = await trx('users').where({ email_normalised: normalised }).whereNot({ id: userId }).first('id');
+        if (user === undefined || other !== undefined) return false;
+        // The account and its allowance go on under the new address.
+        if (user.email_normalised !== normalised) await rememberAddress(trx, userId, 0);
+        await trx('users')
+            .where({ id: userId })
+            .update({ email: address, email_normalised: normalised, verified_at: now(trx) });
+        await trx('mail_links').where({ user_id: userId }).delete();
+        return true;
+    });
+}
+
+function credentials(db: Db) {
+    return db('users')
+        .whereNull('deleted_at')
+        .first({
+            userId: 'id',
+            email: 'email',
+            passwordHash: 'password_hash',
+            isVerified: db.raw('verified_at is not null'),
+            revision: 'sign_in_revision',
+        });
+}
+
+async function revokeKeys(db: Db, userId: string): Promise<void> {
+    await db('api_keys')
+        .where({ user_id: userId, revoked_at: null })
+        .update({ revoked_at: now(db) });
 }

@@ -1,7 +1,6 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import type { Db } from '../../platform/db.ts';
-import type { Caller } from './api-keys.ts';
+import { ago, countRows, type Db } from '../../platform/db.ts';
 
 /** Who acts: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
 export type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
@@ -36,14 +35,7 @@ const IP_DAYS = 90;
 
 /** Records an act in the audit of a workspace; call it in the transaction that does it. */
 export async function recordAct(db: Db, { workspaceId, actor, action, target, ip, details = {} }: NewAct): Promise<void> {
-    await db.raw('insert into workspace_audit (workspace_id, actor, action, target, ip, details) values (?, ?, ?, ?, ?::inet, ?::jsonb)', [
-        workspaceId,
-        actor,
-        action,
-        target,
-        ip ?? null,
-        JSON.stringify(details),
-    ]);
+    await db('workspace_audit').insert({ workspace_id: workspaceId, actor, action, target, ip, details: JSON.stringify(details) });
 }
 
 /** A user as an actor. */
@@ -57,7 +49,7 @@ export function actorOfWorkspace(workspaceId: string): Actor {
 }
 
 /** The key that calls, or the user where a page calls for its visitor. */
-export function actorOf({ keyId, userId }: Pick<Caller, 'keyId' | 'userId'>): Actor {
+export function actorOf({ keyId, userId }: { keyId: string; userId: string }): Actor {
     return (keyId === '' ? userId : keyId) as Actor;
 }
 
@@ -81,37 +73,36 @@ export async function pageOfActs(
     { workspaceId, actor, action, since }: ActFilter,
     { limit, after }: { limit: number; after: ActPlace | undefined },
 ): Promise<{ acts: ActRow[]; next: ActPlace | undefined; total: number }> {
-    const values = {
-        workspaceId,
-        actor: actor ?? null,
-        action: action ?? null,
-        since: since ?? null,
-        days: AUDIT_DAYS,
-        ipDays: IP_DAYS,
-        at: after?.at ?? 'infinity',
-        id: after?.id ?? 0,
-        rows: limit + 1,
+    const wanted = () =>
+        db('workspace_audit')
+            .where({ workspace_id: workspaceId, ...(actor !== undefined && { actor }), ...(action !== undefined && { action }) })
+            .where('at', '>', ago(db, `${AUDIT_DAYS} days`))
+            .where('at', '>=', since ?? '-infinity');
+    const ip = db.raw('case when at > ? then host(ip) end', [ago(db, `${IP_DAYS} days`)]);
+    const columns = {
+        id: 'id',
+        at: 'at',
+        place: db.raw('at::text'),
+        actor: 'actor',
+        action: 'action',
+        target: 'target',
+        ip,
+        details: 'details',
     };
-    const wanted = `workspace_id = :workspaceId and at > app_now() - :days * interval '1 day'
-        and (:actor::text is null or actor = :actor) and (:action::text is null or action = :action)
-        and (:since::timestamptz is null or at >= :since)`;
-    const [{ rows }, counted] = await Promise.all([
-        db.raw<{ rows: (ActRow & { place: string; id: number })[] }>(
-            `select id, at, at::text as place, actor, action, target, details,
-                    case when at > app_now() - :ipDays * interval '1 day' then host(ip) end as ip
-             from workspace_audit where ${wanted} and (at, id) < (:at::timestamptz, :id)
-             order by at desc, id desc limit :rows`,
-            values,
-        ),
-        db.raw<{ rows: [{ count: number }] }>(`select count(*) from workspace_audit where ${wanted}`, values),
+    const [rows, total]: [(ActRow & { place: string; id: number })[], number] = await Promise.all([
+        wanted()
+            .whereRaw('(at, id) < (?::timestamptz, ?)', [after?.at ?? 'infinity', after?.id ?? 0])
+            .orderBy([
+                { column: 'at', order: 'desc' },
+                { column: 'id', order: 'desc' },
+            ])
+            .limit(limit + 1)
+            .select(columns),
+        countRows(wanted()),
     ]);
     const shown = rows.slice(0, limit);
     const last = rows.length > limit ? shown.at(-1) : undefined;
-    return {
-        acts: shown.map(({ at, actor: by, action: act, target, ip, details }) => ({ at, actor: by, action: act, target, ip, details })),
-        next: last && { at: last.place, id: last.id },
-        total: counted.rows[0].count,
-    };
+    return { acts: shown.map(({ id: _id, place: _place, ...act }) => act), next: last && { at: last.place, id: last.id }, total };
 }
 
 /** Makes partitions ahead of time, drops months that are over, and forgets old addresses. Every process may call it. */
@@ -124,11 +115,13 @@ export async function forgetInAudit(
     db: Db,
     { userId, email, alone, others }: { userId: string; email: string; alone: readonly string[]; others: readonly string[] },
 ): Promise<void> {
-    await db.raw('delete from workspace_audit where workspace_id = any(?::text[])', [[...alone]]);
-    await db.raw(
-        `update workspace_audit set ip = case when actor = :userId then null else ip end,
-                details = case when lower(details->>'address') = lower(:email) then details - 'address' else details end
-         where workspace_id = any(:others::text[]) and (actor = :userId or lower(details->>'address') = lower(:email))`,
-        { userId, email, others: [...others] },
-    );
+    await db('workspace_audit').whereIn('workspace_id', alone).delete();
+    const isAbout = db.raw("lower(details->>'address') = lower(?)", [email]);
+    await db('workspace_audit')
+        .whereIn('workspace_id', others)
+        .where((is) => is.where({ actor: userId }).orWhere(isAbout))
+        .update({
+            ip: db.raw('case when actor = ? then null else ip end', [userId]),
+            details: db.raw("case when ? then details - 'address' else details end", [isAbout]),
+        });
 }

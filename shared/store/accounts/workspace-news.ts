@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import { ago, type Db } from '../../platform/db.ts';
 
 /** Something that the owners of a workspace are mailed. */
 export interface News {
@@ -15,14 +15,8 @@ export interface News {
 
 /** Has the owners of a workspace mailed; call it in the transaction that is the reason for it. */
 export async function tellOwners(db: Db, { workspaceId, domain, topic, subject, line, removalId }: News): Promise<void> {
-    await db.raw('insert into workspace_news (workspace_id, domain, topic, subject, line, removal_id) values (?, ?, ?, ?, ?, ?)', [
-        workspaceId,
-        domain,
-        topic ?? domain,
-        subject,
-        line,
-        removalId ?? null,
-    ]);
+    const row = { workspace_id: workspaceId, domain, topic: topic ?? domain, subject, line, removal_id: removalId };
+    await db('workspace_news').insert(row);
 }
 
 /** One mail to the owners of a workspace. */
@@ -41,30 +35,28 @@ const MAY_GO = `n.mailed_at is null and not exists (
     select from workspace_news m where m.workspace_id = n.workspace_id and (m.topic = n.topic or m.domain = n.domain)
         and m.mailed_at > app_now() - interval '1 hour')`;
 
+/** The oldest of them, and what goes along: of its topic, or about its domain. The removal's link is the newest. */
+const TAKE_NEWS = `
+    with due as (
+        select n.id, n.workspace_id, n.topic, n.domain from workspace_news n where ${MAY_GO} order by n.id limit 1
+    ), taken as (
+        update workspace_news n set mailed_at = app_now() from due
+        where n.workspace_id = due.workspace_id and (n.id = due.id or n.topic = due.topic or n.domain = due.domain) and ${MAY_GO}
+        returning n.*
+    )
+    select workspace_id, (array_agg(subject order by removal_id is null, id desc))[1] as subject, count(distinct subject) as subjects,
+           (array_agg(line order by removal_id is null, id))[1:${MOST_LINES}] as lines, count(*) as count,
+           (array_agg(removal_id order by id desc) filter (where removal_id is not null))[1] as removal_id
+    from taken group by workspace_id`;
+
 /**
  * Takes the news of one mail that may go out now; undefined where there is none. Call it in the transaction that queues the mail: of
  * several processes one gets it, and the others find nothing meanwhile.
  */
 export async function takeNews(trx: Db): Promise<NewsMail | undefined> {
-    const { rows: locks } = await trx.raw<{ rows: [{ got: boolean }] }>(
-        "select pg_try_advisory_xact_lock(hashtextextended('workspace news', 0)) as got",
-    );
-    if (!locks[0].got) return undefined;
-    const { rows } = await trx.raw<{
-        rows: { workspace_id: string; subject: string; subjects: number; lines: string[]; count: number; removal_id: string | null }[];
-    }>(
-        `with due as (
-             select n.id, n.workspace_id, n.topic, n.domain from workspace_news n where ${MAY_GO} order by n.id limit 1
-         ), taken as (
-             update workspace_news n set mailed_at = app_now() from due
-             where n.workspace_id = due.workspace_id and (n.id = due.id or n.topic = due.topic or n.domain = due.domain) and ${MAY_GO}
-             returning n.*
-         )
-         select workspace_id, (array_agg(subject order by removal_id is null, id desc))[1] as subject, count(distinct subject) as subjects,
-                (array_agg(line order by removal_id is null, id))[1:${MOST_LINES}] as lines, count(*) as count,
-                (array_agg(removal_id order by id desc) filter (where removal_id is not null))[1] as removal_id
-         from taken group by workspace_id`,
-    );
+    const lock = await trx.first<{ got: boolean }>(trx.raw("pg_try_advisory_xact_lock(hashtextextended('workspace news', 0)) as got"));
+    if (!lock.got) return undefined;
+    const { rows } = await trx.raw<{ rows: NewsColumns[] }>(TAKE_NEWS);
     const row = rows[0];
     if (row === undefined) return undefined;
     const more = row.count - row.lines.length;
@@ -76,17 +68,26 @@ export async function takeNews(trx: Db): Promise<NewsMail | undefined> {
     };
 }
 
+interface NewsColumns {
+    workspace_id: string;
+    subject: string;
+    subjects: number;
+    lines: string[];
+    count: number;
+    removal_id: string | null;
+}
+
 /** Forgets what was mailed. */
 export async function forgetNews(db: Db): Promise<void> {
-    await db.raw("delete from workspace_news where mailed_at < app_now() - interval '1 day'");
+    await db('workspace_news').where('mailed_at', '<', ago(db, '1 days')).delete();
 }
 
 /** Those who confirmed their address: any other may be a stranger's. */
 async function ownersOfWorkspace(db: Db, workspaceId: string): Promise<string[]> {
-    const { rows } = await db.raw<{ rows: { email: string }[] }>(
-        `select u.email from memberships m join users u on u.id = m.user_id
-         where m.workspace_id = ? and m.role = 'owner' and u.deleted_at is null and u.verified_at is not null order by u.id`,
-        [workspaceId],
-    );
-    return rows.map(({ email }) => email);
+    return db('memberships as m')
+        .join('users as u', 'u.id', 'm.user_id')
+        .where({ 'm.workspace_id': workspaceId, 'm.role': 'owner', 'u.deleted_at': null })
+        .whereNotNull('u.verified_at')
+        .orderBy('u.id')
+        .pluck('u.email');
 }

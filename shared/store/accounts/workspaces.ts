@@ -1,11 +1,20 @@
-import { PLANS } from '../../domain/accounts/plans.ts';
+import { PLANS, type Plan } from '../../domain/accounts/plans.ts';
 import { newId } from '../../domain/text/ids.ts';
-import type { Db } from '../../platform/db.ts';
+import { type Columns, countRows, type Db, now } from '../../platform/db.ts';
 import * as credits from '../credits/credits.ts';
 
 /** `owner` may do everything, `admin` manages members and keys, `billing` manages the plan only, `member` uses the workspace. */
 export const ROLES = ['owner', 'admin', 'billing', 'member'] as const;
 export type Role = (typeof ROLES)[number];
+
+export interface Workspace {
+    workspaceId: string;
+    name: string;
+    plan: Plan;
+    ownerId: string;
+    /** Who pays for the owner's calls here. */
+    accountId: string;
+}
 
 export interface Member {
     userId: string;
@@ -25,57 +34,71 @@ export type MemberFault = 'absent' | 'last-owner' | 'not-allowed';
 /** A workspace with its first owner. Its name is public (cards show it): the first one tells nothing about the address. */
 export async function createWorkspace(db: Db, userId: string, name?: string): Promise<string> {
     const id = newId('wsp');
-    await db.raw('insert into workspaces (id, name) values (?, ?)', [id, name ?? `workspace-${id.slice(-6).toLowerCase()}`]);
-    await db.raw("insert into memberships (workspace_id, user_id, role) values (?, ?, 'owner')", [id, userId]);
+    await db('workspaces').insert({ id, name: name ?? `workspace-${id.slice(-6).toLowerCase()}` });
+    await db('memberships').insert({ workspace_id: id, user_id: userId, role: 'owner' });
     return id;
 }
 
 /** One more workspace of a user, on Free; undefined where there are too many already. */
 export async function addWorkspace(db: Db, userId: string, name: string): Promise<string | undefined> {
     return db.transaction(async (trx) => {
-        await trx.raw('select from users where id = ? for update', [userId]);
-        const { rows } = await trx.raw<{ rows: [{ count: number }] }>('select count(*) from memberships where user_id = ?', [userId]);
-        if (rows[0].count >= MOST_WORKSPACES) return undefined;
+        if (!(await lockForJoining(trx, userId))) return undefined;
         const workspaceId = await createWorkspace(trx, userId, name);
         await credits.openAccount(trx, { id: userId, plan: 'free', planAllowance: PLANS.free.allowance });
         return workspaceId;
     });
 }
 
+/** A workspace with its first owner. */
+export async function findWorkspace(db: Db, workspaceId: string): Promise<Workspace | undefined> {
+    const row: Omit<Workspace, 'accountId'> | undefined = await db('workspaces as w')
+        .join('memberships as m', 'm.workspace_id', 'w.id')
+        .where({ 'w.id': workspaceId, 'm.role': 'owner' })
+        .orderBy(['m.created_at', 'm.user_id'])
+        .first({ workspaceId: 'w.id', name: 'w.name', plan: 'w.plan', ownerId: 'm.user_id' });
+    return row && { ...row, accountId: credits.payerOf(row.plan, row.workspaceId, row.ownerId) };
+}
+
 /** Gives a workspace another name, which cards show at once. */
 export async function renameWorkspace(db: Db, workspaceId: string, name: string): Promise<void> {
-    await db.raw('update workspaces set name = ? where id = ?', [name, workspaceId]);
+    await db('workspaces').where({ id: workspaceId }).update({ name });
 }
 
 /** The members of a workspace, those of longest standing first. */
 export async function listMembers(db: Db, workspaceId: string): Promise<Member[]> {
-    const { rows } = await db.raw<{ rows: { user_id: string; email: string; role: Role; created_at: Date; keys: number }[] }>(
-        `select m.user_id, u.email, m.role, m.created_at,
-                (select count(*) from api_keys k where k.workspace_id = m.workspace_id and k.user_id = m.user_id and k.revoked_at is null
-                 and (k.expires_at is null or k.expires_at > app_now())) as keys
-         from memberships m join users u on u.id = m.user_id where m.workspace_id = ? order by m.created_at, m.user_id`,
-        [workspaceId],
-    );
-    return rows.map((row) => ({ userId: row.user_id, email: row.email, role: row.role, joinedAt: row.created_at, keys: row.keys }));
+    const keys = db('api_keys as k')
+        .whereRaw('k.workspace_id = m.workspace_id and k.user_id = m.user_id and k.revoked_at is null')
+        .where((is) => is.whereNull('k.expires_at').orWhere('k.expires_at', '>', now(db)))
+        .count();
+    const columns: Columns<Member> = { userId: 'm.user_id', email: 'u.email', role: 'm.role', joinedAt: 'm.created_at', keys };
+    return db('memberships as m')
+        .join('users as u', 'u.id', 'm.user_id')
+        .where({ 'm.workspace_id': workspaceId })
+        .orderBy(['m.created_at', 'm.user_id'])
+        .select(columns);
+}
+
+/** The role of a user in a workspace; undefined for somebody who does not belong to it. */
+export async function roleOf(db: Db, workspaceId: string, userId: string): Promise<Role | undefined> {
+    const membership = await db('memberships').where({ workspace_id: workspaceId, user_id: userId }).first('role');
+    return membership?.role;
 }
 
 /** Makes a user a member, or leaves the role as it is; false where the user has too many workspaces, or is gone. */
 export async function join(db: Db, { workspaceId, userId, role }: { workspaceId: string; userId: string; role: Role }): Promise<boolean> {
     return db.transaction(async (trx) => {
-        const { rows: users } = await trx.raw<{ rows: unknown[] }>('select from users where id = ? and deleted_at is null for update', [
-            userId,
-        ]);
-        const { rows } = await trx.raw<{ rows: [{ count: number }] }>('select count(*) from memberships where user_id = ?', [userId]);
-        if (users.length === 0 || rows[0].count >= MOST_WORKSPACES) return false;
-        await trx.raw('insert into memberships (workspace_id, user_id, role) values (?, ?, ?) on conflict do nothing', [
-            workspaceId,
-            userId,
-            role,
-        ]);
+        if (!(await lockForJoining(trx, userId))) return false;
+        await trx('memberships').insert({ workspace_id: workspaceId, user_id: userId, role }).onConflict().ignore();
         // While the workspace is on Free, its members draw on themselves.
         await credits.openAccount(trx, { id: userId, plan: 'free', planAllowance: PLANS.free.allowance });
         return true;
     });
+}
+
+/** Locks a user; whether the user exists and may belong to one more workspace. */
+async function lockForJoining(trx: Db, userId: string): Promise<boolean> {
+    const user = await trx('users').where({ id: userId, deleted_at: null }).forUpdate().first('id');
+    return user !== undefined && (await countRows(trx('memberships').where({ user_id: userId }))) < MOST_WORKSPACES;
 }
 
 /**
@@ -83,85 +106,74 @@ export async function join(db: Db, { workspaceId, userId, role }: { workspaceId:
  * in this order, also by the deletion of an account.
  */
 export async function lockForAdding(trx: Db, { workspaceId, userId }: { workspaceId: string; userId: string }): Promise<void> {
-    await trx.raw('select from users where id = ? for key share', [userId]);
-    await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+    await trx('users').where({ id: userId }).forKeyShare().select('id');
+    await lockWorkspace(trx, workspaceId);
 }
+
+/** Locks a workspace to the end of the transaction, and with it its members and its plan. */
+export async function lockWorkspace(trx: Db, workspaceId: string): Promise<void> {
+    await trx('workspaces').where({ id: workspaceId }).forUpdate().select('id');
+}
+
+interface MemberChange {
+    workspaceId: string;
+    userId: string;
+    by: string;
+}
+
+type MemberChanged = { ok: true } | { ok: false; fault: MemberFault };
 
 /**
  * Changes a member's role. At least one owner stays. Only owners add or change owners. A member who gets the role `billing` loses the keys
  * made here.
  */
-export async function changeRole(
-    db: Db,
-    order: { workspaceId: string; userId: string; role: Role; by: string },
-): Promise<{ ok: true } | { ok: false; fault: MemberFault }> {
-    const { workspaceId, userId, role, by } = order;
-    return db.transaction(async (trx) => {
-        const seats = await lockSeats(trx, workspaceId);
-        const fault = changeFault(seats, { userId, by, becomes: role });
-        if (fault !== undefined) return { ok: false, fault };
-        await trx.raw('update memberships set role = ? where workspace_id = ? and user_id = ?', [role, workspaceId, userId]);
-        if (role === 'billing') await revokeKeysOf(trx, workspaceId, userId);
-        await withdrawInvitationsOf(trx, workspaceId, { userId, role });
-        return { ok: true };
-    });
+export async function changeRole(db: Db, order: MemberChange & { role: Role }): Promise<MemberChanged> {
+    return changeMember(db, order, order.role);
 }
 
 /** Takes a member out, or lets one leave (`by` is the member): the keys made here are lost at once and for good. */
-export async function removeMember(
-    db: Db,
-    order: { workspaceId: string; userId: string; by: string },
-): Promise<{ ok: true } | { ok: false; fault: MemberFault }> {
-    const { workspaceId, userId, by } = order;
-    return db.transaction(async (trx) => {
-        const seats = await lockSeats(trx, workspaceId);
-        const fault = changeFault(seats, { userId, by, becomes: undefined });
-        if (fault !== undefined) return { ok: false, fault };
-        await trx.raw('delete from memberships where workspace_id = ? and user_id = ?', [workspaceId, userId]);
-        await revokeKeysOf(trx, workspaceId, userId);
-        await withdrawInvitationsOf(trx, workspaceId, { userId, role: undefined });
-        return { ok: true };
-    });
+export async function removeMember(db: Db, order: MemberChange): Promise<MemberChanged> {
+    return changeMember(db, order, undefined);
 }
 
-/** Locks the members of a workspace. */
-async function lockSeats(db: Db, workspaceId: string): Promise<ReadonlyMap<string, Role>> {
-    await db.raw('select from workspaces where id = ? for update', [workspaceId]);
-    const { rows } = await db.raw<{ rows: { user_id: string; role: Role }[] }>(
-        'select user_id, role from memberships where workspace_id = ?',
-        [workspaceId],
-    );
-    return new Map(rows.map(({ user_id, role }) => [user_id, role]));
+async function changeMember(db: Db, { workspaceId, userId, by }: MemberChange, role: Role | undefined): Promise<MemberChanged> {
+    return db.transaction(async (trx) => {
+        await lockWorkspace(trx, workspaceId);
+        const members: { user_id: string; role: Role }[] = await trx('memberships')
+            .where({ workspace_id: workspaceId })
+            .select('user_id', 'role');
+        const fault = changeFault(new Map(members.map((one) => [one.user_id, one.role])), { userId, by, becomes: role });
+        if (fault !== undefined) return { ok: false, fault };
+        const ofMember = { workspace_id: workspaceId, user_id: userId };
+        if (role === undefined) await trx('memberships').where(ofMember).delete();
+        else await trx('memberships').where(ofMember).update({ role });
+        if (role === undefined || role === 'billing') {
+            await trx('api_keys')
+                .where({ ...ofMember, revoked_at: null })
+                .update({ revoked_at: now(trx) });
+        }
+        await withdrawInvitationsOf(trx, workspaceId, userId, role);
+        return { ok: true };
+    });
 }
 
 /** Judged by the roles as they are under the lock, not as a page showed them. */
 function changeFault(
-    seats: ReadonlyMap<string, Role>,
+    roles: ReadonlyMap<string, Role>,
     { userId, by, becomes }: { userId: string; by: string; becomes: Role | undefined },
 ): MemberFault | undefined {
-    const [role, actor] = [seats.get(userId), seats.get(by)];
+    const [role, actor] = [roles.get(userId), roles.get(by)];
     if (role === undefined || actor === undefined) return 'absent';
     const isLeaving = userId === by && becomes === undefined;
     if (!isLeaving && actor !== 'owner' && actor !== 'admin') return 'not-allowed';
     if (actor !== 'owner' && ((role === 'owner' && !isLeaving) || becomes === 'owner')) return 'not-allowed';
-    const owners = [...seats.values()].filter((seat) => seat === 'owner').length;
+    const owners = [...roles.values()].filter((one) => one === 'owner').length;
     return role === 'owner' && becomes !== 'owner' && owners === 1 ? 'last-owner' : undefined;
 }
 
-async function revokeKeysOf(db: Db, workspaceId: string, userId: string): Promise<void> {
-    await db.raw('update api_keys set revoked_at = app_now() where workspace_id = ? and user_id = ? and revoked_at is null', [
-        workspaceId,
-        userId,
-    ]);
-}
-
 /** Withdraws invitations that their maker may no longer make. Otherwise a removed member could return by one. */
-async function withdrawInvitationsOf(db: Db, workspaceId: string, by: { userId: string; role: Role | undefined }): Promise<void> {
-    if (by.role === 'owner') return;
-    const mayStay = by.role === 'admin' ? ROLES.filter((role) => role !== 'owner') : [];
-    await db.raw('delete from workspace_invitations where workspace_id = ? and invited_by = ? and role <> all (?::text[])', [
-        workspaceId,
-        by.userId,
-        mayStay,
-    ]);
+async function withdrawInvitationsOf(db: Db, workspaceId: string, userId: string, role: Role | undefined): Promise<void> {
+    if (role === 'owner') return;
+    const mayStay = role === 'admin' ? ROLES.filter((one) => one !== 'owner') : [];
+    await db('workspace_invitations').where({ workspace_id: workspaceId, invited_by: userId }).whereNotIn('role', mayStay).delete();
 }

@@ -1,8 +1,8 @@
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
 import type { Db } from '../../platform/db.ts';
-import { findWorkspace } from '../accounts/accounts.ts';
 import type { By } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
+import { findWorkspace } from '../accounts/workspaces.ts';
 import { isOwner } from './claims.ts';
 import { lockRegistrable } from './domain-lock.ts';
 import { recordInBoth, tellBoth, tellOfDomain } from './maintainer-changes.ts';

@@ -1,5 +1,4 @@
-import type { NewRequest, RequestStatus, SchemaRequest } from '../../domain/site/schema-request.ts';
-import { isStepForward } from '../../domain/site/schema-request.ts';
+import { isStepForward, type NewRequest, type RequestStatus, type SchemaRequest } from '../../domain/site/schema-request.ts';
 import type { Db } from '../../platform/db.ts';
 
 /** Requests for schemas that do not exist yet. Import it as a namespace: `schemaRequests.create(…)`. */

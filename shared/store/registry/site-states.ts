@@ -46,7 +46,7 @@ export interface Latest {
     recall(question: SiteQuestion): SiteState | undefined;
 }
 
-/** How long a state is remembered, as long as a caller (keys.ts). */
+/** How long a state is remembered, as long as a caller (callers.ts). */
 const REMEMBERED_MS = 700;
 const MAX_REMEMBERED = 10_000;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { addPasskey, listPasskeys } from '../../../shared/store/accounts/factors/passkeys.ts';
+import { addPasskey, listPasskeys } from '../../../shared/store/accounts/passkeys.ts';
 import type { World } from '../../support/world.ts';
 import { userOf } from './settled.ts';
 import { signUp, type Visitor } from './visitor.ts';

@@ -1,5 +1,4 @@
-import type { Bank } from './bank.ts';
-import { StripeFault } from './bank.ts';
+import { type Bank, StripeFault } from './bank.ts';
 import { type Form, flatAt, textAt } from './forms.ts';
 import { PRICES, type PriceId, presentCharge, presentSession, presentSubscription, type Session, type Subscription } from './objects.ts';
 

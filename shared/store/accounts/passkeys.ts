@@ -1,0 +1,118 @@
+import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
+import { newId } from '../../domain/text/ids.ts';
+import { type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+
+export interface Passkey {
+    /** `pky_…` */
+    passkeyId: string;
+    userId: string;
+    /** As the authenticator names it, base64url. */
+    credentialId: string;
+    publicKey: Buffer;
+    counter: number;
+    transports: string[];
+    name: string;
+    createdAt: Date;
+    lastUsedAt: Date | null;
+}
+
+const PASSKEY: Columns<Passkey> = {
+    passkeyId: 'p.id',
+    userId: 'p.user_id',
+    credentialId: 'p.credential_id',
+    publicKey: 'p.public_key',
+    counter: 'p.counter',
+    transports: 'p.transports',
+    name: 'p.name',
+    createdAt: 'p.created_at',
+    lastUsedAt: 'p.last_used_at',
+};
+
+/** Passkeys of one user. */
+export const MOST_PASSKEYS = 20;
+
+/** A page with a passkey button works this long. */
+const CHALLENGE_LASTS = '600 seconds';
+
+/** Challenges of one user; one more ends the oldest. */
+const MOST_CHALLENGES = 10;
+
+/** A challenge for an authenticator; `userId` is who is signed in, if anybody. */
+export async function makeChallenge(db: Db, userId: string | undefined): Promise<string> {
+    const challenge = newWebToken();
+    if (userId !== undefined) {
+        const older = db('passkey_challenges')
+            .where({ user_id: userId })
+            .orderBy([{ column: 'expires_at', order: 'desc' }, 'challenge_hash']);
+        await db('passkey_challenges')
+            .whereIn('challenge_hash', older.offset(MOST_CHALLENGES - 1).select('challenge_hash'))
+            .delete();
+    }
+    const row = { challenge_hash: webTokenHash(challenge), user_id: userId, expires_at: fromNow(db, CHALLENGE_LASTS) };
+    await db('passkey_challenges').insert(row);
+    return challenge;
+}
+
+/** Uses a challenge up; whether it was made for this user (or for nobody yet) and is not too old. */
+export async function takeChallenge(db: Db, challenge: string, userId: string | undefined): Promise<boolean> {
+    const taken = await db('passkey_challenges')
+        .where({ challenge_hash: webTokenHash(challenge), user_id: userId ?? null })
+        .where('expires_at', '>', now(db))
+        .delete();
+    return taken === 1;
+}
+
+/** Keeps a new passkey; false where it is known already, or where there are too many. */
+export async function addPasskey(
+    db: Db,
+    passkey: Pick<Passkey, 'userId' | 'credentialId' | 'publicKey' | 'counter' | 'transports' | 'name'>,
+): Promise<boolean> {
+    const { userId, publicKey, counter, transports, name } = passkey;
+    if ((await countRows(db('passkeys').where({ user_id: userId }))) >= MOST_PASSKEYS) return false;
+    const credential_id = Buffer.from(passkey.credentialId, 'base64url');
+    const added = await db('passkeys')
+        .insert({ id: newId('pky'), user_id: userId, credential_id, public_key: publicKey, counter, transports, name })
+        .onConflict('credential_id')
+        .ignore()
+        .returning('id');
+    return added.length === 1;
+}
+
+/** The passkey that an authenticator names, and the revision of its user that a sign-in is judged at. */
+export async function findPasskey(db: Db, credentialId: string): Promise<(Passkey & { revision: number }) | undefined> {
+    const row = await db('passkeys as p')
+        .join('users as u', 'u.id', 'p.user_id')
+        .where({ 'p.credential_id': Buffer.from(credentialId, 'base64url') })
+        .first({ ...PASSKEY, revision: 'u.sign_in_revision' });
+    return row && { ...row, credentialId };
+}
+
+/** The passkeys of a user, in the order in which they were added. */
+export async function listPasskeys(db: Db, userId: string): Promise<Passkey[]> {
+    const rows: (Passkey & { credentialId: Buffer })[] = await db('passkeys as p')
+        .where({ user_id: userId })
+        .orderBy(['created_at', 'id'])
+        .select(PASSKEY);
+    return rows.map((row) => ({ ...row, credentialId: row.credentialId.toString('base64url') }));
+}
+
+/**
+ * Writes down that a passkey was used. Authenticators that count never go back: false for a counter that was seen before, since
+ * somebody may have copied the passkey. Those that do not count say 0.
+ */
+export async function markUsed(db: Db, passkeyId: string, counter: number): Promise<boolean> {
+    const marked = await db('passkeys')
+        .where({ id: passkeyId })
+        .where((is) => {
+            is.where('counter', '<', counter);
+            if (counter === 0) is.orWhere({ counter: 0 });
+        })
+        .update({ counter, last_used_at: now(db) });
+    return marked === 1;
+}
+
+/** Takes a passkey away; its name, or undefined where this user has no such passkey. */
+export async function removePasskey(db: Db, userId: string, passkeyId: string): Promise<string | undefined> {
+    const [removed] = await db('passkeys').where({ id: passkeyId, user_id: userId }).delete().returning('name');
+    return removed?.name;
+}

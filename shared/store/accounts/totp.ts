@@ -1,0 +1,82 @@
+import type { Knex } from 'knex';
+import { ago, type Db, now, orNow } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+
+/** Of the key ring. */
+export const TOTP_PURPOSE = 'totp';
+/** A code counts 30 seconds before and after its own half minute: phones are a little off. */
+const TOLERANCE_SECONDS = 30;
+
+/** What became of a code: right, wrong (or used before), or no key of the ring opens the secret. */
+export type TotpVerdict = 'right' | 'wrong' | 'unreadable';
+
+export interface TotpParts {
+    db: Db;
+    secrets: Secrets;
+    /** Milliseconds since the epoch. */
+    now: number;
+}
+
+/** Minutes that a secret waits for its first code. Another session of the user may have read it: what waits longer gives way to a new one. */
+const PENDING_MINUTES = 60;
+
+/** The secret that an authenticator app is to get, in base32: kept until its first code confirms it, for an hour. */
+export async function pendingTotp({ db, secrets }: TotpParts, userId: string): Promise<string> {
+    const row = await pending(db, userId)
+        .where('created_at', '>', ago(db, `${PENDING_MINUTES} minutes`))
+        .first('sealed');
+    const kept = row && (await secrets.open(row.sealed, TOTP_PURPOSE));
+    if (kept !== undefined) return kept.toString('utf8');
+    const { generateSecret } = await import('otplib');
+    const secret = generateSecret();
+    const sealed = await secrets.seal(secret, TOTP_PURPOSE);
+    await db('totp_secrets')
+        .insert({ user_id: userId, sealed })
+        .onConflict('user_id')
+        .merge({ sealed, last_step: null, created_at: now(db) })
+        .where({ 'totp_secrets.confirmed_at': null });
+    return secret;
+}
+
+/** Turns the pending secret on with its first code. */
+export async function confirmTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
+    return judge(parts, pending(parts.db, userId), code);
+}
+
+/** Judges a code of somebody who signs in. Callers bound the attempts. */
+export async function useTotp(parts: TotpParts, userId: string, code: string): Promise<TotpVerdict> {
+    return judge(parts, parts.db('totp_secrets').where({ user_id: userId }).whereNotNull('confirmed_at'), code);
+}
+
+/** Forgets a secret that waits for its first code. */
+export async function dropPendingTotp(db: Db, userId: string): Promise<void> {
+    await pending(db, userId).delete();
+}
+
+/** Turns the authenticator app off. */
+export async function removeTotp(db: Db, userId: string): Promise<void> {
+    await db('totp_secrets').where({ user_id: userId }).delete();
+}
+
+function pending(db: Db, userId: string): Knex.QueryBuilder {
+    return db('totp_secrets').where({ user_id: userId, confirmed_at: null });
+}
+
+async function judge({ db, secrets, now: ms }: TotpParts, found: Knex.QueryBuilder, code: string): Promise<TotpVerdict> {
+    const row: { user_id: string; sealed: Buffer } | undefined = await found.first('user_id', 'sealed');
+    if (row === undefined) return 'wrong';
+    const secret = await secrets.open(row.sealed, TOTP_PURPOSE);
+    if (secret === undefined) return 'unreadable';
+    const token = code.replaceAll(/\s/g, '');
+    if (!/^\d{6}$/.test(token)) return 'wrong';
+    const { verify } = await import('otplib');
+    const epoch = Math.floor(ms / 1000);
+    const judged = await verify({ secret: secret.toString('utf8'), token, epoch, epochTolerance: TOLERANCE_SECONDS });
+    if (!judged.valid || !('timeStep' in judged)) return 'wrong';
+    // Of two that send the same code at once, one is right.
+    const used = await db('totp_secrets')
+        .where(row)
+        .where((is) => is.whereNull('last_step').orWhere('last_step', '<', judged.timeStep))
+        .update({ last_step: judged.timeStep, confirmed_at: orNow(db, 'confirmed_at') });
+    return used === 1 ? 'right' : 'wrong';
+}
