@@ -15,9 +15,9 @@ import { keepLongRuns, tellRows } from '../bench/long-runs.ts';
 import { render } from '../bench/render.ts';
 import { readSoak } from '../bench/soak/results.ts';
 import { spawnKept } from '../shared/platform/embedded-postgres/kept-process.ts';
-import { removeAbandonedServers, startTemporaryPostgres } from '../shared/platform/embedded-postgres.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { findProgram, has, isCi, noteMissing, packagesOf } from '../test/support/system-programs.ts';
+import { removeAbandonedServers, startTemporaryPostgres } from '../test/support/temporary-postgres.ts';
 
 /** Bytes that a run may take in memory. */
 const ROOM = 8e9;

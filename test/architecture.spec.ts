@@ -153,11 +153,7 @@ describe('the architecture', () => {
     describe('has one home for each fact:', () => {
         it('the environment is read in shared/platform/config.ts alone', () => {
             // A child of ours gets an environment of its own making; that passes PATH on, and decides nothing.
-            const homes = [
-                'shared/platform/config.ts',
-                'shared/platform/embedded-postgres/processes.ts',
-                'shared/platform/embedded-postgres/server.ts',
-            ];
+            const homes = ['shared/platform/config.ts', 'shared/platform/embedded-postgres/server.ts'];
             // The command line is another program, with settings of its own.
             homes.push('cli/settings.ts');
             const readers = product.filter(({ text }) => /process\s*\.\s*env\b|process\[['"]env/.test(code(text))).map(({ path }) => path);

@@ -36,7 +36,7 @@ export type Env = Readonly<Record<string, string | undefined>>;
 /** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR; close `db` afterwards. */
 export async function openOperator(env?: Env): Promise<Operator> {
     const { databaseUrl, dataDir, secretKeys, egressAllow } = readConfig(env);
-    const url = databaseUrl ?? (await findRunning(dataDir));
+    const url = databaseUrl ?? findRunning(dataDir);
     if (url === undefined) {
         throw new AdminFault('SERVICE_UNAVAILABLE', `no database runs on ${dataDir}: set DATABASE_URL, or start one with npm start`);
     }

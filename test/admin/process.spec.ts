@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -31,6 +31,8 @@ describe("the operator's tool as a command", () => {
     before(async () => {
         database = await openDatabase();
         folder = mkdtempSync(join(tmpdir(), 'routebook-admin-'));
+        // Where tests run as root, another user runs the database.
+        chmodSync(folder, 0o755);
     });
 
     after(async () => {

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -67,7 +67,9 @@ describe('what the README and the documents show', function () {
             started.kill('SIGINT');
             await once(started, 'exit');
         }
-        if (clone !== undefined) rmSync(clone, { recursive: true, force: true });
+        if (clone === undefined) return;
+        // Where this runs as root, the database is outside of its data folder.
+        for (const made of [realpathSync(join(clone, '.data', 'postgres')), clone]) rmSync(made, { recursive: true, force: true });
     });
 
     for (const { file, command, output } of documents().flatMap(shownCommands)) {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,8 +9,7 @@ import { expect } from 'chai';
 import { after, afterEach, before, describe, it } from 'mocha';
 import pg from 'pg';
 import { findHome } from '../../shared/platform/embedded-postgres/home.ts';
-import { findPostmaster } from '../../shared/platform/embedded-postgres/leftover.ts';
-import { findProcess } from '../../shared/platform/embedded-postgres/processes.ts';
+import { findPostmaster } from '../../shared/platform/embedded-postgres/postmaster.ts';
 import { findRunning, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 
 describe('The embedded database', function () {
@@ -58,16 +57,17 @@ describe('The embedded database', function () {
             join(home?.cluster ?? '', 'postmaster.pid'),
             `${process.pid}\n${home?.cluster}\n1\n5432\n/tmp/gone\n\n0 0\nready   \n`,
         );
-        expect(await findRunning(dataDir)).to.equal(undefined);
+        expect(findRunning(dataDir)).to.equal(undefined);
         const server = await startEmbeddedPostgres({ dataDir, log });
         await server.stop();
     });
 
     it('does not outlive a Routebook that was killed', async () => {
         const killed = await startElsewhere(dataDir);
-        const postmaster = postmasterOf(dataDir);
+        postmasterOf(dataDir);
         killed.child.kill('SIGKILL');
-        await eventually(() => findProcess(postmaster) === undefined);
+        await eventually(() => findPostmasterOf(dataDir) === undefined);
+        expect(await ask(killed.url, 'select 1').catch((error: Error & { code?: string }) => error.code)).to.equal('ENOENT');
     });
 
     it('refuses a second start on the same data folder in one line that names folder and pid', async () => {
@@ -83,7 +83,8 @@ describe('The embedded database', function () {
     });
 
     it('lets exactly one of several starts have a data folder whose owner was killed', async () => {
-        writeFileSync(join(dataDir, 'lock'), '999999999 1\n');
+        const killed = await startElsewhere(dataDir);
+        killed.child.kill('SIGKILL');
         const starts = await Promise.allSettled([startElsewhere(dataDir), startElsewhere(dataDir), startElsewhere(dataDir)]);
         expect(starts.filter((start) => start.status === 'fulfilled')).to.have.length(1);
         for (const start of starts)
@@ -93,11 +94,11 @@ describe('The embedded database', function () {
     });
 
     it('tells where the running server is, and nothing once it has stopped', async () => {
-        expect(await findRunning(dataDir)).to.equal(undefined);
+        expect(findRunning(dataDir)).to.equal(undefined);
         const server = await startEmbeddedPostgres({ dataDir, log });
-        expect(await findRunning(dataDir)).to.equal(server.url);
+        expect(findRunning(dataDir)).to.equal(server.url);
         await server.stop();
-        expect(await findRunning(dataDir)).to.equal(undefined);
+        expect(findRunning(dataDir)).to.equal(undefined);
     });
 
     it('comes back under the same address when its process dies', async () => {
@@ -105,7 +106,7 @@ describe('The embedded database', function () {
         const died = postmasterOf(dataDir);
         process.kill(died, 'SIGKILL');
         await eventually(() => ![died, undefined].includes(findPostmasterOf(dataDir)));
-        await eventually(async () => (await findRunning(dataDir)) === server.url);
+        await eventually(async () => findRunning(dataDir) === server.url);
         expect(await ask(server.url, "select word from kept where word = 'first'")).to.have.length(1);
         await server.stop();
     });
@@ -131,10 +132,9 @@ describe('The embedded database', function () {
         const closed = newFolder(0o700);
         const server = await startEmbeddedPostgres({ dataDir: closed, log, durable: false });
         expect(await ask(server.url, 'select 1 as answer')).to.deep.equal([{ answer: 1 }]);
-        expect(await findRunning(closed)).to.equal(server.url);
+        expect(findRunning(closed)).to.equal(server.url);
         await server.stop();
-        const { folder } = JSON.parse(readFileSync(join(closed, 'postgres.json'), 'utf8')) as { folder: string };
-        for (const used of [folder, closed]) rmSync(used, { recursive: true });
+        for (const used of [realpathSync(join(closed, 'postgres')), closed]) rmSync(used, { recursive: true });
     });
 
     /** Another process that keeps the database of a folder running, as `npm start` does; rejects with its message if it is refused. */

@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { after } from 'mocha';
 import pg from 'pg';
 import { migrateAll } from '../../shared/migrate.ts';
-import { type EmbeddedPostgres, startTemporaryPostgres } from '../../shared/platform/embedded-postgres.ts';
+import type { EmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
+import { startTemporaryPostgres } from './temporary-postgres.ts';
 
 const TEMPLATE = 'rb_template';
 /** One number that every process of a test run takes as the advisory lock of the template. */

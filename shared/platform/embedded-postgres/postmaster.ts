@@ -1,0 +1,52 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What a running server wrote about itself into `postmaster.pid`. */
+export interface Postmaster {
+    pid: number;
+    socketFolder: string;
+    isReady: boolean;
+}
+
+/** The running server of a cluster; undefined also where one died and left its `postmaster.pid`. */
+export function findPostmaster(cluster: string): Postmaster | undefined {
+    try {
+        // pid, data folder, start time, port, socket folder, listen address, shared memory key, status
+        const lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n');
+        const pid = Number.parseInt(lines[0] ?? '', 10);
+        // A zombie has no command line, and a pid may belong to another program by now.
+        if (!commandOf(pid).includes(cluster)) return undefined;
+        return { pid, socketFolder: lines[4] ?? '', isReady: lines[7]?.trim() === 'ready' };
+    } catch {
+        return undefined;
+    }
+}
+
+function commandOf(pid: number): string {
+    if (process.platform === 'linux') return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+    return execFileSync('ps', ['-o', 'command=', '-ww', '-p', String(pid)], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
+/**
+ * Stops the server of a cluster, if one runs: fast shutdown, then a kill. Removes its pid file: PostgreSQL itself refuses to start
+ * while the pid in that file exists, even as a zombie or as another program.
+ */
+export async function stopPostmaster(cluster: string): Promise<void> {
+    for (const [signal, patienceMs] of [
+        ['SIGINT', 10_000],
+        ['SIGKILL', 5000],
+    ] as const) {
+        const running = findPostmaster(cluster);
+        if (running === undefined) break;
+        const giveUpAt = performance.now() + patienceMs;
+        try {
+            process.kill(running.pid, signal);
+        } catch {
+            // It has exited already.
+        }
+        while (findPostmaster(cluster)?.pid === running.pid && performance.now() < giveUpAt) await sleep(10);
+    }
+    rmSync(join(cluster, 'postmaster.pid'), { force: true });
+}

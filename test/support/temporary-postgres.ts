@@ -1,0 +1,51 @@
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { findHome } from '../../shared/platform/embedded-postgres/home.ts';
+import { openSocketFolder } from '../../shared/platform/embedded-postgres/socket-folder.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
+
+/** The pid of the test run follows. */
+const TEMPORARY = 'routebook-test-';
+
+/** Starts a server for a test run. `stop` removes its folder; the folders of killed runs go now. */
+export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {
+    removeAbandonedServers(tmpdir());
+    const dataDir = mkdtempSync(join(tmpdir(), `${TEMPORARY}${process.pid}-`));
+    chmodSync(dataDir, 0o755);
+    const server = await startEmbeddedPostgres({
+        dataDir,
+        durable: false,
+        log: { info() {}, error: (fields, message) => console.error(message, fields) },
+    });
+    return {
+        url: server.url,
+        async stop() {
+            await server.stop();
+            removeDataFolder(dataDir);
+        },
+    };
+}
+
+/** Removes the servers of killed test runs in this folder. */
+export function removeAbandonedServers(folder: string): void {
+    for (const name of readdirSync(folder)) {
+        const pid = new RegExp(`^${TEMPORARY}(\\d+)-`).exec(name)?.[1];
+        if (pid !== undefined && !isRunning(Number(pid))) removeDataFolder(join(folder, name));
+    }
+}
+
+function removeDataFolder(dataDir: string): void {
+    const home = findHome(realpathSync(dataDir));
+    if (home !== undefined) for (const made of [openSocketFolder(home), home.folder]) rmSync(made, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true });
+}
+
+function isRunning(pid: number): boolean {
+    try {
+        process.kill(pid, 0);
+        return true;
+    } catch (error) {
+        return error instanceof Error && 'code' in error && error.code === 'EPERM';
+    }
+}
