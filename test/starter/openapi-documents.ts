@@ -98,10 +98,11 @@ function isInBody({ body }: PackageEndpoint, name: string): boolean {
     return typeof body === 'object' && body !== null && Object.hasOwn(body, name);
 }
 
-/** Whether values of the package's schema are values of the document's: by type, and by the words of an enum. */
+/** Whether values of the package's schema are values of the document's: by type, and by the words of an enum. One value is a list of one. */
 function fits(own: unknown, documented: unknown): boolean {
     const mine = own as { type?: string; enum?: unknown[]; items?: unknown };
     const theirs = documented as { type?: string; enum?: unknown[]; items?: unknown };
+    if (theirs.type === 'array' && mine.type !== 'array') return fits(mine, theirs.items);
     if (theirs.type !== undefined && mine.type !== theirs.type) {
         const isNarrower = mine.type === 'integer' && theirs.type === 'number';
         if (!isNarrower) return false;
