@@ -2,7 +2,7 @@ import type { Identity, PreparedForm } from '../shared/domain/fetch/build-reques
 import type { FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
 import { firstValue, type PagePlace } from '../shared/domain/fetch/pages.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
-import type { Endpoint } from '../shared/domain/types.ts';
+import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
 import { MAX_OUTPUT } from './select/measure.ts';
 import { mostSelected } from './select/most-selected.ts';
@@ -26,6 +26,7 @@ export interface Collecting {
     call: SiteCall;
     reader: Reader;
     endpoint: Endpoint;
+    values: Values;
     job: FetchJob;
     identity: Identity;
     form: PreparedForm | undefined;
@@ -33,8 +34,17 @@ export interface Collecting {
 }
 
 /** Collects the results of one request. */
-export async function collectOne({ call, reader, endpoint, job, identity, form, turn }: Collecting): Promise<Collected | FetchFailure> {
-    const request = KIND_EXECUTORS[endpoint.kind].plan(endpoint, job.values, identity, form);
+export async function collectOne({
+    call,
+    reader,
+    endpoint,
+    values,
+    job,
+    identity,
+    form,
+    turn,
+}: Collecting): Promise<Collected | FetchFailure> {
+    const request = KIND_EXECUTORS[endpoint.kind].plan(endpoint, values, identity, form);
     const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
     if (!answer.ok) return answer;
     const { billing } = endpoint;
@@ -49,7 +59,16 @@ export async function collectOne({ call, reader, endpoint, job, identity, form, 
  * Collects page after page (docs/api.md, "Schema packages"). It stops without a next page, at a page it has seen, or when the requested
  * pages or results are there. The result is the first page with the results of all pages. A page that fails fails the whole call.
  */
-export async function collectPages({ call, reader, endpoint, job, identity, form, turn }: Collecting): Promise<Collected | FetchFailure> {
+export async function collectPages({
+    call,
+    reader,
+    endpoint,
+    values,
+    job,
+    identity,
+    form,
+    turn,
+}: Collecting): Promise<Collected | FetchFailure> {
     const { plan, read, next } = KIND_EXECUTORS[endpoint.kind];
     const texts: string[] = [];
     const { results } = endpoint.billing;
@@ -57,10 +76,10 @@ export async function collectPages({ call, reader, endpoint, job, identity, form
     let bytes = 0;
     let pagesWithItems = 0;
     let isMoreLeft = false;
-    let place: PagePlace = startOf(endpoint, job);
+    let place: PagePlace = startOf(endpoint, values);
     const known = new Set<string>();
     for (let pages = 1; ; pages++) {
-        const request = plan(endpoint, job.values, identity, form, pages === 1 ? undefined : place);
+        const request = plan(endpoint, values, identity, form, pages === 1 ? undefined : place);
         // The first page of links has no place but its URL.
         for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
@@ -104,7 +123,7 @@ function namedBy(form: PreparedForm | undefined): string | undefined {
     return form === undefined ? undefined : 'The form of the page leads';
 }
 
-function startOf({ pagination }: Endpoint, { values }: FetchJob): PagePlace {
+function startOf({ pagination }: Endpoint, values: Values): PagePlace {
     return { value: pagination === undefined ? undefined : firstValue(pagination, values) };
 }
 

@@ -1,6 +1,6 @@
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
-import type { Endpoint } from '../shared/domain/types.ts';
+import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
@@ -34,6 +34,7 @@ export async function runFetchJob(
     const found = await tools.loadEndpoint(job.versionId, job.endpoint);
     if (found === undefined) return { ok: false, code: 'ENDPOINT_NOT_FOUND', startedAt, attempts: 0 };
     const { endpoint, registrable } = found;
+    const values = JSON.parse(job.values) as Values;
 
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
@@ -44,7 +45,7 @@ export async function runFetchJob(
         if (!prepared.ok) return { attempts: call.figures().attempts, ...prepared, startedAt };
 
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
-        const collected = await collect({ call, reader, endpoint, job, identity, form: prepared.form, turn });
+        const collected = await collect({ call, reader, endpoint, values, job, identity, form: prepared.form, turn });
         if (!collected.ok) return { attempts: call.figures().attempts, ...collected, startedAt };
         call.keepOutcome(Buffer.byteLength(collected.text));
         return outcomeOf(endpoint, collected, call, startedAt);

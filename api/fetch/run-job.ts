@@ -21,7 +21,7 @@ export function jobOf(
         versionId: found.versionId,
         endpoint: found.endpoint.name,
         effect: found.endpoint.effect,
-        values: { ...values },
+        values: JSON.stringify(values),
         deadlineAt: deadlineAt - chargeTime(app, deadlineAt),
         admittedAt,
         ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, units),

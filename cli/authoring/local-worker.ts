@@ -59,7 +59,7 @@ export function openLocalWorker(settings: Settings, server: string): LocalWorker
                     versionId: 0,
                     endpoint: name,
                     effect: endpoint.effect,
-                    values: { ...bound.values },
+                    values: JSON.stringify(bound.values),
                     admittedAt: now,
                     deadlineAt: now + timeoutMs,
                     ...limitsFor({ endpoint }, price, price.maxUnits),

@@ -20,7 +20,7 @@ export function aJob(changes: Partial<FetchJob> = {}, timeoutMs = 10_000): Fetch
         versionId: 1,
         endpoint: 'product',
         effect: 'read',
-        values: {},
+        values: '{}',
         deadlineAt: now + timeoutMs,
         admittedAt: now,
         maxResults: 1,

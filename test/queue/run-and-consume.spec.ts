@@ -28,9 +28,9 @@ for (const topology of topologies) {
         }
 
         it('brings a job to a worker and its outcome back to the caller', async () => {
-            work(async (job) => success({ site: job.site, asked: JSON.stringify(job.values) }));
-            const outcome = await api.run(aJob({ values: { q: 'shoes' } }));
-            expect(outcome).to.deep.include({ ok: true, text: JSON.stringify({ site: 'shop.example', asked: '{"q":"shoes"}' }) });
+            work(async (job) => success({ site: job.site, asked: job.values }));
+            const outcome = await api.run(aJob({ values: '{"q":"shoes","a":1}' }));
+            expect(outcome).to.deep.include({ ok: true, text: JSON.stringify({ site: 'shop.example', asked: '{"q":"shoes","a":1}' }) });
         });
 
         it('brings each of 1,000 callers at once the outcome of the own call', async function () {

@@ -1,6 +1,6 @@
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
-import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { JsonObject, PackageEndpoint, Values } from '../../shared/domain/types.ts';
 import type { EgressRules } from '../../workers/egress.ts';
 import { runFetchJob } from '../../workers/run-fetch-job.ts';
 import { createReader } from '../../workers/select/reader.ts';
@@ -12,7 +12,7 @@ export const USER_AGENT = 'Routebook/test (+http://localhost/abuse)';
 /** A worker without a queue: it runs one job after the other against endpoints that a test made up. */
 export interface JobRunner {
     /** Limits are as if everything had been held. */
-    run(endpoint: string, values?: FetchJob['values'], more?: Partial<FetchJob>, gone?: AbortSignal): Promise<FetchOutcome>;
+    run(endpoint: string, values?: Values, more?: Partial<FetchJob>, gone?: AbortSignal): Promise<FetchOutcome>;
     /** Operations that were marked as sent. */
     marks: string[];
     /** Bytes of answers that calls still hold. */
@@ -57,7 +57,7 @@ export function openJobRunner(
                 versionId: 1,
                 endpoint: name,
                 effect: endpoint?.effect ?? 'read',
-                values,
+                values: JSON.stringify(values),
                 deadlineAt: now + 5000,
                 admittedAt: now,
                 maxResults: endpoint?.billing.maxResults ?? 100,

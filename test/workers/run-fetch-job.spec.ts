@@ -87,7 +87,7 @@ describe('a fetch job', () => {
             versionId: 1,
             endpoint,
             effect: 'read',
-            values: {},
+            values: '{}',
             deadlineAt: now + 5000,
             admittedAt: now,
             maxResults: 100,
@@ -100,7 +100,7 @@ describe('a fetch job', () => {
     const run = (one: FetchJob, signal = new AbortController().signal) => runFetchJob(tools, one, signal);
 
     it('calls the site as the endpoint says and gives back what it answered', async () => {
-        const outcome = await run(job('list', { values: { section: 'a b' } }));
+        const outcome = await run(job('list', { values: '{"section":"a b"}' }));
         if (!outcome.ok) throw new Error(outcome.code);
         expect(dataOf(outcome)).to.deep.equal({ items: [1, 2, 3, 4, 5], path: '/list/a%20b', sent: '' });
         expect(outcome).to.include({ results: 5, requests: 1, truncated: false });
@@ -121,23 +121,23 @@ describe('a fetch job', () => {
     });
 
     it('marks a write as sent before it sends it', async () => {
-        const outcome = await run(job('order', { effect: 'write', values: { n: 1 } }));
+        const outcome = await run(job('order', { effect: 'write', values: '{"n":1}' }));
         expect(dataOf(outcome)?.['sent']).to.equal('{"n":1}');
         expect(marks).to.deep.equal(['op_1']);
     });
 
     it('sends no write whose hold is gone', async () => {
         isMarkWon = false;
-        expect(await run(job('order', { effect: 'write', values: { n: 1 } }))).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
+        expect(await run(job('order', { effect: 'write', values: '{"n":1}' }))).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
         expect(site.seen).to.have.length(0);
     });
 
     it('drops a job whose time is up or whose caller is gone before it touches the site', async () => {
-        expect(await run(job('list', { values: { section: 'a' }, deadlineAt: Date.now() }))).to.include({
+        expect(await run(job('list', { values: '{"section":"a"}', deadlineAt: Date.now() }))).to.include({
             ok: false,
             code: 'DEADLINE_EXCEEDED',
         });
-        expect(await run(job('list', { values: { section: 'a' } }), AbortSignal.abort())).to.include({
+        expect(await run(job('list', { values: '{"section":"a"}' }), AbortSignal.abort())).to.include({
             ok: false,
             code: 'DEADLINE_EXCEEDED',
         });

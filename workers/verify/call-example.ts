@@ -113,7 +113,7 @@ function jobOf(
         versionId: run.versionId,
         endpoint: endpoint.name,
         effect: 'read',
-        values: { ...values },
+        values: JSON.stringify(values),
         deadlineAt,
         admittedAt,
         maxResults: endpoint.billing.maxResults,

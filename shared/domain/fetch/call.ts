@@ -1,6 +1,6 @@
 import type { Detail, RefusalCode } from '../../refusals.ts';
 import type { BlockedPath } from '../site/site-policy.ts';
-import type { Effect, JsonObject } from '../types.ts';
+import type { Effect } from '../types.ts';
 
 /**
  * What crosses the queue. A job names an immutable version and carries the bound values, nothing large; an outcome is a
@@ -16,8 +16,11 @@ export interface FetchJob {
     versionId: number;
     endpoint: string;
     effect: Effect;
-    /** Bound values, defaults filled in. */
-    values: JsonObject;
+    /**
+     * Bound values, defaults filled in, as the text of a JSON object: PostgreSQL's jsonb would sort its keys, and sites get the order that
+     * their caller gave.
+     */
+    values: string;
     /** Absolute end of the site's time, milliseconds since the epoch, real time: the caller's wait, less what a charge takes. */
     deadlineAt: number;
     /** When the API admitted the call, milliseconds since the epoch, real time. */
