@@ -1,4 +1,5 @@
 import type { CatalogEndpoint } from '../../shared/contracts/catalog.ts';
+import { sendsBody } from '../../shared/domain/package/endpoint.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Experience, rankEndpoints } from '../../shared/domain/search/ranking.ts';
 import { refusesEndpoint, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
@@ -33,6 +34,17 @@ export function presentEndpoints(
     };
 }
 
+/** How a caller makes the body that the endpoint sends; nothing where it sends none. */
+function presentBody(endpoint: Endpoint): Pick<CatalogEndpoint, 'body_format' | 'body' | 'body_required'> {
+    const { body, bodyFormat, bodyRequired } = endpoint;
+    if (!sendsBody(endpoint)) return {};
+    return {
+        body_format: bodyFormat,
+        ...(body === undefined ? {} : { body }),
+        ...(bodyRequired ? {} : { body_required: bodyRequired }),
+    };
+}
+
 function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {
     const rates = new Map<string, number>();
     for (const [name, { successRate }] of health) if (successRate !== null) rates.set(name, successRate);
@@ -47,14 +59,17 @@ function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage
         headers: { ...endpoint.headers },
         kind: endpoint.kind,
         description: endpoint.description,
-        params: endpoint.params.map(({ name, source, required, description, schema, default: fallback }) => ({
+        params: endpoint.params.map(({ name, source, required, description, schema, default: fallback, style, segments }) => ({
             name,
             source,
             required,
             description,
             ...(schema === undefined ? {} : { schema }),
             ...(fallback === undefined ? {} : { default: fallback }),
+            ...(style === 'repeat' ? {} : { style }),
+            ...(segments ? { segments } : {}),
         })),
+        ...presentBody(endpoint),
         hosted: endpoint.hosted,
         effect: endpoint.effect,
         credits: siteCredits,

@@ -32,7 +32,7 @@ function endpointLines(endpoint: CatalogEndpoint, paint: Paint): string[] {
         `  ${method} ${url}`,
         ...(description === '' ? [] : [`  ${description}`]),
         ...Object.entries(headers).map(([header, value]) => `  ${paint('dim', `${header}: ${value}`)}`),
-        ...params.map((param) => `    ${param.name.padEnd(width)}  ${paint('dim', param.source.padEnd(5))}  ${aboutParam(param)}`),
+        ...params.map((param) => `    ${param.name.padEnd(width)}  ${paint('dim', param.source.padEnd(6))}  ${aboutParam(param)}`),
         ...(health.success_rate_7d === null
             ? []
             : [paint('dim', `  ${(health.success_rate_7d * 100).toFixed(1)} % of the week's calls succeeded`)]),

@@ -26,6 +26,7 @@ export type {
     PackageEndpoint,
     PackageParam,
     ParamSource,
+    ParamStyle,
 } from '../../shared/domain/types.ts';
 export type { Detail, DetailCode, Fault, RefusalCode } from '../../shared/refusals.ts';
 

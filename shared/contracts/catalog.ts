@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { Claim } from '../domain/site/claim.ts';
-import type { Effect, Json, JsonSchema, Kind, Method, ParamSource } from '../domain/types.ts';
+import type { BodyFormat, Effect, Json, JsonSchema, Kind, Method, ParamSource, ParamStyle } from '../domain/types.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
@@ -11,6 +11,8 @@ export interface CatalogParam {
     description: string;
     schema?: JsonSchema;
     default?: Json;
+    style?: ParamStyle;
+    segments?: true;
 }
 
 export interface CatalogEndpoint {
@@ -21,6 +23,9 @@ export interface CatalogEndpoint {
     kind: Kind;
     description: string;
     params: CatalogParam[];
+    body_format?: BodyFormat;
+    body?: Json;
+    body_required?: false;
     hosted: boolean;
     effect: Effect;
     credits: number;
@@ -51,6 +56,8 @@ const param = Joi.object<CatalogParam, true>({
     description: Joi.string().allow('').required(),
     schema: Joi.alternatives(Joi.boolean(), v.jsonObject()),
     default: Joi.any() as Joi.AlternativesSchema,
+    style: v.style(),
+    segments: Joi.boolean().valid(true).description('The value may be several segments of the path, with slashes between them'),
 });
 
 const endpoint = Joi.object<CatalogEndpoint, true>({
@@ -61,6 +68,11 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
     kind: v.kind().required(),
     description: Joi.string().allow('').required(),
     params: Joi.array().items(param).required(),
+    body_format: v.bodyFormat().description('Absent where no body is sent'),
+    body: (Joi.any() as Joi.AlternativesSchema).description(
+        'Template of the body, in which "{name}" stands for a body param; absent: the body params as one flat object',
+    ),
+    body_required: Joi.boolean().valid(false).description('Without any body param no body is sent'),
     hosted: Joi.boolean().required().description('Whether POST /v1/fetch runs it'),
     effect: v.effect().required(),
     credits: v.count().required().description('What one unit costs through hosted fetch'),

@@ -2,7 +2,7 @@ import Joi, { type CustomHelpers, type ErrorReport } from 'joi';
 import { findSecrets } from '../domain/package/secrets-scan.ts';
 import { isCategory } from '../domain/package/taxonomy.ts';
 import { CLAIMS } from '../domain/site/claim.ts';
-import { KINDS, METHODS, SOURCES } from '../domain/types.ts';
+import { BODY_FORMATS, KINDS, METHODS, SOURCES, STYLES } from '../domain/types.ts';
 
 /** Words of the wire that several contracts share. */
 
@@ -26,6 +26,11 @@ export const hosts = () => Joi.array().items(Joi.string()).description('Names of
 export const kind = () => Joi.string().valid(...KINDS);
 export const method = () => Joi.string().valid(...METHODS);
 export const source = () => Joi.string().valid(...SOURCES);
+export const style = () =>
+    Joi.string()
+        .valid(...STYLES)
+        .description('How a list or an object is written; repeat where absent');
+export const bodyFormat = () => Joi.string().valid(...BODY_FORMATS);
 export const effect = () => Joi.string().valid('read', 'write');
 export const versionNumber = () => Joi.number().integer().min(1);
 export const versionHash = () =>

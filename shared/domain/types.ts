@@ -13,11 +13,16 @@ export type Kind = (typeof KINDS)[number];
 export const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
-export const SOURCES = ['path', 'query', 'body'] as const;
+export const SOURCES = ['path', 'query', 'header', 'body'] as const;
 export type ParamSource = (typeof SOURCES)[number];
 
+/** How a list or an object is written into a query or a form. */
+export const STYLES = ['repeat', 'comma', 'brackets', 'space', 'pipe', 'deepObject'] as const;
+export type ParamStyle = (typeof STYLES)[number];
+
 export type Effect = 'read' | 'write';
-export type BodyFormat = 'json' | 'form';
+export const BODY_FORMATS = ['json', 'form'] as const;
+export type BodyFormat = (typeof BODY_FORMATS)[number];
 export type ResponseType = 'json' | 'html' | 'text';
 export type BillingUnit = 'request' | 'result';
 export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link';
@@ -38,6 +43,8 @@ export interface PackageParam {
     schema?: JsonSchema;
     default?: Json;
     example?: Json;
+    style?: ParamStyle;
+    segments?: boolean;
 }
 
 export interface PackageEndpoint {
@@ -50,6 +57,7 @@ export interface PackageEndpoint {
     params?: PackageParam[];
     body?: Json;
     body_format?: BodyFormat;
+    body_required?: boolean;
     prepare?: { url: string; form?: string } | null;
     hosted?: boolean;
     effect?: Effect;
@@ -85,11 +93,14 @@ export interface Param {
     schema: JsonSchema | undefined;
     default: Json | undefined;
     example: Json | undefined;
+    style: ParamStyle;
+    /** Of a path param: its value may be several segments, with slashes between them. */
+    segments: boolean;
 }
 
 export interface Pagination {
     style: PaginationStyle;
-    /** Name of the query or body param that carries page, offset or cursor; absent for `link`. */
+    /** Name of the path, query or body param that carries page, offset or cursor; absent for `link`. */
     param: string | undefined;
     start: number;
     /** Absent for `offset` without one: the number of items of the last page. */
@@ -110,6 +121,8 @@ export interface Endpoint {
     /** Template of the body; `undefined`: the body params as one flat object. */
     body: Json | undefined;
     bodyFormat: BodyFormat;
+    /** False: without any body param neither body nor content type is sent. */
+    bodyRequired: boolean;
     prepare: { url: string; form: string | undefined } | undefined;
     hosted: boolean;
     effect: Effect;

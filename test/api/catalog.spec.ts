@@ -174,12 +174,18 @@ describe('a catalog look-up', () => {
                 method: 'POST',
                 url: `https://${SITE}/orders`,
                 params: [{ name: 'product_id', source: 'body', required: true }],
+                body: { order: { product: '{product_id}' } },
+                body_required: false,
             }),
             anEndpoint(SITE, {
                 name: 'reviews',
                 description: 'What customers say.',
-                url: `https://${SITE}/reviews`,
-                params: [],
+                url: `https://${SITE}/reviews/{page}`,
+                params: [
+                    { name: 'page', source: 'path', required: true, segments: true },
+                    { name: 'tags', source: 'query', required: false, schema: { type: 'array' }, style: 'comma' },
+                    { name: 'Accept-Language', source: 'header', required: false },
+                ],
                 hosted: false,
             }),
         ];
@@ -213,7 +219,20 @@ describe('a catalog look-up', () => {
                 hosted: true,
                 kind: 'api_call',
             });
-            expect(catalog.endpoints.find(({ name }) => name === 'reviews')).to.deep.include({ hosted: false, params: [], headers: {} });
+            expect(catalog.endpoints.find(({ name }) => name === 'place_order')).to.deep.include({
+                body_format: 'json',
+                body: { order: { product: '{product_id}' } },
+                body_required: false,
+            });
+            expect(catalog.endpoints.find(({ name }) => name === 'reviews')).to.deep.include({
+                hosted: false,
+                headers: {},
+                params: [
+                    { name: 'page', source: 'path', required: true, description: '', segments: true },
+                    { name: 'tags', source: 'query', required: false, description: '', schema: { type: 'array' }, style: 'comma' },
+                    { name: 'Accept-Language', source: 'header', required: false, description: '' },
+                ],
+            });
         });
 
         it('with the best matches of the intent first', async () => {

@@ -175,12 +175,29 @@ describe('routebook import, of OpenAPI documents', function () {
                             param('id', 'query'),
                             param('tags', 'query', { schema: { type: 'array', items: { type: 'string' } } }),
                             param('fields', 'query', { explode: false, schema: { type: 'array', items: { type: 'string' } } }),
+                            param('ids', 'query', { style: 'pipeDelimited', schema: { type: 'array', items: { type: 'integer' } } }),
+                            param('words', 'query', { style: 'spaceDelimited', schema: { type: 'array', items: { type: 'string' } } }),
+                            param('expand', 'query', { style: 'deepObject', schema: { type: 'array', items: { type: 'string' } } }),
                             param('filter', 'query', { style: 'deepObject', schema: { type: 'object' } }),
+                            param('created', 'query', {
+                                style: 'deepObject',
+                                schema: {
+                                    anyOf: [
+                                        { type: 'object', properties: { gte: { type: 'integer' }, deep: { type: 'object' } } },
+                                        { type: 'integer' },
+                                    ],
+                                },
+                            }),
+                            param('color', 'query', { schema: { type: 'object', properties: { r: { type: 'integer' } } } }),
                             param('limit', 'query', {
                                 required: true,
                                 schema: { type: 'integer', nullable: true, minimum: 1, default: 20 },
                             }),
-                            param('x-trace', 'header'),
+                            param('x-trace', 'header', { description: 'Comes back in the log.' }),
+                            param('x-api-key', 'header'),
+                            param('User-Agent', 'header', { required: true }),
+                            param('Accept', 'header', { required: true }),
+                            param('fields', 'header', { schema: { type: 'string', default: 'all' } }),
                             param('sid', 'cookie'),
                         ],
                     },
@@ -189,7 +206,7 @@ describe('routebook import, of OpenAPI documents', function () {
                 '/strict': {
                     get: {
                         ...operation('strict'),
-                        parameters: [param('filter', 'query', { required: true, style: 'deepObject', schema: { type: 'object' } })],
+                        parameters: [param('filter', 'query', { required: true, schema: { type: 'object' } })],
                     },
                 },
                 '/versioned': {
@@ -203,27 +220,39 @@ describe('routebook import, of OpenAPI documents', function () {
                 '/traced': { trace: operation('traced'), options: operation('asked') },
             },
         });
-        expect(requestFor(imported.package, 'item', { shop_id: 7, id_2: 'a b', tags: ['x', 'y'], fields: 'a,b' }).url).to.equal(
-            'https://api.shop.example/shops/7/items/a%20b?tags=x&tags=y&fields=a%2Cb&limit=20',
+        const item = requestFor(imported.package, 'item', {
+            ...{ shop_id: 7, id_2: 'a b', tags: ['x', 'y'], fields: ['a', 'b,c'], ids: [1, 2], words: ['a', 'b'], expand: ['shop'] },
+            ...{ filter: { colour: 'red' }, created: { gte: 5 }, 'x-trace': 't 1' },
+        });
+        expect(item.url).to.equal(
+            'https://api.shop.example/shops/7/items/a%20b?tags=x&tags=y&fields=a,b%2Cc&ids=1|2&words=a%20b&expand[]=shop&filter[colour]=red&created[gte]=5&limit=20',
         );
+        expect(item.headers).to.include({ 'x-trace': 't 1', fields: 'all' });
         expect(endpoint(imported, 'versioned').headers).to.deep.equal({ 'x-version': '2026-01' });
+        expect(requestFor(imported.package, 'headed', { 'X-Tenant': 'acme' }).headers).to.include({ 'x-tenant': 'acme' });
         expect(whys(imported, 'part')).to.include({
-            'GET /shops/{shop-id}/items/{id}, filter': 'Objects cannot be sent in a query.',
-            'GET /shops/{shop-id}/items/{id}, header x-trace': 'Params cannot go into headers.',
+            'GET /shops/{shop-id}/items/{id}, created[deep]': 'An object in a query or a form has one level.',
+            'GET /shops/{shop-id}/items/{id}, color': 'An object in a query or a form is known in the style deepObject alone.',
+            'GET /shops/{shop-id}/items/{id}, header x-api-key':
+                'A package may not set the header "x-api-key": it carries a credential. Leave it out.',
+            'GET /shops/{shop-id}/items/{id}, header User-Agent':
+                'A package may not set the header "user-agent": we say who we are ourselves. Leave it out.',
             'GET /shops/{shop-id}/items/{id}, sid': 'A package carries no cookies.',
             'GET /undescribed/{thing}, thing': 'The document does not describe it; it was taken for a text.',
         });
         expect(Object.keys(whys(imported, 'operation'))).to.have.members([
             'GET /matrix/{v}',
             'GET /strict',
-            'GET /headed',
             'TRACE /traced',
             'OPTIONS /traced',
         ]);
     });
 
     it('sends bodies as JSON and as forms, in the shape that the document says', () => {
-        const body = (type: string, schema: object, required = true) => ({ required, content: { [type]: { schema } } });
+        const body = (type: string, schema: object, required = true, encoding = {}) => ({
+            required,
+            content: { [type]: { schema, encoding } },
+        });
         const person = {
             type: 'object',
             required: ['name'],
@@ -264,19 +293,31 @@ describe('routebook import, of OpenAPI documents', function () {
                 '/form': {
                     post: {
                         ...operation('form'),
-                        requestBody: body('application/x-www-form-urlencoded', {
-                            type: 'object',
-                            properties: {
-                                a: { type: 'string' },
-                                list: { type: 'array', items: { type: 'string' } },
-                                deep: { type: 'object' },
+                        requestBody: body(
+                            'application/x-www-form-urlencoded',
+                            {
+                                type: 'object',
+                                properties: {
+                                    a: { type: 'string' },
+                                    list: { type: 'array', items: { type: 'string' } },
+                                    deep: { type: 'object' },
+                                    metadata: { type: 'object' },
+                                },
                             },
-                        }),
+                            true,
+                            { metadata: { style: 'deepObject' }, list: { style: 'form', explode: false } },
+                        ),
                     },
                 },
                 '/photo': { post: { ...operation('photo'), requestBody: body('multipart/form-data', { type: 'object' }) } },
                 '/maybe': { post: { ...operation('maybe'), requestBody: body('multipart/form-data', { type: 'object' }, false) } },
                 '/odd': { get: { ...operation('odd'), requestBody: body('application/json', person) } },
+                '/restart': {
+                    post: {
+                        ...operation('restart'),
+                        requestBody: { content: { 'application/json': { schema: { properties: { hard: { type: 'boolean' } } } } } },
+                    },
+                },
             },
         });
         expect(requestFor(imported.package, 'add', { name: 'Ada', note: 'x' })).to.deep.include({
@@ -295,12 +336,38 @@ describe('routebook import, of OpenAPI documents', function () {
         });
         expect(requestFor(imported.package, 'bulk', { body: [1, 2] }).body).to.deep.equal([1, 2]);
         expect(requestFor(imported.package, 'either', { body: { b: 'x' } }).body).to.deep.equal({ b: 'x' });
-        expect(requestFor(imported.package, 'form', { a: 'x y', list: ['1', '2'] }).body).to.equal('a=x+y&list=1&list=2');
+        expect(requestFor(imported.package, 'form', { a: 'x y', list: ['1', '2'], metadata: { order: 7 } }).body).to.equal(
+            'a=x+y&list=1,2&metadata[order]=7',
+        );
+        expect(requestFor(imported.package, 'restart')).to.deep.include({ body: null, type: undefined });
+        expect(requestFor(imported.package, 'restart', { hard: false }).body).to.deep.equal({ hard: false });
         expect(whys(imported, 'operation')).to.deep.equal({
             'POST /photo': 'Its body is multipart/form-data, and a package sends JSON and forms.',
             'GET /odd': 'A GET request has no body.',
         });
         expect(Object.keys(whys(imported, 'part'))).to.have.members(['POST /form, deep', 'POST /maybe, the body']);
+    });
+
+    it('asks for the kind of answer that the document has', () => {
+        const answers = (...types: string[]) => ({
+            get: { responses: { 200: { description: '', content: Object.fromEntries(types.map((type) => [type, {}])) } } },
+        });
+        const imported = importWhole({
+            paths: {
+                '/own': answers('application/vnd.api+json; version=1'),
+                '/either': answers('application/xml', 'application/hal+json', 'application/json'),
+                '/csv': answers('text/csv'),
+                '/text': answers('text/plain'),
+                '/any': answers('*/*'),
+            },
+        });
+        expect(imported.package.endpoints.map(({ name, headers }) => [name, headers])).to.deep.equal([
+            ['get_own', { accept: 'application/vnd.api+json' }],
+            ['get_either', undefined],
+            ['get_csv', { accept: 'text/csv' }],
+            ['get_text', undefined],
+            ['get_any', undefined],
+        ]);
     });
 
     it('keeps endpoints that need signing in for self execution, and lists what else has no place', () => {

@@ -21,8 +21,11 @@ const HARBOUR = {
             url_template: 'https://api.harbour.example/boats/{{boat_id}}.json',
             purpose: 'One boat.',
             description: 'The id stands in every link.',
-            headers: { Accept: 'application/json', 'X-Token': '{{token}}', Cookie: 'sid=1' },
-            variables: [{ name: 'boat_id', source: 'path', pattern: '^[0-9]+$' }],
+            headers: { Accept: 'application/json', 'X-Token': '{{token}}', 'X-Lang': '{{lang}}', 'X-Odd': 'a {{b}}', Cookie: 'sid=1' },
+            variables: [
+                { name: 'boat_id', source: 'path', pattern: '^[0-9]+$' },
+                { name: 'lang', source: 'header', default: 'en' },
+            ],
             query_params: [
                 { key: 'lang', value: 'en', required: false },
                 { key: 'fields', value: '{{fields}}', required: true },
@@ -148,7 +151,8 @@ describe('routebook import, of packages in the format 0.1', () => {
     it('lists what of the rest has no place, and takes no cookie, script or way round a protection over', () => {
         expect(Object.keys(whys(imported, 'document'))).to.have.members(['requires_stealth', 'session', 'runtime']);
         expect(whys(imported, 'part')).to.include({
-            'endpoints[0] (get_boat), header X-Token': 'Params cannot go into headers.',
+            'endpoints[0] (get_boat), header X-Token': 'A package may not set the header "x-token": it carries a credential. Leave it out.',
+            'endpoints[0] (get_boat), header X-Odd': 'Its value is put together of a text and a placeholder.',
             'endpoints[2] (reviews), html_list field own': 'It reads the item itself, and select reads what is inside the item.',
             'endpoints[4] (mapped), response_mapping odd': 'Its path is none that select could follow as it stands.',
         });
@@ -162,10 +166,9 @@ describe('routebook import, of packages in the format 0.1', () => {
 
     it('builds the requests that were meant', () => {
         const { package: harbour } = imported;
-        expect(requestFor(harbour, 'get_boat', { boat_id: '17', fields: 'a,b' })).to.deep.include({
-            method: 'GET',
-            url: 'https://api.harbour.example/boats/17.json?lang=en&fields=a%2Cb',
-        });
+        const boat = requestFor(harbour, 'get_boat', { boat_id: '17', fields: 'a,b', 'x-lang': 'de' });
+        expect(boat).to.include({ method: 'GET', url: 'https://api.harbour.example/boats/17.json?lang=en&fields=a%2Cb' });
+        expect(boat.headers).to.include({ 'x-lang': 'de' });
         expect(requestFor(harbour, 'list', { free: 'yes & no' }).url).to.equal('https://harbour.example/berths?free=yes%20%26%20no');
         expect(requestFor(harbour, 'search', { words: 'say "hi"', count: 3 })).to.deep.include({
             method: 'POST',

@@ -20,6 +20,7 @@ function nestedSchema(levels: number): unknown {
 }
 
 const query = (rest: object) => ({ name: 'extra', source: 'query', required: false, ...rest });
+const header = (name: string) => ({ name, source: 'header', required: false });
 const SCHEMA = `${SEARCH}/params/1/schema`;
 const RESULT = `${SEARCH}/response/schema`;
 const URL_AT = `${SEARCH}/url`;
@@ -149,7 +150,14 @@ const ENDPOINTS: Row[] = [
             'INVALID_VALUE',
         ],
     ),
-    ['pages told in the path', { [`${SEARCH}/pagination/param`]: 'section' }, `${SEARCH}/pagination/param`, 'INVALID_VALUE'],
+    [
+        'pages told in a header',
+        { [`${SEARCH}/params/-`]: header('page'), [`${SEARCH}/pagination/param`]: 'page' },
+        `${SEARCH}/pagination/param`,
+        'INVALID_VALUE',
+    ],
+    ['an optional body without params', { [`${REVIEWS}/body_required`]: false }, `${REVIEWS}/body_required`, 'INVALID_VALUE'],
+    ['an optional body that is said in a word', { [`${ORDER}/body_required`]: 'no' }, `${ORDER}/body_required`, 'INVALID_TYPE'],
     ['an unknown unit', { [`${SEARCH}/billing/unit`]: 'page' }, `${SEARCH}/billing/unit`, 'INVALID_VALUE'],
     ['1,001 results', { [`${SEARCH}/billing/max_results`]: 1001 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],
     ['half a result', { [`${SEARCH}/billing/max_results`]: 0.5 }, `${SEARCH}/billing/max_results`, 'INVALID_VALUE'],
@@ -273,7 +281,71 @@ const PARAMS: Row[] = [
     ['the name __proto__', { [`${SEARCH}/params/2/name`]: '__proto__' }, `${SEARCH}/params/2/name`, 'FORBIDDEN_FIELD'],
     ['a path param with a hyphen', { [`${SEARCH}/params/0/name`]: 'a-b' }, `${SEARCH}/params/0/name`, 'INVALID_VALUE'],
     ['no source', { [`${SEARCH}/params/1/source`]: DROP }, `${SEARCH}/params/1/source`, 'REQUIRED'],
-    ['the source header', { [`${SEARCH}/params/1/source`]: 'header' }, `${SEARCH}/params/1/source`, 'INVALID_VALUE'],
+    ['the source cookie', { [`${SEARCH}/params/1/source`]: 'cookie' }, `${SEARCH}/params/1/source`, 'INVALID_VALUE'],
+    ...['Cookie', 'Authorization', 'x-api-key', 'X-Session-Token', 'access-token', 'Host', 'user-agent', 'if-match', 'content-type'].map(
+        (name): Row => [
+            `the header ${name} as a param`,
+            { [`${SEARCH}/params/-`]: header(name) },
+            `${SEARCH}/params/3/name`,
+            'FORBIDDEN_FIELD',
+        ],
+    ),
+    ['a header param with a name that is none', { [`${SEARCH}/params/-`]: header('x(y)') }, `${SEARCH}/params/3/name`, 'INVALID_VALUE'],
+    ['a param for a header of the endpoint', { [`${SEARCH}/params/-`]: header('Accept') }, `${SEARCH}/params/3/name`, 'DUPLICATE_NAME'],
+    [
+        'two params for one header',
+        { [`${SEARCH}/params/-`]: header('x-lang'), [`${REVIEWS}/params`]: [header('x-lang'), header('X-Lang')] },
+        `${REVIEWS}/params/1/name`,
+        'DUPLICATE_NAME',
+    ],
+    [
+        'a header param that is a list',
+        { [`${SEARCH}/params/-`]: { ...header('x-ids'), schema: { type: 'array' } } },
+        `${SEARCH}/params/3/schema/type`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a default of a header with a line break',
+        { [`${SEARCH}/params/-`]: { ...header('x-lang'), default: 'a\nb' } },
+        `${SEARCH}/params/3/default`,
+        'INVALID_VALUE',
+    ],
+    [
+        'an example of a header in Cyrillic',
+        { [`${SEARCH}/params/-`]: { ...header('x-lang'), example: 'да' } },
+        `${SEARCH}/params/3/example`,
+        'INVALID_VALUE',
+    ],
+    ['an unknown style', { [`${SEARCH}/params/2/style`]: 'csv' }, `${SEARCH}/params/2/style`, 'INVALID_VALUE'],
+    ['a style in the path', { [`${SEARCH}/params/0/style`]: 'comma' }, `${SEARCH}/params/0/style`, 'INVALID_VALUE'],
+    ['a style in a JSON body', { [`${ORDER}/params/0/style`]: 'comma' }, `${ORDER}/params/0/style`, 'INVALID_VALUE'],
+    [
+        'a style in the template of a form',
+        { [`${CONTACT}/params/0/style`]: 'comma', [`${CONTACT}/body`]: { text: '{message}' } },
+        `${CONTACT}/params/0/style`,
+        'INVALID_VALUE',
+    ],
+    [
+        'an object in the query without a schema',
+        { [`${SEARCH}/params/-`]: query({ style: 'deepObject' }) },
+        `${SEARCH}/params/3/schema`,
+        'REQUIRED',
+    ],
+    ['a list in the style of an object', { [`${SEARCH}/params/2/style`]: 'deepObject' }, `${SEARCH}/params/2/schema/type`, 'INVALID_VALUE'],
+    [
+        'an example of an object two levels deep',
+        { [`${SEARCH}/params/-`]: query({ style: 'deepObject', schema: { type: 'object' }, example: { a: { b: 1 } } }) },
+        `${SEARCH}/params/3/example`,
+        'INVALID_VALUE',
+    ],
+    ['segments in a query', { [`${SEARCH}/params/1/segments`]: true }, `${SEARCH}/params/1/segments`, 'INVALID_VALUE'],
+    ['segments as a number', { [`${SEARCH}/params/0/segments`]: 3 }, `${SEARCH}/params/0/segments`, 'INVALID_TYPE'],
+    [
+        'a default with an empty segment',
+        { [`${SEARCH}/params/0/segments`]: true, [`${SEARCH}/params/0/default`]: 'a//b' },
+        `${SEARCH}/params/0/default`,
+        'INVALID_VALUE',
+    ],
     ['required as a number', { [`${SEARCH}/params/1/required`]: 1 }, `${SEARCH}/params/1/required`, 'INVALID_TYPE'],
     [
         'a path param that may be missing',
@@ -291,8 +363,8 @@ const PARAMS: Row[] = [
         'INVALID_VALUE',
     ],
     ['null as the default of a query param', { [`${SEARCH}/params/1/default`]: null }, `${SEARCH}/params/1/default`, 'INVALID_VALUE'],
-    ['a default that no caller may send', { [`${SEARCH}/params/0/default`]: 'a\nb' }, `${SEARCH}/params/0/default`, 'INVALID_VALUE'],
-    ['an example that no caller may send', { [`${SEARCH}/params/0/example`]: 'a\nb' }, `${SEARCH}/params/0/example`, 'INVALID_VALUE'],
+    ['a default with a control character', { [`${SEARCH}/params/0/default`]: 'a\u0007b' }, `${SEARCH}/params/0/default`, 'INVALID_VALUE'],
+    ['an example with a control character', { [`${SEARCH}/params/0/example`]: 'a\u0007b' }, `${SEARCH}/params/0/example`, 'INVALID_VALUE'],
     [
         'a default of more bytes than a call may have',
         { [`${SEARCH}/params/0/default`]: 'é'.repeat(40_000) },

@@ -1,19 +1,28 @@
 import fc from 'fast-check';
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
-import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { type Json, type JsonObject, STYLES } from '../../shared/domain/types.ts';
 import { anEndpoint, pathParam, queryParam } from './an-endpoint.ts';
 
+/** The params `s` and `t` may be several segments. */
 const TEMPLATES = [
     'https://api.shop.example/v2/{a}/items',
     'https://shop.example/{a}',
     'https://shop.example/x/{a}/{b}/y?own={a}&k=v',
     'https://shop.example/pre-{a}.{b}/z',
     'http://shop.example:8080/{a}/?x={b}',
+    'https://shop.example/wiki/{s}',
+    'https://shop.example/{a}/pre-{s}.{t}/x?own={s}&b={b}',
 ].map((url) => ({
     endpoint: anEndpoint({
         url,
-        params: [pathParam('a'), pathParam('b', { default: 'dflt' }), queryParam('q', { schema: true }), queryParam('r&=?#/')],
+        params: [
+            pathParam('a', { default: 'dflt' }),
+            pathParam('b', { default: 'dflt' }),
+            ...['s', 't'].map((name) => pathParam(name, { segments: true, default: 'one/two' })),
+            ...STYLES.map((style) => queryParam(`q ${style}`, { schema: true, style })),
+            queryParam('r&=?#/'),
+        ],
     }),
     url: new URL(url.replaceAll(/\{\w\}/g, 'P')),
 }));
@@ -28,13 +37,16 @@ const text = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 12 }),
     fc.webUrl(),
 );
-const scalar = fc.oneof({ weight: 5, arbitrary: text }, fc.double(), fc.boolean(), fc.integer());
-const value: fc.Arbitrary<Json> = fc.oneof({ weight: 6, arbitrary: scalar }, fc.array(scalar, { maxLength: 3 }), fc.constant(null));
-const params = fc.dictionary(fc.constantFrom('a', 'b', 'q', 'r&=?#/'), value, { minKeys: 1 });
+const path = fc.array(text, { maxLength: 24 }).map((segments) => segments.join('/'));
+const scalar = fc.oneof({ weight: 5, arbitrary: text }, { weight: 2, arbitrary: path }, fc.double(), fc.boolean(), fc.integer());
+const several = fc.oneof(fc.array(scalar, { maxLength: 3 }), fc.dictionary(text, scalar, { maxKeys: 3 }));
+const value: fc.Arbitrary<Json> = fc.oneof({ weight: 6, arbitrary: scalar }, several, fc.constant(null));
+const names = ['a', 'b', 's', 't', 'r&=?#/', ...STYLES.map((style) => `q ${style}`)];
+const params = fc.dictionary(fc.constantFrom(...names), value, { minKeys: 1, maxKeys: 4 });
 
 /**
  * Builds so many URLs from random params and throws where one is not its own canonical form or leaves its template: scheme, user info,
- * host, port, number of path segments, no fragment. Params that are refused have no URL and do not count; fails where too few have one.
+ * host, port, number of path segments (those of values that may have several counted), no fragment. Params that are refused have no URL and do not count; fails where too few have one.
  */
 export function checkBuiltUrls(count: number): void {
     const property = fc.property(fc.constantFrom(...TEMPLATES), params, ({ endpoint, url: template }, given) => {
@@ -45,7 +57,11 @@ export function checkBuiltUrls(count: number): void {
         if (url.href !== href) throw new Error(`${href} is not canonical: ${url.href}`);
         const stays = (['protocol', 'username', 'password', 'host', 'port', 'hash'] as const).every((part) => url[part] === template[part]);
         const segments = (path: string): number => path.split('/').length;
-        if (!stays || segments(url.pathname) !== segments(template.pathname)) throw new Error(`${href} left its template ${template.href}`);
+        const added = ['s', 't']
+            .filter((name) => endpoint.url.split('?')[0]?.includes(`{${name}}`))
+            .reduce((sum, name) => sum + segments(String(binding.values[name])) - 1, 0);
+        if (!stays || segments(url.pathname) !== segments(template.pathname) + added)
+            throw new Error(`${href} left its template ${template.href}`);
     });
     fc.assert(property, { numRuns: count, seed: 5 });
 }

@@ -17,6 +17,7 @@ describe('an endpoint that says only what it must', () => {
             params: [],
             body: undefined,
             bodyFormat: 'json',
+            bodyRequired: true,
             prepare: undefined,
             hosted: true,
             effect: 'read',

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { importDocument } from '../../cli/import/import.ts';
 import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
-import type { Json, JsonObject, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { Json, JsonObject, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import { STARTERS } from '../starter/packages.ts';
 import { anyPackage } from '../support/any-package.ts';
 import { lintOpenApi } from '../support/lint-openapi.ts';
@@ -23,7 +24,7 @@ interface Operation {
     operationId: string;
     servers?: { url: string }[];
     parameters: Parameter[];
-    requestBody?: { content: Record<string, { schema: JsonObject }> };
+    requestBody?: { required: boolean; content: Record<string, { schema: JsonObject }> };
     responses: JsonObject;
 }
 
@@ -164,6 +165,77 @@ describe('a package as an OpenAPI document', () => {
             { name: 'x-app', in: 'header', required: true, schema: { type: 'string', enum: ['web'], default: 'web' } },
         ]);
     });
+
+    it('tells of lists, objects and headers in the words of OpenAPI', async () => {
+        const list = { type: 'array', items: { type: 'string' } };
+        const param = (name: string, style: PackageParam['style']): PackageParam => ({
+            name,
+            source: 'query',
+            required: false,
+            schema: style === 'deepObject' ? { type: 'object' } : list,
+            ...(style === undefined ? {} : { style }),
+        });
+        const document = onePackage(
+            endpoint('find', '/wiki/{title}', {
+                headers: { 'x-app': 'web' },
+                params: [
+                    { ...pathParam('title'), segments: true },
+                    ...(['repeat', 'comma', 'brackets', 'space', 'pipe', 'deepObject'] as const).map((style) => param(style, style)),
+                    { name: 'bare', source: 'query', required: false, style: 'comma' },
+                    {
+                        name: 'Accept-Language',
+                        source: 'header',
+                        required: true,
+                        description: 'In this language.',
+                        schema: { type: 'string' },
+                    },
+                ],
+            }),
+            endpoint('restart', '/restart', {
+                method: 'POST',
+                params: [{ name: 'hard', source: 'body', required: false }],
+                body_required: false,
+            }),
+        );
+        const [find, restart] = operationsOf(openApiOf(document));
+        const one = { type: ['string', 'number', 'boolean'] };
+        expect(find?.parameters).to.deep.equal([
+            { name: 'title', in: 'path', required: true, schema: { type: 'string' }, 'x-routebook': { segments: true } },
+            { name: 'repeat', in: 'query', required: false, schema: list },
+            { name: 'comma', in: 'query', required: false, schema: list, style: 'form', explode: false },
+            { name: 'brackets[]', in: 'query', required: false, schema: list },
+            { name: 'space', in: 'query', required: false, schema: list, style: 'spaceDelimited', explode: false },
+            { name: 'pipe', in: 'query', required: false, schema: list, style: 'pipeDelimited', explode: false },
+            { name: 'deepObject', in: 'query', required: false, schema: { type: 'object' }, style: 'deepObject', explode: true },
+            {
+                name: 'bare',
+                in: 'query',
+                required: false,
+                schema: { anyOf: [one, { type: 'array', items: one }] },
+                style: 'form',
+                explode: false,
+            },
+            { name: 'x-app', in: 'header', required: true, schema: { type: 'string', enum: ['web'], default: 'web' } },
+            { name: 'Accept-Language', in: 'header', required: true, description: 'In this language.', schema: { type: 'string' } },
+        ]);
+        expect(restart?.requestBody).to.include({ required: false });
+        expect(await lintOpenApi({ document: exportOpenApi(document, STAMP) })).to.deep.equal([]);
+        const imported = importDocument(exportOpenApi(document, STAMP)).package.endpoints;
+        const again = (name: string) =>
+            imported.find((one) => one.name === name)?.params?.map(({ name, source, style }) => [name, source, style]);
+        expect(again('find')).to.deep.equal([
+            ['title', 'path', undefined],
+            ['repeat', 'query', undefined],
+            ['comma', 'query', 'comma'],
+            ['brackets[]', 'query', undefined],
+            ['space', 'query', 'space'],
+            ['pipe', 'query', 'pipe'],
+            ['deepObject', 'query', 'deepObject'],
+            ['bare', 'query', undefined],
+            ['Accept-Language', 'header', undefined],
+        ]);
+        expect(imported.find(({ name }) => name === 'restart')).to.include({ body_required: false });
+    }).timeout(30_000);
 
     it('tells of bodies: flat, by template, and as forms', () => {
         const body = (name: string, required: boolean, schema?: JsonObject) => ({

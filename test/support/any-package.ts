@@ -66,8 +66,11 @@ export function anyEndpoint(): fc.Arbitrary<PackageEndpoint> {
             const isBodyless = method === 'GET' || method === 'HEAD';
             const body = isBodyless ? [] : bodyNames;
             const params = [
-                ...placed.map((placeholder) => param(placeholder, 'path', scalar())),
-                ...queryNames.filter((other) => !placed.includes(other)).map((other) => param(other, 'query', scalar())),
+                ...placed.map((placeholder) => ({ ...param(placeholder, 'path', scalar()), ...(flag() ? { segments: true } : {}) })),
+                ...queryNames
+                    .filter((other) => !placed.includes(other))
+                    .map((other) => ({ ...param(other, 'query', scalar()), ...(flag() ? { style: 'comma' as const } : {}) })),
+                ...(flag() ? [param('X-Lang', 'header', scalar())] : []),
                 ...body.map((other) => param(other, 'body', isForm ? scalar() : schema())),
             ];
             return {
@@ -77,6 +80,7 @@ export function anyEndpoint(): fc.Arbitrary<PackageEndpoint> {
                 params,
                 ...more,
                 ...(body.length > 0 && flag() ? { body: templateOf(body, isForm ? null : (template as Json)) } : {}),
+                ...(body.length > 0 && flag() ? { body_required: false } : {}),
                 ...(isForm && !isBodyless ? { body_format: 'form' as const } : {}),
                 ...(carrier !== null && method === 'GET' && !placed.includes(carrier) ? { pagination: { param: carrier } } : {}),
             };

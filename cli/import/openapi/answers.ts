@@ -5,7 +5,14 @@ import type { Resolver } from './refs.ts';
 import type { SchemaReader } from './schemas.ts';
 
 /** What an operation answers with, or why nobody could read it. */
-export type ReadAnswer = { ok: true; response: NonNullable<PackageEndpoint['response']> } | { ok: false; why: string };
+export type ReadAnswer =
+    | {
+          ok: true;
+          response: NonNullable<PackageEndpoint['response']>;
+          /** What has to be asked for by name, where it is no plain JSON or page. */
+          accept?: string;
+      }
+    | { ok: false; why: string };
 
 /** Reads the first good answer of an operation: 200 before other 2xx before `default`. */
 export function readAnswer(responses: Json | undefined, resolver: Resolver, schemas: SchemaReader): ReadAnswer {
@@ -15,13 +22,24 @@ export function readAnswer(responses: Json | undefined, resolver: Resolver, sche
     const answer = code === undefined ? undefined : resolver.resolve(all[code]);
     const content = isObject(answer?.['content']) ? answer['content'] : {};
     const types = Object.keys(content);
-    const json = types.find((type) => /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i.test(type)) ?? types.find((type) => type === '*/*');
-    if (json !== undefined) return { ok: true, response: { type: 'json', ...schemaOf(content[json], resolver, schemas) } };
+    const json =
+        types.find((type) => /^application\/json\b/i.test(type)) ??
+        types.find((type) => /^(?:application|text)\/(?:[\w.-]+\+)?json\b/i.test(type)) ??
+        types.find((type) => type === '*/*');
+    if (json !== undefined)
+        return { ok: true, response: { type: 'json', ...schemaOf(content[json], resolver, schemas) }, ...acceptOf(json) };
     if (types.some((type) => /^(?:text\/html|application\/xhtml\+xml)\b/i.test(type))) return { ok: true, response: { type: 'html' } };
-    if (types.some((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|yaml)\b/i.test(type)))
-        return { ok: true, response: { type: 'text' } };
+    const text = types.find((type) => /^text\/(?!event-stream)|^application\/(?:[\w.-]+\+)?(?:xml|yaml)\b/i.test(type));
+    if (text !== undefined) return { ok: true, response: { type: 'text' }, ...acceptOf(text) };
     if (types.length === 0) return { ok: true, response: {} };
     return { ok: false, why: `It answers with ${types.slice(0, 3).map(shown).join(', ')}, and only JSON, pages and texts can be read.` };
+}
+
+/** Servers that speak a media type of their own answer 406 to others. */
+function acceptOf(type: string): { accept?: string } {
+    const [essence = ''] = type.toLowerCase().split(';', 1);
+    const isUsual = ['application/json', '*/*', 'text/plain'].includes(essence.trim());
+    return isUsual || !/^[\w.+-]+\/[\w.+-]+$/.test(essence.trim()) ? {} : { accept: essence.trim() };
 }
 
 /** A list becomes `{items}` and a plain value `{value}` in `data` (docs/api.md, "Hosted fetch"). */

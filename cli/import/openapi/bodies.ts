@@ -1,11 +1,13 @@
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
-import type { BodyFormat, Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
+import type { BodyFormat, Json, JsonObject, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
 import { PARAM_NAME } from './params.ts';
+import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
 import { type SchemaReader, typesOf } from './schemas.ts';
+import { readStructure, styled } from './styles.ts';
 
 /** What of a request body a package sends, or why it can send none of it and the operation needs one. */
 export type ReadBody =
@@ -15,11 +17,13 @@ export type ReadBody =
           template: Json | undefined;
           format: BodyFormat;
           contentType: string | undefined;
+          /** Whether a call may go without. */
+          isOptional: boolean;
           left: { name: string; why: string }[];
       }
     | { ok: false; why: string };
 
-const NOTHING = { ok: true as const, params: [], template: undefined, format: 'json' as const, contentType: undefined };
+const NOTHING = { ok: true as const, params: [], template: undefined, format: 'json' as const, contentType: undefined, isOptional: false };
 const MAX_FIELDS = 150;
 /** Of the params of an endpoint, those whose schemas have to be compiled; the rules allow 30 in all. */
 const MAX_STRUCTURED = 25;
@@ -50,7 +54,7 @@ export function readBody(
                 : `Its body is ${types.slice(0, 3).map(shown).join(', ')}, and a package sends JSON and forms.`,
         );
     const media = isObject(content[type]) ? content[type] : {};
-    const read = { schema: media['schema'], required: body['required'] === true, taken, resolver, schemas };
+    const read = { schema: media['schema'], encoding: media['encoding'], required: body['required'] === true, taken, resolver, schemas };
     const contentType = json !== undefined && /\+json/.test(json) ? (json.split(';', 1)[0] ?? json).trim().toLowerCase() : undefined;
     return json === undefined ? readForm(read, body) : { ...readJson(read), contentType };
 }
@@ -62,6 +66,7 @@ function without(body: JsonObject, why: string): ReadBody {
 
 interface Reading {
     schema: Json | undefined;
+    encoding: Json | undefined;
     required: boolean;
     taken: ReadonlySet<string>;
     resolver: Resolver;
@@ -99,6 +104,7 @@ function readJson(reading: Reading): Extract<ReadBody, { ok: true }> {
         template: needsTemplate ? template : undefined,
         format: 'json',
         contentType: undefined,
+        isOptional: !reading.required,
         left,
     };
 }
@@ -109,7 +115,7 @@ function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Ex
     const params: PackageParam[] = [
         { name, source: 'body', required, ...described(schema, resolver), schema: schemas.ofRequest(schema, 200) },
     ];
-    return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, left: [] };
+    return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, isOptional: !required, left: [] };
 }
 
 function readForm(reading: Reading, body: JsonObject): ReadBody {
@@ -118,50 +124,41 @@ function readForm(reading: Reading, body: JsonObject): ReadBody {
     const params: PackageParam[] = [];
     const used = new Set(reading.taken);
     for (const { key, schema, required } of whole === undefined ? [] : membersOf(whole, reading)) {
-        const resolved = flattened(schema, reading.resolver) ?? reading.resolver.resolve(schema) ?? {};
-        const fault = formFault(key, resolved, used, reading.resolver);
+        const encoding = isObject(reading.encoding) ? reading.encoding[key] : undefined;
+        const structure = readStructure(key, schema, isObject(encoding) ? encoding : {}, reading);
+        const fault = formFault(key, used) ?? (structure?.ok === false ? structure.why : undefined);
         if (fault !== undefined) {
             if (required && reading.required) return { ok: false, why: `It needs the field ${shown(key)} of its form. ${fault}` };
             left.push({ name: shown(key), why: fault });
             continue;
         }
         used.add(key);
-        const made = reading.schemas.ofRequest(schema);
+        if (structure?.ok === true) left.push(...structure.left);
         params.push({
             name: key,
             source: 'body',
             required: required && reading.required,
             ...described(schema, reading.resolver),
-            schema: typesOf(resolved).includes('null') ? withoutNull(made) : made,
+            ...(structure?.ok === true
+                ? { schema: structure.schema, ...styled(structure) }
+                : { schema: plainSchema(reading.schemas.ofRequest(schema)) }),
         });
     }
     if (params.length === 0 && reading.required) return without(body, 'Its form has no fields that a package could send.');
-    return { ok: true, params: withFewStructures(params), template: undefined, format: 'form', contentType: undefined, left };
+    return {
+        ok: true,
+        params: withFewStructures(params),
+        template: undefined,
+        format: 'form',
+        contentType: undefined,
+        isOptional: !reading.required,
+        left,
+    };
 }
 
-function formFault(key: string, schema: JsonObject, used: ReadonlySet<string>, resolver: Resolver): string | undefined {
+function formFault(key: string, used: ReadonlySet<string>): string | undefined {
     if (!PARAM_NAME.test(key) || UNSAFE_KEYS.has(key)) return 'Its name has characters that the name of a param may not have.';
-    if (used.has(key)) return 'Another param has this name, and a form has no template for it.';
-    const types = typesOf(schema);
-    const items = resolver.resolve(schema['items']);
-    if (
-        types.includes('object') ||
-        (types.includes('array') && items !== undefined && typesOf(items).some((type) => type === 'object' || type === 'array'))
-    )
-        return 'A form sends texts, numbers, booleans and lists of these.';
-    const alternatives = [schema['anyOf'], schema['oneOf']].find(Array.isArray) ?? [];
-    return alternatives.some((one) => typesOf(resolver.resolve(one) ?? {}).includes('object'))
-        ? 'A form cannot hold an object, which this may be.'
-        : undefined;
-}
-
-function withoutNull(schema: JsonSchema): JsonSchema {
-    if (!isObject(schema)) return schema;
-    const types = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]).filter(
-        (type): type is string => typeof type === 'string' && type !== 'null',
-    );
-    const { type: _type, ...rest } = schema;
-    return types.length === 0 ? rest : { ...rest, type: types.length === 1 ? (types[0] ?? 'string') : types };
+    return used.has(key) ? 'Another param has this name, and a form has no template for it.' : undefined;
 }
 
 /** The object that a schema describes, the parts of `allOf` put together; `undefined` where it may be something else. */

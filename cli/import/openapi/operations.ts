@@ -52,7 +52,11 @@ export function readOperation(found: Operation, context: OperationContext): Read
     const url = urlOf(base, path, params.placeholders);
     if (url === undefined) return { ok: false, why: 'Its path makes no valid URL.' };
     const security = securityOf(operation['security'] ?? context.security, context.schemes);
-    const headers = { ...params.headers, ...(body.contentType === undefined ? {} : { 'content-type': body.contentType }) };
+    const headers = {
+        ...params.headers,
+        ...(answer.accept === undefined ? {} : { accept: answer.accept }),
+        ...(body.contentType === undefined ? {} : { 'content-type': body.contentType }),
+    };
     const kind = kindOf(method, path, params.params, answer.response.type);
     const endpoint: PackageEndpoint = {
         name: nameEndpoint(wantedName(operation, method, path), context.names),
@@ -64,6 +68,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
         params: [...params.params, ...body.params],
         ...(body.template === undefined ? {} : { body: body.template }),
         ...(body.format === 'form' && body.params.length > 0 ? { body_format: 'form' } : {}),
+        ...(body.isOptional && body.params.length > 0 ? { body_required: false } : {}),
         ...(security === undefined ? {} : { hosted: false }),
         ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
     };

@@ -1,11 +1,15 @@
+import { isHeaderText } from '../../../shared/domain/fetch/param-place.ts';
 import { judgeBySchema } from '../../../shared/domain/json/schema/interpret.ts';
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
+import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
-import { type SchemaReader, typesOf } from './schemas.ts';
+import type { SchemaReader } from './schemas.ts';
+import { readStructure, styled } from './styles.ts';
 
 /** The params of an operation that do not stand in a body, or why there is no operation without one that cannot be carried. */
 export type ReadParams =
@@ -50,17 +54,17 @@ export function readParams(lists: readonly (Json | undefined)[], path: string, r
             };
         addPathParam(name, param, taken, out, schemas);
     }
-    for (const param of all) {
-        const place = param['in'];
-        const fault =
-            place === 'query'
-                ? addQueryParam(param, out, resolver, schemas)
-                : place === 'header'
-                  ? addHeader(param, out, resolver)
-                  : undefined;
+    const inPlace = (place: string) => all.filter((param) => param['in'] === place);
+    for (const param of inPlace('query')) {
+        const fault = addQueryParam(param, out, resolver, schemas);
         if (fault !== undefined) return { ok: false, why: fault };
-        if (place === 'cookie') out.left.push({ name: shown(String(param['name'])), why: 'A package carries no cookies.' });
     }
+    // Behind the others: a header can go by another name.
+    for (const param of inPlace('header')) {
+        const fault = addHeader(param, out, resolver, schemas);
+        if (fault !== undefined) return { ok: false, why: fault };
+    }
+    for (const param of inPlace('cookie')) out.left.push({ name: shown(String(param['name'])), why: 'A package carries no cookies.' });
     return { ok: true, ...out };
 }
 
@@ -80,29 +84,6 @@ function addPathParam(name: string, param: JsonObject | undefined, taken: Set<st
     if (param === undefined) out.left.push({ name: shown(name), why: 'The document does not describe it; it was taken for a text.' });
 }
 
-const PLAIN: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean']);
-
-/** A value in a URL is a text, a number or a boolean; `null` and structures cannot be sent. */
-function plainSchema(schema: JsonSchema): JsonSchema {
-    if (!isObject(schema)) return { type: 'string' };
-    const types = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]).filter(
-        (type): type is string => typeof type === 'string' && PLAIN.has(type),
-    );
-    const { properties: _p, items: _i, anyOf: _a, required: _r, additionalProperties: _d, ...rest } = schema;
-    if (types.length > 0) return { ...withoutNull(rest), type: types.length === 1 ? (types[0] ?? 'string') : types };
-    const isStructure = schema['type'] !== undefined || properties(schema);
-    return isStructure ? { type: 'string' } : withoutNull(rest);
-}
-
-function properties(schema: JsonObject): boolean {
-    return schema['properties'] !== undefined || schema['items'] !== undefined;
-}
-
-function withoutNull(schema: JsonObject): JsonObject {
-    const { enum: choices, ...rest } = schema;
-    return Array.isArray(choices) ? { ...rest, enum: choices.filter((choice) => choice !== null) } : rest;
-}
-
 function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
     const name = String(param['name']);
     const required = param['required'] === true;
@@ -112,55 +93,66 @@ function addQueryParam(param: JsonObject, out: Collected, resolver: Resolver, sc
         return undefined;
     };
     if (!PARAM_NAME.test(name)) return leave('Its name has characters that the name of a param may not have.');
-    const written = schemaOf(param);
-    const resolved = resolver.resolve(written) ?? {};
-    const types = typesOf(resolved);
-    const style = typeof param['style'] === 'string' ? param['style'] : 'form';
-    if (style === 'deepObject' || (types.includes('object') && param['content'] === undefined))
-        return leave('Objects cannot be sent in a query.');
     const base = { name, source: 'query' as const, required, ...describedBy(param) };
-    if (types.includes('array') && param['content'] === undefined) {
-        const isRepeated = style === 'form' && param['explode'] !== false;
-        out.params.push(isRepeated ? { ...base, schema: listSchema(resolved, schemas) } : { ...base, ...joined(param, style) });
+    const isJson = param['content'] !== undefined;
+    const structure = isJson ? undefined : readStructure(name, schemaOf(param), param, { resolver, schemas });
+    if (structure !== undefined) {
+        if (!structure.ok) return leave(structure.why);
+        out.left.push(...structure.left);
+        out.params.push({ ...base, schema: structure.schema, ...styled(structure) });
         return undefined;
     }
-    const schema = param['content'] === undefined ? plainSchema(schemas.ofRequest(written)) : { type: 'string' };
-    out.params.push({ ...base, schema, ...defaultOf(resolved, schema), ...exampleOf(param) });
+    const schema = isJson ? { type: 'string' } : plainSchema(schemas.ofRequest(schemaOf(param)));
+    out.params.push({ ...base, schema, ...defaultOf(resolver.resolve(schemaOf(param)) ?? {}, schema), ...exampleOf(param) });
     return undefined;
 }
 
-function listSchema(list: JsonObject, schemas: SchemaReader): JsonSchema {
-    const items = plainSchema(schemas.ofRequest(list['items']));
-    return { type: 'array', items: isObject(items) && items['type'] !== undefined ? items : { type: 'string' } };
-}
+/** OpenAPI takes these from elsewhere in a document. */
+const SAID_ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization']);
+/** These are sent with every request, whatever a document says of them. */
+const SENT_ANYWAY: ReadonlySet<string> = new Set(['user-agent', 'host', 'connection', 'content-length', 'accept-encoding']);
 
-const SIGNS: Readonly<Record<string, string>> = { spaceDelimited: 'blanks', pipeDelimited: 'the sign |' };
-
-function joined(param: JsonObject, style: string): Pick<PackageParam, 'description' | 'schema'> {
-    const said = cleanText(param['description'], 400);
-    return {
-        description: `${said === undefined ? '' : `${said} `}(Several values are joined by ${SIGNS[style] ?? 'commas'}.)`,
-        schema: { type: 'string' },
+/** A required header that always says the same is fixed; any other one is the caller's to say, as far as a package may let them. */
+function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schemas: SchemaReader): string | undefined {
+    const written = String(param['name']);
+    const lower = written.toLowerCase();
+    if (SAID_ELSEWHERE.has(lower)) return undefined;
+    const required = param['required'] === true;
+    const leave = (why: string) => {
+        if (required && !SENT_ANYWAY.has(lower) && !/auth|token|key|secret|session|signature/i.test(written))
+            return `It needs the header ${shown(written)}. ${why}`;
+        out.left.push({ name: `header ${shown(written)}`, why });
+        return undefined;
     };
-}
-
-/** A header that always says the same can be carried; what a caller would have to say cannot. */
-function addHeader(param: JsonObject, out: Collected, resolver: Resolver): string | undefined {
-    const name = String(param['name']);
-    const lower = name.toLowerCase();
-    if (lower === 'accept' || lower === 'content-type' || lower === 'authorization') return undefined;
-    const schema = resolver.resolve(schemaOf(param)) ?? {};
-    const choices = Array.isArray(schema['enum']) ? schema['enum'] : [];
-    const fixed = schema['const'] ?? (choices.length === 1 ? choices[0] : undefined) ?? schema['default'];
-    if (typeof fixed === 'string' && param['required'] === true && /^[\x21-\x7e]{1,100}$/.test(fixed)) {
+    const fault = PARAM_NAME.test(written) ? headerNameFault(lower)?.message : 'Its name is longer than that of a param may be.';
+    if (fault !== undefined) return leave(fault);
+    const resolved = resolver.resolve(schemaOf(param)) ?? {};
+    const fixed = onlyChoice(resolved);
+    if (required && fixed !== undefined) {
         out.headers[lower] = fixed;
         return undefined;
     }
-    const why = 'Params cannot go into headers.';
-    if (param['required'] === true && !/auth|token|key|secret|session|signature/i.test(name))
-        return `It needs the header ${shown(name)}. ${why}`;
-    out.left.push({ name: `header ${shown(name)}`, why });
+    // Names of headers do not differ by case, those of params do.
+    const name = [written, written.toUpperCase()].find((one) => !out.params.some((other) => other.name === one));
+    if (name === undefined) return leave('Another param has this name.');
+    const schema = plainSchema(schemas.ofRequest(schemaOf(param)));
+    out.params.push({
+        name,
+        source: 'header',
+        required,
+        ...describedBy(param),
+        schema,
+        ...defaultOf(resolved, schema),
+        ...exampleOf(param),
+    });
     return undefined;
+}
+
+/** The one text that a schema lets through, where a header can hold it. */
+function onlyChoice(schema: JsonObject): string | undefined {
+    const choices = Array.isArray(schema['enum']) ? schema['enum'] : [];
+    const only = schema['const'] ?? (choices.length === 1 ? choices[0] : undefined);
+    return typeof only === 'string' && isHeaderText(only) ? only : undefined;
 }
 
 function schemaOf(param: JsonObject | undefined): Json | undefined {

@@ -1,4 +1,5 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
 import { type Json, type JsonObject, KINDS, type Kind, METHODS, type Method, type PackageEndpoint } from '../../../shared/domain/types.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
@@ -30,9 +31,9 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
     if (body !== undefined && (method === 'GET' || method === 'HEAD'))
         return { ok: false, why: `A ${method} request has no body, and this one has a template for it.` };
     const isForm = body === undefined ? operation['transport'] === 'http_post_form' : body.format === 'form';
-    const params = readParams(operation, url, body?.names, method);
-    if (!params.ok) return params;
     const headers = headersOf(operation['headers']);
+    const params = readParams(operation, url, { body: body?.names, headers: headers.filled }, method);
+    if (!params.ok) return params;
     const result = isObject(operation['result']) ? operation['result'] : {};
     const answer = readAnswer(operation['response_schema'] ?? result['response_schema'], operation['response_mapping']);
     const kind = kindOf(operation['kind'], isForm);
@@ -99,15 +100,26 @@ function contentTypeOf(headers: Json | undefined): Json | undefined {
     return entry?.[1];
 }
 
-function headersOf(headers: Json | undefined): { kept: Record<string, string>; left: { name: string; why: string }[] } {
-    const kept: Record<string, string> = {};
-    const left: { name: string; why: string }[] = [];
-    for (const [name, value] of Object.entries(isObject(headers) ? headers : {})) {
+interface ReadHeaders {
+    kept: Record<string, string>;
+    /** Names of headers, and the names of the inputs that are their whole values. */
+    filled: Map<string, string>;
+    left: { name: string; why: string }[];
+}
+
+function headersOf(headers: Json | undefined): ReadHeaders {
+    const read: ReadHeaders = { kept: {}, filled: new Map(), left: [] };
+    for (const [written, value] of Object.entries(isObject(headers) ? headers : {})) {
         if (typeof value !== 'string' || value === '') continue;
-        if (/\{/.test(value)) left.push({ name: `header ${shown(name)}`, why: 'Params cannot go into headers.' });
-        else kept[name.toLowerCase()] = value.trim();
+        const name = written.toLowerCase();
+        const input = /^\{\{?\s*([^{}\s]+)\s*\}?\}$/.exec(value.trim())?.[1];
+        const leave = (why: string) => read.left.push({ name: `header ${shown(written)}`, why });
+        if (!value.includes('{')) read.kept[name] = value.trim();
+        else if (input === undefined) leave('Its value is put together of a text and a placeholder.');
+        else if (headerNameFault(name) !== undefined) leave(headerNameFault(name)?.message ?? '');
+        else read.filled.set(name, input);
     }
-    return { kept, left };
+    return read;
 }
 
 function withoutContentType(headers: Record<string, string>, hasBody: boolean): Record<string, string> {

@@ -22,9 +22,15 @@ const PARAM_NAME = /^[!-z|~]{1,64}$/;
 /**
  * The params of an operation: one for each placeholder of its URL and of its body, those of `query_params`, and what `params` and
  * `variables` say beside.
- * @param inBody names that the body template stands in for; `undefined` without one
+ * @param places.body names that the body template stands in for; `undefined` without one
+ * @param places.headers what stands in headers: their names, and the names of the inputs that fill them
  */
-export function readParams(operation: JsonObject, url: string, inBody: readonly string[] | undefined, method: string): ReadParams {
+export function readParams(
+    operation: JsonObject,
+    url: string,
+    { body: inBody, headers }: { body: readonly string[] | undefined; headers: ReadonlyMap<string, string> },
+    method: string,
+): ReadParams {
     const declared = [...listOf(operation['params']).map(declaredParam), ...listOf(operation['variables']).map(declaredVariable)];
     if (declared.some(({ place }) => place === 'url'))
         return { ok: false, why: 'A param is the whole address, and a package writes its addresses out.' };
@@ -38,9 +44,11 @@ export function readParams(operation: JsonObject, url: string, inBody: readonly 
         params.set(name, made(name, 'body', find(name), true));
     }
     for (const query of listOf(operation['query_params'])) addQueryParam(query, find, params, left);
+    for (const [header, filledBy] of headers) params.set(header, made(header, 'header', find(nameIn(filledBy)), true));
+    const inHeaders = new Set([...headers.values()].map(nameIn));
     for (const one of declared) {
         const name = nameIn(one.name);
-        if (params.has(name) || [...params.values()].some((param) => param.name === one.name)) continue;
+        if (inHeaders.has(name) || params.has(name) || [...params.values()].some((param) => param.name === one.name)) continue;
         const source = sourceOf(one.place, inBody !== undefined, method);
         if (source === undefined) left.push({ name: `param ${shown(one.name)}`, why: 'Neither the URL nor the body has a place for it.' });
         else if (!PARAM_NAME.test(one.name))
@@ -86,7 +94,7 @@ function placeholdersOf(url: string): string[] {
 }
 
 function sourceOf(place: string, hasTemplate: boolean, method: string): ParamSource | undefined {
-    if (place === 'query') return 'query';
+    if (place === 'query' || place === 'header') return place;
     const isBody = place === 'body' || place === 'form';
     return isBody && !hasTemplate && method !== 'GET' && method !== 'HEAD' ? 'body' : undefined;
 }

@@ -3,6 +3,7 @@ import { boundedPointer, escapePointer, jsonProblems, PARAM_BOUNDS } from '../js
 import type { Verdict } from '../json/schema.ts';
 import { didYouMean } from '../text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from '../types.ts';
+import { placeFault } from './param-place.ts';
 
 /** Judges a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
@@ -60,8 +61,8 @@ function suggestion(name: string, known: readonly string[]): string {
 }
 
 function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: ValidateValue): Detail[] {
-    const fault = transportFault(endpoint, param, value);
-    if (fault !== undefined) return [detail(param.name, fault[0], `The ${param.source} parameter ${param.name} ${fault[1]}.`)];
+    const fault = placeFault(param, endpoint.bodyFormat, value);
+    if (fault !== undefined) return [detail(param.name, fault.code, `The ${param.source} parameter ${param.name} ${fault.says}.`)];
     if (param.schema === undefined) return [];
     const verdict = validate(param.schema, value);
     if (verdict.ok) return [];
@@ -70,34 +71,6 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
         code: codeOf(error.keyword),
         message: `The value of ${param.name}${error.path} ${error.message}.`,
     }));
-}
-
-type Fault = [DetailCode, string];
-
-/** Values that the param's place cannot hold, whatever its schema allows. */
-function transportFault(endpoint: Endpoint, param: Param, value: Json): Fault | undefined {
-    if (param.source === 'path') return pathFault(value);
-    if (param.source === 'query') {
-        if (Array.isArray(value) && param.schema === undefined) return ['INVALID_TYPE', 'takes a string, a number or a boolean'];
-        return listFault(value);
-    }
-    return endpoint.bodyFormat === 'form' ? listFault(value) : undefined;
-}
-
-function pathFault(value: Json): Fault | undefined {
-    if (!isScalar(value)) return ['INVALID_TYPE', 'takes a string, a number or a boolean'];
-    if (value === '') return ['INVALID_VALUE', 'may not be empty, since it is a segment of the path'];
-    // The one pair of texts that percent-encoding leaves alone and every URL parser takes for a step up.
-    return value === '.' || value === '..' ? ['INVALID_VALUE', `may not be ${value}, since it is a segment of the path`] : undefined;
-}
-
-function listFault(value: Json): Fault | undefined {
-    const fits = Array.isArray(value) ? value.every(isScalar) : isScalar(value);
-    return fits ? undefined : ['INVALID_TYPE', 'takes a string, a number, a boolean or a list of these'];
-}
-
-function isScalar(value: Json): value is string | number | boolean {
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
 
 function codeOf(keyword: string): DetailCode {

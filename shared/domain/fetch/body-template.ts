@@ -1,5 +1,6 @@
 import { valueIn } from '../json/value-in.ts';
-import type { Json, JsonObject, Values } from '../types.ts';
+import type { Json, JsonObject, ParamStyle, Values } from '../types.ts';
+import { styledPairs } from './styled-pairs.ts';
 
 /** The param that a string of a body template stands for, when the whole string is a name in braces: `"{page}"` → `page`. */
 export function placeholderIn(text: string): string | undefined {
@@ -28,18 +29,27 @@ export function flatBody(bodyParams: ReadonlySet<string>, values: Values): JsonO
     return fromPresent([...bodyParams].map((name) => [name, valueIn(values, name)]));
 }
 
-/** A form's fields in `application/x-www-form-urlencoded`: a space is `+`, a list repeats its name, null is left out. */
-export function encodeForm(fields: Json): string {
-    const encoded = new URLSearchParams();
-    if (typeof fields === 'object' && fields !== null && !Array.isArray(fields)) {
-        for (const [name, value] of Object.entries(fields)) {
+/**
+ * A form's fields in `application/x-www-form-urlencoded`: a space is `+`, null is left out, a list repeats its name unless the field has
+ * another style.
+ */
+export function encodeForm(fields: Json, styles: ReadonlyMap<string, ParamStyle> = NO_STYLES): string {
+    if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return '';
+    return Object.entries(fields)
+        .flatMap(([name, value]) => {
+            const style = styles.get(name);
+            if (style !== undefined) return styledPairs(name, value, style, formText);
             // A list of the template may have a list of the caller's in it.
-            for (const item of [value].flat(2)) {
-                if (item !== null) encoded.append(name, typeof item === 'string' ? item : JSON.stringify(item));
-            }
-        }
-    }
-    return encoded.toString();
+            const items = [value].flat(2).filter((item) => item !== null);
+            return styledPairs(name, items, 'repeat', formText);
+        })
+        .join('&');
+}
+
+const NO_STYLES: ReadonlyMap<string, ParamStyle> = new Map();
+
+function formText(item: Json): string {
+    return new URLSearchParams([['', typeof item === 'string' ? item : JSON.stringify(item)]]).toString().slice(1);
 }
 
 /** Own properties only: `Object.fromEntries` defines, where an assignment to `__proto__` would not. */

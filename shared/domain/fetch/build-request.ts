@@ -1,6 +1,8 @@
 import { valueIn } from '../json/value-in.ts';
-import type { Endpoint, Json, ResponseType, UpstreamRequest, Values } from '../types.ts';
+import type { Endpoint, Json, ParamStyle, ResponseType, UpstreamRequest, Values } from '../types.ts';
 import { encodeForm, fillTemplate, flatBody } from './body-template.ts';
+import { isSegment } from './param-place.ts';
+import { styledPairs } from './styled-pairs.ts';
 
 export interface Identity {
     /** `Routebook/<version> (+PUBLIC_URL/abuse)`. */
@@ -29,7 +31,7 @@ export interface PreparedForm {
 /**
  * The whole request of one call (docs/api.md, "Schema packages"), from an endpoint and values that `bindParams` let
  * through. Scheme, host, port and the number of path segments are the template's, or those of the form's action, whatever the
- * values are.
+ * values are; only a param with `segments` adds as many as its value has.
  * @param form its action stands for the endpoint's `url`, and its hidden inputs stand before the params, which win over them
  * @throws Error where a value could not have come out of `bindParams`: a bug, not a caller's fault.
  */
@@ -39,11 +41,11 @@ export function buildRequest(endpoint: Endpoint, values: Values, identity: Ident
     const request: UpstreamRequest = {
         method: endpoint.method,
         url: form === undefined ? buildUrl(endpoint, values) : formUrl(form, endpoint, values),
-        headers: headersOf(endpoint, identity, body !== undefined),
+        headers: headersOf(endpoint, values, identity, body !== undefined),
         bodyShown: null,
     };
     if (body === undefined) return request;
-    const text = endpoint.bodyFormat === 'form' ? encodeForm(body) : JSON.stringify(body);
+    const text = endpoint.bodyFormat === 'form' ? encodeForm(body, stylesOf(endpoint)) : JSON.stringify(body);
     return { ...request, body: text, bodyShown: endpoint.bodyFormat === 'form' ? text : body };
 }
 
@@ -57,7 +59,7 @@ export function buildPrepareRequest(url: string, identity: Identity): UpstreamRe
 export function buildUrl(endpoint: Endpoint, values: Values): string {
     const [path, query] = splitOnce(endpoint.url, '?');
     const pairs = [...templatePairs(query, values), ...queryPairs(endpoint, values)];
-    const filled = fill(path, values);
+    const filled = fill(path, values, segmentedNames(endpoint));
     if (filled === undefined) throw new Error(`a path param of ${endpoint.name} has no value`);
     return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`;
 }
@@ -94,22 +96,28 @@ function templatePairs(query: string | undefined, values: Values): string[] {
     if (query === undefined || query === '') return [];
     return query
         .split('&')
-        .map((pair) => fill(pair, values))
+        .map((pair) => fill(pair, values, NONE))
         .filter((pair) => pair !== undefined);
 }
 
 function queryPairs(endpoint: Endpoint, values: Values): string[] {
     return endpoint.params
         .filter(({ source }) => source === 'query')
-        .flatMap(({ name }) => {
+        .flatMap(({ name, style }) => {
             const value = valueIn(values, name);
-            if (value === undefined) return [];
-            return (Array.isArray(value) ? value : [value]).map((item) => `${encodeSegment(name)}=${encodeSegment(textOf(name, item))}`);
+            return value === undefined ? [] : styledPairs(name, value, style, (item) => encodeSegment(textOf(name, item)));
         });
 }
 
+const NONE: ReadonlySet<string> = new Set();
+
+/** Names of the path params whose values may be several segments. */
+function segmentedNames({ params }: Endpoint): ReadonlySet<string> {
+    return new Set(params.filter(({ segments }) => segments).map(({ name }) => name));
+}
+
 /** `split` with one group yields literal text at even places and names at odd ones; values are never scanned again. */
-function fill(template: string, values: Values): string | undefined {
+function fill(template: string, values: Values, segmented: ReadonlySet<string>): string | undefined {
     let filled = '';
     for (const [place, piece] of template.split(/\{([A-Za-z_][A-Za-z0-9_]*)\}/).entries()) {
         if (place % 2 === 0) {
@@ -119,8 +127,9 @@ function fill(template: string, values: Values): string | undefined {
         const value = valueIn(values, piece);
         if (value === undefined) return undefined;
         const text = textOf(piece, value);
-        if (text === '' || text === '.' || text === '..') throw new Error(`the path param ${piece} would change the path`);
-        filled += encodeSegment(text);
+        const segments = segmented.has(piece) ? text.split('/') : [text];
+        if (!segments.every(isSegment)) throw new Error(`the path param ${piece} would change the path`);
+        filled += segments.map(encodeSegment).join('/');
     }
     return filled;
 }
@@ -131,10 +140,11 @@ function textOf(name: string, value: Json): string {
     throw new Error(`the param ${name} has a value that no URL can hold`);
 }
 
-/** `undefined`: no body is sent. A body template is sent even when no param fills it: that is what it was written for. */
+/** `undefined`: no body is sent. A template is sent even when no param fills it, unless the endpoint says that its body is optional. */
 function bodyOf(endpoint: Endpoint, values: Values): Json | undefined {
     if (isBodyless(endpoint)) return undefined;
     const names = new Set(endpoint.params.filter(({ source }) => source === 'body').map(({ name }) => name));
+    if (!endpoint.bodyRequired && [...names].every((name) => valueIn(values, name) === undefined)) return undefined;
     if (endpoint.body !== undefined) {
         const filled = fillTemplate(endpoint.body, names, values);
         return filled === undefined ? {} : filled;
@@ -142,14 +152,25 @@ function bodyOf(endpoint: Endpoint, values: Values): Json | undefined {
     return names.size === 0 ? undefined : flatBody(names, values);
 }
 
+/** Styles of the fields of a form; those of a template have none. */
+function stylesOf({ params, body }: Endpoint): ReadonlyMap<string, ParamStyle> {
+    const fields = body === undefined ? params.filter(({ source, style }) => source === 'body' && style !== 'repeat') : [];
+    return new Map(fields.map(({ name, style }) => [name, style]));
+}
+
 function isBodyless({ method }: Endpoint): boolean {
     return method === 'GET' || method === 'HEAD';
 }
 
-function headersOf(endpoint: Endpoint, identity: Identity, hasBody: boolean): Record<string, string> {
+/** Header params stand behind what we ask for by ourselves, and before the package's own headers, which they never replace. */
+function headersOf(endpoint: Endpoint, values: Values, identity: Identity, hasBody: boolean): Record<string, string> {
     const { type } = endpoint.response;
     const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
     const headers = new Map<string, string>([['accept', type === undefined ? '*/*' : ACCEPT[type]]]);
+    for (const { name, source } of endpoint.params) {
+        const value = source === 'header' ? valueIn(values, name) : undefined;
+        if (value !== undefined) headers.set(name.toLowerCase(), textOf(name, value));
+    }
     if (hasBody) headers.set('content-type', CONTENT_TYPE[endpoint.bodyFormat]);
     for (const [name, value] of own) {
         if (hasBody || name !== 'content-type') headers.set(name, value);

@@ -40,7 +40,7 @@ export function stepFrom(value: Json | undefined, step: number): Json | undefine
 
 function carrier(name: string): Param {
     const nothing = { schema: undefined, default: undefined, example: undefined };
-    return { name, source: 'query', required: false, description: '', ...nothing };
+    return { name, source: 'query', required: false, description: '', ...nothing, style: 'repeat', segments: false };
 }
 
 function withoutPair(url: string, name: string): string {

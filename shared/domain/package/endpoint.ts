@@ -24,6 +24,7 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
         params: (document.params ?? []).map(readParam),
         body: document.body ?? undefined,
         bodyFormat: document.body_format ?? defaultBodyFormat(kind),
+        bodyRequired: document.body_required ?? true,
         prepare: document.prepare ? { url: document.prepare.url, form: document.prepare.form } : undefined,
         hosted: document.hosted ?? true,
         effect: document.effect ?? defaultEffect(kind, document.method),
@@ -40,6 +41,12 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
 
 /** Where the array of results stands in `data` when `billing.results` does not say. */
 export const DEFAULT_RESULTS = 'items';
+
+/** Whether some call of an endpoint sends a body. */
+export function sendsBody({ method, body, params }: Endpoint): boolean {
+    if (method === 'GET' || method === 'HEAD') return false;
+    return body !== undefined || params.some(({ source }) => source === 'body');
+}
 
 /** Methods that always change something, whatever a package says. */
 const WRITING_METHODS: ReadonlySet<Method> = new Set<Method>(['PUT', 'PATCH', 'DELETE']);
@@ -69,6 +76,8 @@ function readParam(param: PackageParam): Param {
         schema: param.schema,
         default: param.default,
         example: param.example,
+        style: param.style ?? 'repeat',
+        segments: param.segments ?? false,
     };
 }
 

@@ -6,15 +6,20 @@ import type { BodyFormat, JsonObject, Param } from '../types.ts';
  * `bindParams` takes from that source (docs/api.md, "Schema packages"), with the param's description, default and example.
  */
 export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline }: Inliner): JsonObject {
-    const takesAny = param.source === 'body' && bodyFormat === 'json';
-    const plain: JsonObject = takesAny ? {} : { type: ['string', 'number', 'boolean'] };
-    const schema = param.schema === undefined ? plain : inline(param.schema);
+    const schema = param.schema === undefined ? takenWithout(param, bodyFormat) : inline(param.schema);
     return {
         ...schema,
         ...(param.description === '' ? {} : { description: param.description }),
         ...(param.default === undefined ? {} : { default: param.default }),
         ...(param.example === undefined ? {} : { examples: [param.example] }),
     };
+}
+
+/** What `placeFault` lets through where a param has no schema. */
+function takenWithout({ source, style }: Param, bodyFormat: BodyFormat): JsonObject {
+    if (source === 'body' && bodyFormat === 'json') return {};
+    const one: JsonObject = { type: ['string', 'number', 'boolean'] };
+    return style !== 'repeat' ? { anyOf: [one, { type: 'array', items: one }] } : one;
 }
 
 /** Whether a call has to give it. */

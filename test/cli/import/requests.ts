@@ -10,14 +10,14 @@ export function requestFor(
     { endpoints }: PackageDocument,
     name: string,
     params: JsonObject = {},
-): { method: string; url: string; body: Json; type: string | undefined } {
+): { method: string; url: string; headers: Record<string, string>; body: Json; type: string | undefined } {
     const document = endpoints.find((one) => one.name === name);
     if (document === undefined) throw new Error(`no ${name} among ${endpoints.map((one) => one.name).join(', ')}`);
     const endpoint = readEndpoint(document);
     const bound = bindParams(endpoint, params, (schema, value) => compileJsonSchema(schema)(value));
     if (!bound.ok) throw new Error(JSON.stringify(bound.problems));
     const { method, url, bodyShown, headers } = buildRequest(endpoint, bound.values, { userAgent: 'a test' });
-    return { method, url, body: bodyShown, type: headers['content-type'] };
+    return { method, url, headers, body: bodyShown, type: headers['content-type'] };
 }
 
 /** Everything that the rules of publishing say against a package. */

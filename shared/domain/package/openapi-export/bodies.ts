@@ -2,19 +2,19 @@ import { placeholderIn } from '../../fetch/body-template.ts';
 import type { Inliner } from '../../json/schema/inline.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import type { Endpoint, Json, JsonObject, Param } from '../../types.ts';
+import { sendsBody } from '../endpoint.ts';
 import { mustBeGiven, schemaOfParam, schemaOfParams } from '../param-schema.ts';
 
 /** What an operation sends; undefined where it sends no body. */
 export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject | undefined {
     const params = endpoint.params.filter(({ source }) => source === 'body');
-    const isBodyless = endpoint.method === 'GET' || endpoint.method === 'HEAD';
-    if (isBodyless || (params.length === 0 && endpoint.body === undefined)) return undefined;
+    if (!sendsBody(endpoint)) return undefined;
     const byName = new Map(params.map((param) => [param.name, param]));
     const schema =
         endpoint.body === undefined
             ? schemaOfParams(params, endpoint.bodyFormat, inliner)
             : ofTemplate(endpoint.body, { endpoint, params: byName, inliner }).schema;
-    return { required: true, content: { [mediaTypeOf(endpoint)]: { schema } } };
+    return { required: endpoint.bodyRequired, content: { [mediaTypeOf(endpoint)]: { schema } } };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Inliner } from '../../json/schema/inline.ts';
-import type { Endpoint, Json, JsonObject, Param } from '../../types.ts';
+import type { Endpoint, Json, JsonObject, Param, ParamStyle } from '../../types.ts';
 import { mustBeGiven, schemaOfParam } from '../param-schema.ts';
 import { onlyPlaceholder, placeholdersIn, type QueryPair, type TemplateParts } from './places.ts';
 
@@ -14,6 +14,7 @@ export function parametersOf(endpoint: Endpoint, { placeholders, query }: Templa
     const byName = new Map(endpoint.params.map((param) => [param.name, param]));
     const carrier = carrierOf(endpoint);
     const declared = endpoint.params.filter(({ source }) => source === 'query').map((param) => ofParam(endpoint, param, inliner));
+    const headers = endpoint.params.filter(({ source }) => source === 'header').map((param) => ofParam(endpoint, param, inliner));
     const names = new Set([...declared, ...carrier].map(({ name }) => name as string));
     const own = query.filter(({ name }) => !names.has(name));
     const all = [
@@ -22,6 +23,7 @@ export function parametersOf(endpoint: Endpoint, { placeholders, query }: Templa
         ...declared,
         ...carrier,
         ...Object.entries(endpoint.headers).map(([name, value]) => fixed(name, 'header', value)),
+        ...headers,
     ];
     const seen = new Set<string>();
     return all.filter((parameter) => {
@@ -34,12 +36,26 @@ export function parametersOf(endpoint: Endpoint, { placeholders, query }: Templa
 }
 
 function ofParam(endpoint: Endpoint, param: Param, inliner: Inliner): JsonObject {
-    return parameter(param.name, 'query', mustBeGiven(param), schemaOfParam(param, endpoint.bodyFormat, inliner));
+    const place = param.source === 'header' ? 'header' : 'query';
+    const name = place === 'query' && param.style === 'brackets' ? `${param.name}[]` : param.name;
+    const schema = schemaOfParam(param, endpoint.bodyFormat, inliner);
+    return { ...parameter(name, place, mustBeGiven(param), schema), ...(place === 'query' ? STYLES[param.style] : {}) };
 }
+
+/** The styles in the words of OpenAPI, where they are not its default. */
+const STYLES: Readonly<Record<ParamStyle, JsonObject>> = {
+    repeat: {},
+    brackets: {},
+    comma: { style: 'form', explode: false },
+    space: { style: 'spaceDelimited', explode: false },
+    pipe: { style: 'pipeDelimited', explode: false },
+    deepObject: { style: 'deepObject', explode: true },
+};
 
 function ofPlaceholder(endpoint: Endpoint, name: string, param: Param | undefined, inliner: Inliner): JsonObject {
     const schema = param === undefined ? { type: 'string' } : schemaOfParam(param, endpoint.bodyFormat, inliner);
-    return parameter(name, 'path', true, schema);
+    const segments = param?.segments === true ? { 'x-routebook': { segments: true } } : {};
+    return { ...parameter(name, 'path', true, schema), ...segments };
 }
 
 /** The pairs of one name in the template's own query. */

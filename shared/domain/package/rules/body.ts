@@ -7,6 +7,9 @@ import type { Subject } from './subject.ts';
 /** The template of the body: only where a body is sent, every stand-in has a body param, every body param a stand-in. */
 export function checkBody(subject: Subject): void {
     const { draft, at, report, params } = subject;
+    if (draft.body_required === false && !params.some((param) => param.draft.source === 'body')) {
+        report.add([...at, 'body_required'], 'INVALID_VALUE', 'Without body params the body is always the same: leave this out.');
+    }
     if (draft.body === undefined) return;
     const place = [...at, 'body'];
     if (draft.method === 'GET' || draft.method === 'HEAD') {

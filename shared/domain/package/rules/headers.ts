@@ -1,10 +1,11 @@
+import type { DetailCode } from '../../../refusals.ts';
+import { isHeaderText, MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
 import type { BodyFormat, JsonObject } from '../../types.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { reportSecret } from './tree.ts';
 
 export const MAX_HEADERS = 50;
 export const MAX_HEADER_NAME = 100;
-export const MAX_HEADER_VALUE = 1024;
 
 /**
  * Header names that a package may not set (docs/api.md, "Schema packages"), in small letters, with why. `*` at an end stands for the rest of a
@@ -121,25 +122,26 @@ export function checkHeaders(headers: JsonObject, at: Path, report: Report, body
         if (seen.has(lower))
             report.add(place, 'DUPLICATE_NAME', `The header ${quoted(lower)} stands here twice; names do not differ by case.`);
         seen.add(lower);
-        checkName(lower, place, report);
+        const fault = headerNameFault(lower);
+        if (fault !== undefined) report.add(place, fault.code, fault.message);
         checkValue(lower, headers[name], place, report, body);
     }
 }
 
-function checkName(name: string, at: Path, report: Report): void {
+/** Why a package may not set a header of this name, nor let callers set it; undefined where it may. @param name in small letters */
+export function headerNameFault(name: string): { code: DetailCode; message: string } | undefined {
     if (name.length > MAX_HEADER_NAME || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) {
-        report.add(
-            at,
-            'INVALID_VALUE',
-            `The name of a header is a token of at most ${MAX_HEADER_NAME} letters, digits and signs such as the hyphen.`,
-        );
-        return;
+        return {
+            code: 'INVALID_VALUE',
+            message: `The name of a header is a token of at most ${MAX_HEADER_NAME} letters, digits and signs such as the hyphen.`,
+        };
     }
     // Many servers read every sign but letters and digits as a hyphen: `x_forwarded_for` reaches them as X-Forwarded-For.
     const hyphened = name.replaceAll(/[^0-9a-z]/g, '-');
     const row = FORBIDDEN.find(({ names }) => names.some((pattern) => fits(hyphened, pattern)));
     const why = row?.why ?? (namesCredential(name) ? 'it carries a credential' : undefined);
-    if (why !== undefined) report.add(at, 'FORBIDDEN_FIELD', `A package may not set the header ${quoted(name)}: ${why}. Leave it out.`);
+    if (why === undefined) return undefined;
+    return { code: 'FORBIDDEN_FIELD', message: `A package may not set the header ${quoted(name)}: ${why}. Leave it out.` };
 }
 
 function fits(name: string, pattern: string): boolean {
@@ -162,11 +164,11 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, body
         report.add(at, 'INVALID_TYPE', 'The value of a header has to be a text.');
         return;
     }
-    if (!/^[\x20-\x7e]*$/.test(value) || value.trim() !== value || value === '' || value.length > MAX_HEADER_VALUE) {
+    if (!isHeaderText(value)) {
         report.add(
             at,
             'INVALID_VALUE',
-            `The value of a header is visible ASCII, at most ${MAX_HEADER_VALUE} characters, without line breaks or blanks at its ends.`,
+            `The value of a header is visible ASCII, at most ${MAX_HEADER_TEXT} characters, without line breaks or blanks at its ends.`,
         );
     }
     if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {

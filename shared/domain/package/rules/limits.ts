@@ -1,9 +1,10 @@
+import { MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
 import { MAX_PACKAGE_NODES, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
 import { MAX_DEPTH, MAX_NODES } from '../../json/schema/expand.ts';
 import { MAX_PATTERN, MAX_PATTERNS } from '../../json/schema/patterns.ts';
 import { MAX_CHOICES } from '../../json/schema/structure.ts';
 import { MAX_EXPRESSIONS, MAX_LENGTH } from './expressions.ts';
-import { MAX_HEADER_NAME, MAX_HEADER_VALUE, MAX_HEADERS } from './headers.ts';
+import { MAX_HEADER_NAME, MAX_HEADERS } from './headers.ts';
 import { MAX_COMPILED } from './params.ts';
 import { MAX_DESCRIPTION, MAX_ENDPOINTS, MAX_EXAMPLES, MAX_PARAMS, MAX_TITLE, MAX_URL } from './structure.ts';
 import { MAX_LEVELS, MAX_VALUES } from './tree.ts';
@@ -12,7 +13,7 @@ import { MAX_LEVELS, MAX_VALUES } from './tree.ts';
 export const LIMITS_IN_WORDS = [
     `A package has at most ${said(MAX_ENDPOINTS)} endpoints, ${said(MAX_PARAMS)} params, ${said(MAX_VALUES)} values, ${said(MAX_LEVELS)} levels of nesting and ${said(MAX_EXPRESSIONS)} expressions in its selects, of ${said(MAX_LENGTH)} characters each.`,
     `A title has at most ${said(MAX_TITLE)} characters, a description ${said(MAX_DESCRIPTION)}, a URL ${said(MAX_URL)}.`,
-    `An endpoint has at most ${said(MAX_EXAMPLES)} examples, ${said(MAX_HEADERS)} headers (names of ${said(MAX_HEADER_NAME)} characters, values of ${said(MAX_HEADER_VALUE)}), and ${said(MAX_COMPILED)} params whose schemas hold more than types, enums, bounds, patterns and plain items.`,
+    `An endpoint has at most ${said(MAX_EXAMPLES)} examples, ${said(MAX_HEADERS)} headers (names of ${said(MAX_HEADER_NAME)} characters, values of ${said(MAX_HEADER_TEXT)}), and ${said(MAX_COMPILED)} params whose schemas hold more than types, enums, bounds, patterns and plain items.`,
     `A JSON Schema is at most ${said(MAX_DEPTH)} deep and has ${said(MAX_NODES)} schemas once its references are put in place, ${said(MAX_CHOICES)} values in an enum and ${said(MAX_PATTERN)} characters in a pattern; the schemas of all params of an endpoint together ${said(MAX_PARAM_NODES)}, of a package ${said(MAX_PACKAGE_NODES)}; a package has ${said(MAX_PATTERNS)} different patterns.`,
 ].join(' ');
 

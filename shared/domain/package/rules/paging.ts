@@ -44,8 +44,8 @@ export function checkPagination(subject: Subject): void {
         if (pagination[field] === undefined) report.add([...place, field], 'REQUIRED', `Pagination of style ${style} needs ${field}.`);
     }
     const carrier = params.find((param) => pagination.param !== undefined && param.draft.name === pagination.param);
-    if (carrier?.draft.source === 'path') {
-        report.add([...place, 'param'], 'INVALID_VALUE', 'Pages are told by a query or a body param, and this one stands in the path.');
+    if (carrier?.draft.source === 'header') {
+        report.add([...place, 'param'], 'INVALID_VALUE', 'Pages are told by a path, query or body param, and this one is a header.');
     }
     if (style === 'page' || style === 'offset') {
         checkStart(subject, carrier?.draft, pagination.start ?? defaultStart(style));

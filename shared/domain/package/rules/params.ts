@@ -1,13 +1,16 @@
+import { type Placed, unsendableType } from '../../fetch/param-place.ts';
 import { jsonProblem } from '../../json/json-bounds.ts';
 import { countNodes, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
 import { isSimple } from '../../json/schema/simple.ts';
 import { checkJsonSchema } from '../../json/schema.ts';
 import type { JsonSchema } from '../../types.ts';
+import { headerNameFault } from './headers.ts';
 import { type Path, pointerTo, quoted } from './report.ts';
+import type { ParamDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
 import { PROTOTYPE_KEYS, reportSecret } from './tree.ts';
 import { PLACEHOLDER_NAME, placeholdersOf } from './urls.ts';
-import { checkValue, type Slot, unsendableType } from './values.ts';
+import { checkValue, type Slot } from './values.ts';
 
 /** Every placeholder has a param with source path, and every such param a placeholder. */
 export function checkPlaceholders({ draft, at, report, params }: Subject): void {
@@ -53,7 +56,7 @@ export function checkParams(subject: Subject): void {
             nodes -= countNodes(schema, nodes);
             if (nodes < 0) report.add([...at, 'schema'], 'TOO_COMPLEX', TOO_MANY_NODES);
         }
-        const slot: Slot = { source, bodyFormat: subject.bodyFormat, schema, isSchemaBroken };
+        const slot: Slot = { ...placedAs(param, source), bodyFormat: subject.bodyFormat, schema, isSchemaBroken };
         if (name !== undefined && !slots.has(name)) slots.set(name, slot);
         for (const field of ['default', 'example'] as const) {
             const value = param[field];
@@ -81,9 +84,15 @@ function isSound(schema: unknown, at: Path, { report, budget }: Subject): boolea
     return problems.length === 0;
 }
 
+function placedAs({ schema, style = 'repeat', segments = false }: ParamDraft, source: Placed['source']): Placed {
+    return { source, schema: schema as JsonSchema | undefined, style, segments };
+}
+
 /** What a param's source asks of it. */
-function checkPlace({ draft, report, bodyFormat }: Subject, param: Subject['params'][number]['draft'], at: Path): void {
+function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
+    const { draft, report, bodyFormat } = subject;
     const { name, source } = param;
+    if (source === undefined) return;
     if (source === 'body' && (draft.method === 'GET' || draft.method === 'HEAD')) {
         report.add([...at, 'source'], 'INVALID_VALUE', `A ${draft.method} request has no body: use source query, or another method.`);
     }
@@ -103,7 +112,41 @@ function checkPlace({ draft, report, bodyFormat }: Subject, param: Subject['para
             );
         }
     }
-    const type = source === undefined ? undefined : unsendableType(param.schema, source, bodyFormat);
+    if (source === 'header') checkHeaderName(subject, name, at);
+    if (param.segments === true && source !== 'path')
+        report.add([...at, 'segments'], 'INVALID_VALUE', 'Only a path param has segments: leave this out, or use source path.');
+    checkStyle(subject, param, at);
+    const type = unsendableType(placedAs(param, source), bodyFormat);
     if (type !== undefined)
         report.add([...at, 'schema', 'type'], 'INVALID_VALUE', `A value of type ${type} cannot be sent from this source.`);
+}
+
+/** Header params follow the rules of fixed headers, which they never replace. */
+function checkHeaderName({ draft, report, params }: Subject, name: string | undefined, at: Path): void {
+    if (name === undefined) return;
+    const lower = name.toLowerCase();
+    const fault = headerNameFault(lower);
+    if (fault !== undefined) report.add([...at, 'name'], fault.code, fault.message);
+    else if (lower === 'content-type')
+        report.add([...at, 'name'], 'FORBIDDEN_FIELD', 'The content-type is that of the body, which body_format tells.');
+    if (Object.keys(draft.headers ?? {}).some((own) => own.toLowerCase() === lower))
+        report.add(
+            [...at, 'name'],
+            'DUPLICATE_NAME',
+            `The endpoint sets the header ${quoted(lower)} itself, and a param does not replace it.`,
+        );
+    const first = params.find(({ draft: other }) => other.source === 'header' && other.name?.toLowerCase() === lower);
+    if (first !== undefined && first.at !== at && first.draft.name !== name)
+        report.add([...at, 'name'], 'DUPLICATE_NAME', 'Another param is this header too; names of headers do not differ by case.');
+}
+
+/** A style says how several values are written, which only a query and the fields of a form have. */
+function checkStyle({ draft, report, bodyFormat }: Subject, { source, style, schema }: ParamDraft, at: Path): void {
+    if (style === undefined) return;
+    const isField = source === 'body' && bodyFormat === 'form' && draft.body === undefined;
+    if (source !== 'query' && !isField) {
+        report.add([...at, 'style'], 'INVALID_VALUE', 'Only a query param and a field of a form without a template have a style.');
+    } else if (style === 'deepObject' && schema === undefined) {
+        report.add([...at, 'schema'], 'REQUIRED', 'An object in a query needs a schema that says what it holds.');
+    }
 }

@@ -1,5 +1,6 @@
 import {
     type BillingUnit,
+    BODY_FORMATS,
     type BodyFormat,
     type Effect,
     type Json,
@@ -10,8 +11,10 @@ import {
     type Method,
     type PaginationStyle,
     type ParamSource,
+    type ParamStyle,
     type ResponseType,
     SOURCES,
+    STYLES,
 } from '../../types.ts';
 import { ENDPOINT_NAME } from '../endpoint-name.ts';
 import { anyJson, anyObject, type Fields, flag, listOf, objectOf, oneOf, text, wholeNumber } from './shape.ts';
@@ -28,6 +31,8 @@ export interface ParamFields {
     schema: Json;
     default: Json;
     example: Json;
+    style: ParamStyle;
+    segments: boolean;
 }
 export type ParamDraft = Partial<ParamFields>;
 
@@ -67,6 +72,7 @@ export interface EndpointFields {
     params: (ParamDraft | undefined)[];
     body: Json;
     body_format: BodyFormat;
+    body_required: boolean;
     prepare: Partial<PrepareFields>;
     hosted: boolean;
     effect: Effect;
@@ -108,6 +114,8 @@ const PARAM: Fields<ParamFields> = {
     schema: { read: anyJson },
     default: { read: anyJson },
     example: { read: anyJson },
+    style: { read: oneOf(STYLES) },
+    segments: { read: flag },
 };
 
 const PREPARE: Fields<PrepareFields> = {
@@ -161,7 +169,8 @@ const ENDPOINT: Fields<EndpointFields> = {
     headers: { read: anyObject },
     params: { read: listOf(objectOf(PARAM), { max: MAX_PARAMS, of: 'params' }) },
     body: { read: anyJson, orNull: true },
-    body_format: { read: oneOf(['json', 'form']) },
+    body_format: { read: oneOf(BODY_FORMATS) },
+    body_required: { read: flag },
     prepare: { read: objectOf(PREPARE), orNull: true },
     hosted: { read: flag },
     effect: { read: oneOf(['read', 'write']) },

@@ -1,13 +1,12 @@
+import { type Placed, placeFault } from '../../fetch/param-place.ts';
 import { judgeBySchema } from '../../json/schema/interpret.ts';
 import { TooMuchWork, withinWork } from '../../json/schema/patterns.ts';
-import { isObject } from '../../json/schema/structure.ts';
-import type { BodyFormat, Json, JsonSchema, ParamSource } from '../../types.ts';
+import type { BodyFormat, Json, JsonSchema } from '../../types.ts';
 import type { Budget } from './budget.ts';
 import type { Path, Report } from './report.ts';
 
 /** What a default or an example is held against. */
-export interface Slot {
-    source: ParamSource;
+export interface Slot extends Placed {
     bodyFormat: BodyFormat;
     /** A schema that was found sound, or `undefined`: without one a plain value, in the body any. */
     schema: JsonSchema | undefined;
@@ -17,9 +16,10 @@ export interface Slot {
 
 /** Reports what keeps `value` from being sent as this param: the place it goes to first, then its schema. */
 export function checkValue(value: Json, slot: Slot, at: Path, report: Report, budget: Budget): void {
-    const fault = placeFault(value, slot);
+    // Of a param whose schema is broken nobody knows whether it takes lists.
+    const fault = placeFault(slot.isSchemaBroken ? { ...slot, schema: true } : slot, slot.bodyFormat, value);
     if (fault !== undefined) {
-        report.add(at, 'INVALID_VALUE', fault);
+        report.add(at, 'INVALID_VALUE', `A value of this param ${fault.says}.`);
         return;
     }
     if (!fitsSchema(value, slot, budget)) report.add(at, 'INVALID_VALUE', 'This value does not fit the schema of its param.');
@@ -38,33 +38,4 @@ function fits(schema: JsonSchema, value: Json, budget: Budget): boolean {
         if (error instanceof TooMuchWork) return true;
         throw error;
     }
-}
-
-function placeFault(value: Json, slot: Slot): string | undefined {
-    if (slot.source === 'path') {
-        if (!isPlain(value)) return 'A value in the path is a text, a number or a boolean.';
-        if (value === '' || value === '.' || value === '..')
-            return 'A value in the path may not be empty, . or ..: it has to be one segment.';
-        return undefined;
-    }
-    if (slot.source === 'body' && slot.bodyFormat === 'json') return undefined;
-    if (isPlain(value)) return undefined;
-    const place = slot.source === 'query' ? 'query' : 'form';
-    if (!Array.isArray(value) || !value.every(isPlain)) return `A value in a ${place} is a text, a number, a boolean or a list of these.`;
-    if (slot.schema === undefined && !slot.isSchemaBroken && slot.source === 'query')
-        return 'A param without a schema takes a text, a number or a boolean here; a list needs a schema.';
-    return undefined;
-}
-
-function isPlain(value: Json): boolean {
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-/** Types of JSON that can never be sent from `source`, although a schema may name them. */
-export function unsendableType(schema: unknown, source: ParamSource, bodyFormat: BodyFormat): string | undefined {
-    if (!isObject(schema) || typeof schema['type'] !== 'string') return undefined;
-    const { type } = schema;
-    if (source === 'path') return ['object', 'array', 'null'].includes(type) ? type : undefined;
-    if (source === 'body' && bodyFormat === 'json') return undefined;
-    return ['object', 'null'].includes(type) ? type : undefined;
 }

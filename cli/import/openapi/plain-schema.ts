@@ -1,0 +1,25 @@
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import type { JsonObject, JsonSchema } from '../../../shared/domain/types.ts';
+
+const PLAIN: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean']);
+
+/** A value in a URL or a header is a text, a number or a boolean; `null` and structures cannot be sent. */
+export function plainSchema(schema: JsonSchema): JsonSchema {
+    if (!isObject(schema)) return { type: 'string' };
+    const types = (Array.isArray(schema['type']) ? schema['type'] : [schema['type']]).filter(
+        (type): type is string => typeof type === 'string' && PLAIN.has(type),
+    );
+    const { properties: _p, items: _i, anyOf: _a, required: _r, additionalProperties: _d, ...rest } = schema;
+    if (types.length > 0) return { ...withoutNull(rest), type: types.length === 1 ? (types[0] ?? 'string') : types };
+    const isStructure = schema['type'] !== undefined || properties(schema);
+    return isStructure ? { type: 'string' } : withoutNull(rest);
+}
+
+function properties(schema: JsonObject): boolean {
+    return schema['properties'] !== undefined || schema['items'] !== undefined;
+}
+
+function withoutNull(schema: JsonObject): JsonObject {
+    const { enum: choices, ...rest } = schema;
+    return Array.isArray(choices) ? { ...rest, enum: choices.filter((choice) => choice !== null) } : rest;
+}

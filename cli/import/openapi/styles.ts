@@ -1,0 +1,84 @@
+import { isObject } from '../../../shared/domain/json/schema/structure.ts';
+import type { Json, JsonObject, JsonSchema, PackageParam, ParamStyle } from '../../../shared/domain/types.ts';
+import { shown } from '../texts.ts';
+import { plainSchema } from './plain-schema.ts';
+import type { Resolver } from './refs.ts';
+import { type SchemaReader, typesOf } from './schemas.ts';
+
+/** What a list or an object in a query or a form becomes, or why it has no place there. */
+export type ReadStructure =
+    | { ok: true; schema: JsonSchema; style?: ParamStyle; left: { name: string; why: string }[] }
+    | { ok: false; why: string };
+
+/**
+ * Reads what is no plain value by its `style` and `explode`; undefined for plain values.
+ * @param said the parameter, or the `encoding` of a field
+ */
+export function readStructure(
+    name: string,
+    schema: Json | undefined,
+    said: JsonObject,
+    { resolver, schemas }: { resolver: Resolver; schemas: SchemaReader },
+): ReadStructure | undefined {
+    const resolved = resolver.resolve(schema) ?? {};
+    const style = typeof said['style'] === 'string' ? said['style'] : 'form';
+    const object = objectIn(resolved, resolver);
+    if (object !== undefined && style === 'deepObject') return readMembers(name, object, { resolver, schemas });
+    const types = typesOf(resolved);
+    if (types.includes('object')) return { ok: false, why: 'An object in a query or a form is known in the style deepObject alone.' };
+    if (!types.includes('array')) return undefined;
+    const items = resolver.resolve(resolved['items']);
+    if (items !== undefined && typesOf(items).some((type) => type === 'object' || type === 'array'))
+        return { ok: false, why: 'A list in a query or a form holds texts, numbers and booleans alone.' };
+    const explode = typeof said['explode'] === 'boolean' ? said['explode'] : style === 'form';
+    return { ok: true, schema: listSchema(resolved, schemas), ...listStyle(style, explode), left: [] };
+}
+
+/** Of a list in the style deepObject the specification says nothing; servers that use it read brackets. */
+function listStyle(style: string, explode: boolean): { style?: ParamStyle } {
+    if (style === 'deepObject') return { style: 'brackets' };
+    if (explode) return {};
+    return { style: style === 'spaceDelimited' ? 'space' : style === 'pipeDelimited' ? 'pipe' : 'comma' };
+}
+
+function listSchema(list: JsonObject, schemas: SchemaReader): JsonSchema {
+    const items = plainSchema(schemas.ofRequest(list['items']));
+    return { type: 'array', items: isObject(items) && items['type'] !== undefined ? items : { type: 'string' } };
+}
+
+/** The object that a schema describes, by itself or as one of several forms. */
+function objectIn(schema: JsonObject, resolver: Resolver): JsonObject | undefined {
+    if (typesOf(schema).includes('object')) return schema;
+    const alternatives = [schema['anyOf'], schema['oneOf']].find(Array.isArray) ?? [];
+    return alternatives.map((one) => resolver.resolve(one)).find((one) => one !== undefined && typesOf(one).includes('object'));
+}
+
+/** One level: members that are lists or objects themselves have no place. */
+function readMembers(
+    name: string,
+    object: JsonObject,
+    { resolver, schemas }: { resolver: Resolver; schemas: SchemaReader },
+): ReadStructure {
+    const left: { name: string; why: string }[] = [];
+    const properties: JsonObject = {};
+    for (const [key, schema] of Object.entries(isObject(object['properties']) ? object['properties'] : {})) {
+        const types = typesOf(resolver.resolve(schema) ?? {});
+        if (types.includes('array') || types.includes('object'))
+            left.push({ name: `${shown(name)}[${shown(key)}]`, why: 'An object in a query or a form has one level.' });
+        else properties[key] = plainSchema(schemas.ofRequest(schema));
+    }
+    const isOpen = object['properties'] === undefined;
+    if (!isOpen && Object.keys(properties).length === 0) return { ok: false, why: 'An object in a query or a form has one level.' };
+    const needed = (Array.isArray(object['required']) ? object['required'] : []).filter((key) => Object.hasOwn(properties, String(key)));
+    return {
+        ok: true,
+        style: 'deepObject',
+        schema: { type: 'object', ...(isOpen ? {} : { properties }), ...(needed.length === 0 ? {} : { required: needed }) },
+        left,
+    };
+}
+
+/** The field `style` of a param, where it is not the default. */
+export function styled({ style }: { style?: ParamStyle }): Pick<PackageParam, 'style'> {
+    return style === undefined ? {} : { style };
+}
