@@ -5,6 +5,7 @@ import { discoveryRoutes } from './discovery/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
+import type { AppPlugin } from './plugins/plugin.ts';
 import { requestRoutes } from './requests/routes.ts';
 import { schemaRoutes } from './schemas/routes.ts';
 import type { ServedRoute } from './serve.ts';
@@ -21,3 +22,12 @@ export const ROUTES: readonly ServedRoute[] = [
     ...discoveryRoutes,
     ...healthRoutes,
 ];
+
+/** The routes under /v1. */
+export const v1: AppPlugin = {
+    name: 'v1',
+    dependencies: ['api-key', 'input'],
+    register(server, { app }) {
+        server.route(ROUTES.map((route) => route.toHapi(app)));
+    },
+};

@@ -1,16 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
-import { type AnyContract, BODY_BYTES, type Contract } from '../shared/contracts/contract.ts';
+import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
 import { newId } from '../shared/domain/text/ids.ts';
 import { sendTagged, type Tagged } from './answers/etag.ts';
 import { answerOnce, type OnceRules } from './answers/idempotency.ts';
-import { judgeKeyAgain } from './auth/api-key.ts';
-import { judgeTarget } from './auth/key-scopes.ts';
-import { type Call, goneSignal, type Input, type Rendered, type Reply } from './call.ts';
-import { prepareSchemas, readInput } from './validate.ts';
+import { callerOf } from './auth/caller.ts';
+import { type Call, goneSignal, type Rendered, type Reply } from './call.ts';
+import { inputOptions } from './plugins/input.ts';
 
 export type { Call, Reply };
+
+const NOTHING = Buffer.alloc(0);
 
 export interface ServedRoute {
     contract: AnyContract;
@@ -46,47 +47,37 @@ function route<Params, Query, Body, Answer>(
     contract: Contract<Params, Query, Body, Answer>,
     answer: (call: Call<Params, Query, Body>, request: Request, h: ResponseToolkit) => Promise<ResponseObject>,
 ): ServedRoute {
-    const schemas = prepareSchemas(contract);
     const erased = contract as unknown as AnyContract;
+    const { name, method, path, auth } = contract;
     return {
         contract: erased,
         toHapi: (app) => ({
-            method: contract.method,
-            path: contract.path,
+            method,
+            path,
             options: {
-                id: contract.name,
+                id: name,
                 app: { contract: erased },
-                ...(contract.method === 'GET'
-                    ? {}
-                    : {
-                          payload: {
-                              parse: false,
-                              // bodies/json-body.ts checks the media type; hapi must not refuse a malformed one first.
-                              override: 'application/octet-stream',
-                              output: 'stream',
-                              maxBytes: contract.body?.maxBytes ?? BODY_BYTES,
-                          },
-                      }),
-                handler: async (request, h) => {
-                    const input = await readInput(contract, schemas, request);
-                    await judgeKeyAgain(app, request, erased);
-                    const { caller } = request.app;
-                    // Checked before a stored answer is looked up.
-                    if (caller !== undefined) judgeTarget(erased, caller, input);
-                    return answer(toCall(app, request, input), request, h);
-                },
+                auth: auth === 'ignored' ? false : { strategy: 'api-key', mode: auth },
+                ...inputOptions(erased),
             },
+            handler: (request, h) => answer(toCall(app, request), request, h),
         }),
     };
 }
 
-function toCall<P, Q, B>(app: App, request: Request, input: Input<P, Q, B>): Call<P, Q, B> {
+function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
     const operation = newId('op');
-    request.app.call = { operation, body: input.body };
+    const { payload } = request;
+    const isRaw = Buffer.isBuffer(payload);
+    const body = (isRaw ? undefined : payload) as B;
+    request.app.call = { operation, body };
     return {
-        ...input,
+        params: request.params as P,
+        query: request.query as Q,
+        body,
+        bodyBytes: isRaw ? payload : NOTHING,
         app,
-        caller: request.app.caller,
+        caller: callerOf(request),
         requestId: request.app.requestId,
         startedAt: request.app.startedAt,
         span: request.app.span,

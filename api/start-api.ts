@@ -22,7 +22,7 @@ const FIRST_REQUEST_MS = 500;
  */
 export async function startApi(app: App): Promise<{ port: number; stop(): Promise<void> }> {
     gatherSharedState(app);
-    const server = buildServer(app);
+    const server = await buildServer(app);
     await connect(app);
     const newcomers = watchNewcomers(server.listener);
     await server.start().catch((error: unknown) => {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { App } from '../../shared/app.ts';
 import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
-import { envelope, refusalHeaders, routeHeaders } from '../plugins/refusals.ts';
-import { requestIdOf } from '../plugins/request-id.ts';
+import { envelope, refusalHeaders, routeHeaders } from '../answers/refusal.ts';
+import { requestIdOf } from './request-headers.ts';
 
 /**
  * Refuses a request before hapi creates one, with the same answer as hapi's. Use it where hapi's own answer would cost too much.

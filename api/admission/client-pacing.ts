@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { growingCache } from '../../shared/platform/growing-cache.ts';
+import type { Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
-import type { Check } from './gate.ts';
 import { type Bucket, createBucket } from './token-bucket.ts';
 
 const REMEMBERED_CLIENTS = 10_000;

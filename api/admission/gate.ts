@@ -1,8 +1,27 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Server } from '@hapi/hapi';
+import type { AppPlugin } from '../plugins/plugin.ts';
+import { browseThrottling } from './browse-throttling.ts';
+import type { Check } from './check.ts';
+import { clientPacing } from './client-pacing.ts';
+import { invalidKeyThrottling } from './invalid-keys.ts';
+import { overload } from './overload.ts';
+import { serialQueue } from './serial-queue.ts';
 
-/** Judges a request before hapi does. Calls `pass` to let it continue, or answers it, or delays it. */
-export type Check = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;
+/** Everything that a request passes before hapi, in this order. */
+export const gate: AppPlugin = {
+    name: 'gate',
+    register(server, { app }) {
+        const pacing = clientPacing(app);
+        installGate(server, [
+            serialQueue(),
+            pacing.check,
+            invalidKeyThrottling(server, app, pacing),
+            browseThrottling(server, app),
+            overload(server, app),
+        ]);
+    },
+};
 
 /**
  * The gate at the listener: requests pass these checks in order and then reach hapi. A refusal here costs a tenth of hapi's, which keeps a

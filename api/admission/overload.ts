@@ -5,9 +5,9 @@ import { postFetch } from '../../shared/contracts/fetch.ts';
 import { ALWAYS_IN_HAND, createBacklog } from '../../shared/domain/fetch/backlog.ts';
 import { isTooLong, LEAST_IN_LINE } from '../../shared/domain/fetch/queue-delay.ts';
 import type { Refusal } from '../../shared/refusals.ts';
-import { toRefusal } from '../plugins/refusals.ts';
+import { toRefusal } from '../answers/refusal.ts';
 import { answerRaw } from './answer-raw.ts';
-import type { Check } from './gate.ts';
+import type { Check } from './check.ts';
 import { isFetch } from './is-fetch.ts';
 import { overloaded, retryAfter } from './overloaded.ts';
 import { rejectionCounter } from './rejection-counter.ts';
@@ -36,11 +36,15 @@ export function overload(server: Server, app: App): Check {
     const refusalOf = createRefusalCache();
     const backlog = createBacklog();
 
-    server.ext('onRequest', ({ method, path, raw: { req } }, h) => {
-        const waitMs = method === 'post' && path === PATH && !judged.has(req) ? judge(req) : undefined;
-        if (waitMs !== undefined) throw overloaded(waitMs);
-        return h.continue;
-    });
+    server.ext(
+        'onRequest',
+        ({ method, path, raw: { req } }, h) => {
+            const waitMs = method === 'post' && path === PATH && !judged.has(req) ? judge(req) : undefined;
+            if (waitMs !== undefined) throw overloaded(waitMs);
+            return h.continue;
+        },
+        { after: 'observe' },
+    );
     server.ext('onPostAuth', ({ method, path, raw: { req } }, h) => {
         if (method === 'post' && path === PATH) {
             const enter = () => {
@@ -60,11 +64,15 @@ export function overload(server: Server, app: App): Check {
         inside--;
         if (isDone) backlog.left();
     };
-    server.ext('onPreResponse', (request, h) => {
-        const { response } = request;
-        leave(request, !('isBoom' in response) || toRefusal(response).code !== 'DEADLINE_EXCEEDED');
-        return h.continue;
-    });
+    server.ext(
+        'onPreResponse',
+        (request, h) => {
+            const { response } = request;
+            leave(request, !('isBoom' in response) || toRefusal(response).code !== 'DEADLINE_EXCEEDED');
+            return h.continue;
+        },
+        { before: ['refusals', 'refusal-pages'] },
+    );
     // A request whose caller hung up has no onPreResponse.
     server.events.on('response', (request) => leave(request, false));
 

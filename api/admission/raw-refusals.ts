@@ -1,13 +1,14 @@
-import type { Server as HttpServer, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { STATUS_CODES } from '../../shared/platform/node-http.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { envelope } from '../answers/refusal.ts';
 import { LATE } from '../bodies/read-body.ts';
-import { envelope } from '../plugins/refusals.ts';
-import { requestIdOf } from '../plugins/request-id.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
+import { requestIdOf } from './request-headers.ts';
 
 /** The limit of the request line and all headers together. */
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -16,26 +17,32 @@ export const MAX_HEADERS = 200;
 const OVERFLOW = `The request line and the headers take at most ${MAX_HEADER_BYTES / 1024} KiB together, and there are at most ${MAX_HEADERS} headers.`;
 
 /** Answers requests that never reach hapi, in the same envelope: requests that Node's parser rejects, and CONNECT. */
-export function rawRefusals(listener: HttpServer, app: App): void {
-    listener.removeAllListeners('clientError');
-    listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-        // A second answer must not follow one that has already begun.
-        const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean; req: IncomingMessage } };
-        if (socket.destroyed || !socket.writable || running?.headersSent) return void socket.destroy();
-        const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-        // The reader of the body sends this refusal: with the request's id and its route's headers, counted once.
-        if (isLate && running?.req.emit(LATE)) return;
-        const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-        const refusal = isLate
-            ? new Refusal('REQUEST_TIMEOUT')
-            : new Refusal('VALIDATION_ERROR', isTooLarge ? OVERFLOW : 'The request is not well-formed HTTP/1.1.');
-        answer(app, refusal, socket, running?.req);
-    });
-    listener.on('connect', (request: IncomingMessage, socket: Duplex) => {
-        socket.on('error', () => {});
-        answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is for proxies, and this is none.'), socket, request);
-    });
-}
+export const rawRefusals: AppPlugin = {
+    name: 'raw-refusals',
+    register({ listener }, { app }) {
+        // hapi's own answers without our envelope.
+        listener.removeAllListeners('clientError');
+        listener.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+            // A second answer must not follow one that has already begun.
+            const { _httpMessage: running } = socket as { _httpMessage?: { headersSent: boolean; req: IncomingMessage } };
+            if (socket.destroyed || !socket.writable || running?.headersSent) return void socket.destroy();
+            const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+            // The reader of the body sends this refusal: with the request's id and its route's headers, counted once.
+            if (isLate && running?.req.emit(LATE)) return;
+            const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+            const refusal = isLate
+                ? new Refusal('REQUEST_TIMEOUT')
+                : new Refusal('VALIDATION_ERROR', isTooLarge ? OVERFLOW : 'The request is not well-formed HTTP/1.1.');
+            answer(app, refusal, socket, running?.req);
+        });
+        listener.on('connect', (request: IncomingMessage, socket: Duplex) => {
+            socket.on('error', () => {});
+            answer(app, new Refusal('VALIDATION_ERROR', 'CONNECT is for proxies, and this is none.'), socket, request);
+        });
+        // Ignores unknown expectations: Node would answer 417 without our envelope.
+        listener.on('checkExpectation', (request, response) => listener.emit('request', request, response));
+    },
+};
 
 /** @param request undefined where its headers did not arrive */
 function answer(app: App, refusal: Refusal, socket: Duplex, request: IncomingMessage | undefined): void {

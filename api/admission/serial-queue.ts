@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Check } from './gate.ts';
+import type { Check } from './check.ts';
 
 /** Requests that wait on one connection; no client sends more ahead. */
 const MOST_WAITING = 100;

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Server } from '@hapi/hapi';
 import type { Log } from '../../shared/platform/log.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 
 /** Longer than any call may wait for its answer (120 s and what is done after it). */
 const LONGEST_WAIT_MS = 130_000;
@@ -18,12 +19,20 @@ export interface SlowReaderBounds {
 const BUDGET_BYTES = 128 * 1024 * 1024;
 const EVERY_MS = 250;
 
+/** Two times the time that a request may take to arrive is long enough to read on. */
+export const slowReaders: AppPlugin = {
+    name: 'slow-readers',
+    register(server, { app }) {
+        watchSlowReaders(server, app.log, { stallMs: 2 * app.config.arrivalMs });
+    },
+};
+
 /**
  * Closes the connection of a client that does not read its answers: they would stay in memory. Node closes a connection whose timeout
  * passes without traffic, and resets the timeout after the last answer. Over the total budget, the connections that have waited longest are
  * closed first.
  */
-export function slowReaders(server: Server, log: Pick<Log, 'warn'>, bounds: SlowReaderBounds): void {
+export function watchSlowReaders(server: Server, log: Pick<Log, 'warn'>, bounds: SlowReaderBounds): void {
     const { stallMs, budgetBytes = BUDGET_BYTES, everyMs = EVERY_MS } = bounds;
     const running = new WeakMap<Socket, number>();
     /** Oldest first. */

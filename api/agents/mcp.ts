@@ -2,10 +2,11 @@ import type { Request, Server } from '@hapi/hapi';
 import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
-import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import { Refusal } from '../../shared/refusals.ts';
 import { readAnswer } from '../answers/read-answer.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
 import { sameRequest } from '../plugins/observe.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 import { effectsOf } from './find-effect.ts';
 
 /** The request headers that are passed on to the calls. */
@@ -19,29 +20,31 @@ const MOST_MESSAGES = 10;
  * `POST /mcp`: the tools for agents over streamable HTTP, stateless. Every call that a tool makes goes through our own routes with the
  * caller's key, so that limits, credits and errors are the API's own.
  */
-export function agentTools(server: Server, app: App): void {
-    server.route({
-        method: 'POST',
-        path: '/mcp',
-        options: { app: { isOpen: false }, payload: { parse: false, override: 'application/octet-stream', output: 'stream' } },
-        handler: async (request, h) => {
-            requireOwnOrigin(app, request);
-            const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
-            if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
-            const parsedBody = messagesIn(value);
-            await requireGoodKey(server, request);
-            const { serveTools } = await import('./serve-tools.ts');
-            const parts = { ask: askAs(server, request), findEffect: effectsOf(app) };
-            const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, parts);
-            const response = h.response(body).code(status).header('cache-control', 'no-store');
-            for (const name of KEPT_HEADERS) {
-                const value = headers.get(name);
-                if (value !== null) response.header(name, value);
-            }
-            return response;
-        },
-    });
-}
+export const agentTools: AppPlugin = {
+    name: 'mcp',
+    register(server, { app }) {
+        server.route({
+            method: 'POST',
+            path: '/mcp',
+            options: { app: { isOpen: false }, auth: { strategy: 'api-key', mode: 'optional' } },
+            handler: async (request, h) => {
+                requireOwnOrigin(app, request);
+                const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
+                if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
+                const parsedBody = messagesIn(value);
+                const { serveTools } = await import('./serve-tools.ts');
+                const parts = { ask: askAs(server, request), findEffect: effectsOf(app) };
+                const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, parts);
+                const response = h.response(body).code(status).header('cache-control', 'no-store');
+                for (const name of KEPT_HEADERS) {
+                    const value = headers.get(name);
+                    if (value !== null) response.header(name, value);
+                }
+                return response;
+            },
+        });
+    },
+};
 
 /** Rejects requests from pages of other origins, which also stops DNS rebinding: our host is the configured one. */
 function requireOwnOrigin(app: App, { raw }: Request): void {
@@ -59,16 +62,6 @@ function messagesIn(body: unknown): unknown {
     if (!Array.isArray(body)) return body;
     if (body.length > MOST_MESSAGES) throw new Refusal('VALIDATION_ERROR', `At most ${MOST_MESSAGES} messages are taken at once.`);
     return body.filter((message: { method?: unknown } | null) => message?.method !== 'notifications/cancelled');
-}
-
-/** Refuses a wrong key at once, before the first tool call. */
-async function requireGoodKey(server: Server, request: Request): Promise<void> {
-    if (request.raw.req.headers.authorization === undefined) return;
-    const { payload, statusCode } = await inject(server, request, { method: 'GET', url: '/v1/account' });
-    if (statusCode === 401) throw new Refusal('INVALID_API_KEY');
-    if (statusCode !== 403) return;
-    const { error } = JSON.parse(payload) as { error: { code: RefusalCode; message: string } };
-    if (error.code === 'FORBIDDEN') throw new Refusal('FORBIDDEN', error.message);
 }
 
 function webRequest(app: App, { raw }: Request): globalThis.Request {

@@ -8,7 +8,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { KeyedCall, KeyOrder } from '../../shared/store/fetch/idempotency.ts';
 import type { Call, Rendered } from '../call.ts';
-import { renderRefusal } from '../plugins/refusals.ts';
+import { renderRefusal } from './refusal.ts';
 
 /** The rules of a route for keyed calls; all are optional. */
 export interface OnceRules<Body> {

@@ -1,73 +1,103 @@
-import type { Request, Server } from '@hapi/hapi';
+import { unauthorized } from '@hapi/boom';
+import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import { headerCopies } from '../admission/header-copies.ts';
-import type { InvalidKeys } from '../admission/invalid-key-throttling.ts';
-import { bearerKey } from './bearer-key.ts';
-import { judgeRoute } from './key-scopes.ts';
+import { invalidKeysOf } from '../admission/invalid-keys.ts';
+import { bearerKey, headerCopies } from '../admission/request-headers.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
+import { callerOf } from './caller.ts';
+import { judgeAddress, judgeRoute, judgeTarget } from './key-scopes.ts';
 
 /**
- * Finds the caller before the body is read, so that anonymous bodies cost nothing. A route without a key still checks an Authorization
- * header: a wrong key is never treated as anonymous.
+ * The strategy `api-key`: finds the caller before the body is read, so that anonymous bodies cost nothing. A route whose key is optional
+ * still checks an Authorization header: a wrong key is never treated as anonymous.
  */
-export function apiKey(server: Server, app: App, invalidKeys: InvalidKeys): void {
-    server.ext('onPreAuth', async (request, h) => {
-        const contract = request.route.settings.app?.contract;
-        if (contract !== undefined && contract.auth !== 'ignored') {
-            // Only internal requests from our pages carry their caller (api/dashboard/internal-api.ts).
-            if (request.app.caller === undefined) await takeKey(app, request, () => invalidKeys.count());
-            if (request.app.caller === undefined && contract.auth === 'required') throw new Refusal('API_KEY_REQUIRED');
-            judgeCaller(app, request, contract);
-        }
-        return h.continue;
-    });
-}
+export const apiKey: AppPlugin = {
+    name: 'api-key',
+    register(server, { app }) {
+        server.auth.scheme('api-key', () => ({
+            async authenticate(request, h) {
+                if (request.raw.req.headers.authorization === undefined) {
+                    return h.unauthenticated(
+                        request.auth.mode === 'required' ? new Refusal('API_KEY_REQUIRED') : unauthorized(null, 'Bearer'),
+                    );
+                }
+                const caller = await findCaller(app, request);
+                if (caller === undefined) {
+                    invalidKeysOf(app).count();
+                    return h.unauthenticated(new Refusal('INVALID_API_KEY'));
+                }
+                const credentials = { app: caller };
+                const refusal = refusalOf(app, request, caller);
+                return refusal === undefined ? h.authenticated({ credentials }) : h.unauthenticated(refusal, { credentials });
+            },
+        }));
+        server.auth.strategy('api-key', 'api-key');
+
+        // Calls of our own pages carry their caller (api/dashboard/internal-api.ts), and authenticate() is not asked.
+        server.ext('onCredentials', (request, h) => {
+            const caller = request.auth.isInjected ? callerOf(request) : undefined;
+            const refusal = caller === undefined ? undefined : refusalOf(app, request, caller);
+            if (refusal !== undefined) throw refusal;
+            return h.continue;
+        });
+
+        server.ext(
+            'onPreHandler',
+            async (request, h) => {
+                const { contract } = request.route.settings.app ?? {};
+                if (contract !== undefined && callerOf(request) !== undefined) {
+                    const caller = await freshCaller(app, request);
+                    judgeTarget(contract, caller, { params: request.params, body: request.payload });
+                }
+                return h.continue;
+            },
+            { after: 'input' },
+        );
+    },
+};
 
 /** A body that took longer may have outlived its key: revocation holds within a second. */
 const FRESH_MS = 1000;
 
-/** Checks the key once more, after a body that took long to arrive. @throws Refusal as for a new request */
-export async function judgeKeyAgain(app: App, request: Request, contract: AnyContract): Promise<void> {
+/** The caller, looked up once more after a body that took long to arrive. @throws Refusal as for a new request */
+async function freshCaller(app: App, request: Request): Promise<Caller> {
     const isFresh = performance.now() - request.app.startedAt < FRESH_MS;
-    if (isFresh || contract.auth === 'ignored' || request.raw.req.headers.authorization === undefined) return;
-    await takeKey(app, request, () => {});
-    judgeCaller(app, request, contract);
+    if (isFresh || request.auth.isInjected) return callerOf(request) as Caller;
+    const caller = await findCaller(app, request);
+    if (caller === undefined) throw new Refusal('INVALID_API_KEY');
+    request.auth.credentials = { app: caller };
+    const refusal = refusalOf(app, request, caller);
+    if (refusal !== undefined) throw refusal;
+    return caller;
 }
 
-function judgeCaller(app: App, request: Request, contract: AnyContract): void {
-    const { caller, clientAddress } = request.app;
-    if (caller !== undefined) judgeRoute(contract, caller, clientAddress);
-    requireVerified(app, contract, caller);
+/** Undefined where the key is unknown. @throws Refusal INVALID_API_KEY where the header stands twice */
+async function findCaller(app: App, { raw: { req } }: Request): Promise<Caller | undefined> {
+    // Node keeps the first of two Authorization headers. A proxy may have checked the other one.
+    if (headerCopies(req, 'authorization') > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
+    const key = bearerKey(req.headers.authorization ?? '');
+    // A mistyped key fails its checksum and costs no database query.
+    return key === undefined || !isWellFormedKey(key) ? undefined : app.keys.find(keyHash(key));
+}
+
+/** Why this caller may not use the route. */
+function refusalOf(app: App, request: Request, caller: Caller): Refusal | undefined {
+    const { contract } = request.route.settings.app ?? {};
+    if (caller.suspended && !request.auth.isInjected) {
+        return new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
+    }
+    return (
+        judgeAddress(caller, request.app.clientAddress) ??
+        (contract === undefined ? undefined : (judgeRoute(contract, caller) ?? unverified(app, contract, caller)))
+    );
 }
 
 /** With mail configured, an account with an unconfirmed address is refused what the contract says. */
-function requireVerified(app: App, contract: AnyContract, caller: Caller | undefined): void {
-    const isNeeded = app.config.mail.smtpUrl !== undefined && contract.refusals.includes('EMAIL_NOT_VERIFIED');
-    if (isNeeded && caller?.emailVerified === false) throw new Refusal('EMAIL_NOT_VERIFIED');
-}
-
-/** Log, metrics and the credit fields of a refusal name the account too. */
-async function takeKey(app: App, request: Request, onInvalid: () => void): Promise<void> {
-    request.app.caller = await findCaller(app, request, onInvalid);
-    if (request.app.caller?.suspended === true) {
-        throw new Refusal('FORBIDDEN', 'This account is suspended; write to the operator of this service.');
-    }
-}
-
-async function findCaller(app: App, { raw: { req } }: Request, onInvalid: () => void): Promise<Caller | undefined> {
-    const { authorization } = req.headers;
-    if (authorization === undefined) return undefined;
-    // Node keeps the first of two Authorization headers. A proxy may have checked the other one.
-    if (headerCopies(req, 'authorization') > 1) throw new Refusal('INVALID_API_KEY', 'The Authorization header may stand only once.');
-    const key = bearerKey(authorization);
-    // A mistyped key fails its checksum and costs no database query.
-    const caller = key === undefined || !isWellFormedKey(key) ? undefined : await app.keys.find(keyHash(key));
-    if (caller === undefined) {
-        onInvalid();
-        throw new Refusal('INVALID_API_KEY');
-    }
-    return caller;
+function unverified({ config }: App, contract: AnyContract, caller: Caller): Refusal | undefined {
+    const isNeeded = config.mail.smtpUrl !== undefined && contract.refusals.includes('EMAIL_NOT_VERIFIED');
+    return isNeeded && !caller.emailVerified ? new Refusal('EMAIL_NOT_VERIFIED') : undefined;
 }

@@ -20,15 +20,17 @@ export function mayRole(role: Role, scope: RouteScope): boolean {
     return SCOPES_OF_ROLES[role].includes(scope);
 }
 
-/** Checks what needs no body: the client's address and the route. @throws Refusal FORBIDDEN */
-export function judgeRoute(contract: AnyContract, { scopes, role, workspaceName }: Caller, address: string): void {
-    if (!scopes.allowsAddress(address)) throw lacks({ part: 'ip_allow', needs: address });
-    const { scope } = contract;
-    if (scope === 'none') return;
-    if (!scopes.listed.routes.includes(scope)) throw lacks({ part: 'routes', needs: scope });
-    if (!mayRole(role, scope)) {
-        throw new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
-    }
+/** Why a key may not be used from this address. */
+export function judgeAddress({ scopes }: Caller, address: string): Refusal | undefined {
+    return scopes.allowsAddress(address) ? undefined : lacks({ part: 'ip_allow', needs: address });
+}
+
+/** Why a key may not use a route, as far as that needs no body. */
+export function judgeRoute({ scope }: AnyContract, { scopes, role, workspaceName }: Caller): Refusal | undefined {
+    if (scope === 'none') return undefined;
+    if (!scopes.listed.routes.includes(scope)) return lacks({ part: 'routes', needs: scope });
+    if (mayRole(role, scope)) return undefined;
+    return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
 }
 
 /** Where requests name their site: the site itself, or the domain that it belongs to. */

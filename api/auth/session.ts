@@ -1,20 +1,17 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Request, ResponseObject, Server } from '@hapi/hapi';
+import { unauthorized } from '@hapi/boom';
+import type { Request, ResponseObject } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { isWebToken, newWebToken } from '../../shared/domain/accounts/web-token.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { findSignedIn, SESSION_DAYS, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 
 declare module '@hapi/hapi' {
+    interface UserCredentials extends SignedIn {}
     interface RequestApplicationState {
-        /** Who is signed in; only pages look at it, the routes of the API ignore cookies. */
-        signedIn: SignedIn | undefined;
         /** The visit's secret that the answer must set. */
         newVisit: string | undefined;
-    }
-    interface RouteOptionsApp {
-        /** The route is a page: it reads cookies. */
-        isPage?: boolean;
     }
 }
 
@@ -22,21 +19,36 @@ const SESSION_SECONDS = SESSION_DAYS * 86_400;
 /** The longest lifetime that browsers give a cookie. */
 const BROWSER_SECONDS = 400 * 86_400;
 
-/** Finds the signed-in user by the cookie, for pages only. */
-export function session(server: Server, app: App): void {
-    server.ext('onPreAuth', async (request, h) => {
-        if (request.route.settings.app?.isPage !== true) return h.continue;
-        request.app.signedIn = await whoIsSignedIn(app, request);
-        return h.continue;
-    });
-    server.ext('onPreResponse', (request, h) => {
-        const { response } = request;
-        if (request.app.newVisit !== undefined && !('isBoom' in response)) {
-            response.header('set-cookie', cookie(app, 'visit', request.app.newVisit, SESSION_SECONDS), { append: true });
-        }
-        return h.continue;
-    });
+/** Who is signed in. Only pages know; the routes of the API ignore cookies. */
+export function signedInOf({ auth }: Request): SignedIn | undefined {
+    // hapi has null here where nobody is authenticated.
+    return (auth.credentials as Request['auth']['credentials'] | null)?.user;
 }
+
+/** The strategy `session`: finds the signed-in user by the cookie. */
+export const session: AppPlugin = {
+    name: 'session',
+    register(server, { app }) {
+        server.auth.scheme('session', () => ({
+            async authenticate(request, h) {
+                const user = await whoIsSignedIn(app, request);
+                return user === undefined ? h.unauthenticated(unauthorized(null, 'Session')) : h.authenticated({ credentials: { user } });
+            },
+        }));
+        server.auth.strategy('session', 'session');
+        server.ext(
+            'onPreResponse',
+            (request, h) => {
+                const { response } = request;
+                if (request.app.newVisit !== undefined && !('isBoom' in response)) {
+                    response.header('set-cookie', cookie(app, 'visit', request.app.newVisit, SESSION_SECONDS), { append: true });
+                }
+                return h.continue;
+            },
+            { after: ['refusals', 'refusal-pages'] },
+        );
+    },
+};
 
 /** Reads the signed-in user again: a form may have waited in a queue. */
 export async function whoIsSignedIn(app: App, request: Request): Promise<SignedIn | undefined> {

@@ -5,6 +5,7 @@ import { type Billing, billingOf, clientFor } from '../../shared/billing/billing
 import { keepSubscriptions } from '../../shared/billing/reconcile.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { readBytes } from '../bodies/read-body.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 import { handleEvent } from './handle-event.ts';
 
 /** Stripe's events are far smaller. */
@@ -14,26 +15,28 @@ const TOLERANCE_SECONDS = 300;
 const KEEP_MS = 60_000;
 
 /** Handles Stripe's events, and reconciles once a minute. Without STRIPE_SECRET_KEY the path does not exist. */
-export function stripeWebhook(server: Server, app: App): void {
-    keepEveryMinute(server, app);
-    const billing = billingOf(app);
-    if (billing === undefined) return;
-    server.route({
-        method: 'POST',
-        path: '/webhooks/stripe',
-        options: {
-            app: { isOpen: false },
-            // The signature covers the exact bytes.
-            payload: { parse: false, override: 'application/octet-stream', output: 'stream', maxBytes: MOST_BYTES },
-        },
-        handler: async (request, h) => {
-            const bytes = await readBytes(request, MOST_BYTES);
-            const event = await signedEvent(billing, bytes, request.raw.req.headers['stripe-signature']);
-            await handleEvent(billing, event);
-            return h.response({ received: true }).header('cache-control', 'no-store');
-        },
-    });
-}
+export const stripeWebhook: AppPlugin = {
+    name: 'stripe-webhook',
+    register(server, { app }) {
+        keepEveryMinute(server, app);
+        const billing = billingOf(app);
+        if (billing === undefined) return;
+        server.route({
+            method: 'POST',
+            path: '/webhooks/stripe',
+            options: {
+                app: { isOpen: false },
+            },
+            handler: async (request, h) => {
+                // The signature covers the exact bytes.
+                const bytes = await readBytes(request, MOST_BYTES);
+                const event = await signedEvent(billing, bytes, request.raw.req.headers['stripe-signature']);
+                await handleEvent(billing, event);
+                return h.response({ received: true }).header('cache-control', 'no-store');
+            },
+        });
+    },
+};
 
 /**
  * @throws Refusal VALIDATION_ERROR where the signature is wrong or too old

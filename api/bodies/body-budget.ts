@@ -136,7 +136,8 @@ const NO_ROOM = 'So many large bodies are on their way to this process that ther
  * @param giveUp called where the budget drops a body that still arrives; a body that waits is taken out of its queue
  */
 export function reserveBody(request: Request, maxBytes: number, giveUp: (refusal: Refusal) => void): BodyReservation {
-    const { caller, signedIn, clientAddress } = request.app;
+    const { clientAddress } = request.app;
+    const { app: caller, user: signedIn } = request.auth.credentials ?? {};
     const owner = caller?.accountId ?? signedIn?.userId ?? clientAddress;
     const isFree = (caller?.plan ?? signedIn?.current?.plan ?? 'free') === 'free';
     const waiting = new AbortController();

@@ -16,8 +16,9 @@ const IN_CRUMBS = `The body comes in more than ${MOST_SMALL_PIECES.toLocaleStrin
  * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED where there is no room for it, VALIDATION_ERROR where it comes in too many
  *     small pieces.
  */
-export function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
+export async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
     const { req: source } = request.raw;
+    if (Number(source.headers['content-length'] ?? 0) > maxBytes) throw new Refusal('PAYLOAD_TOO_LARGE');
     return new Promise((resolve, reject) => {
         const body = createBody(Number(source.headers['content-length'] ?? maxBytes));
         let place: BodyReservation | undefined;

@@ -1,8 +1,7 @@
-import type { Server } from '@hapi/hapi';
-import type { App } from '../../shared/app.ts';
 import { openPostman } from '../../shared/mail/mail.ts';
 import { createPasswords } from '../../shared/platform/passwords/passwords.ts';
 import { SessionEnded } from '../../shared/store/accounts/user-sessions.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 import { assets } from './assets.ts';
 import { llmsText } from './docs/llms.ts';
 import { PAGES } from './pages.ts';
@@ -11,26 +10,29 @@ import { servePage } from './serve-page.ts';
 import { wellKnown } from './well-known.ts';
 
 /** The web pages: every row of the table of pages, and the files they load. */
-export function dashboard(server: Server, app: App): void {
-    const postman = openPostman({ db: app.db, secrets: app.secrets, log: app.log, mail: app.config.mail, publicUrl: app.publicUrl });
-    const running = new Set<Promise<void>>();
-    server.ext('onPostStop', async () => {
-        await Promise.all(running);
-        await postman.close();
-    });
-    const later = (work: () => Promise<void>) => {
-        const done = work()
-            .catch((error: unknown) => {
-                if (error instanceof SessionEnded) return;
-                app.log.error({ part: 'pages', err: error }, 'what a page left for later failed');
-            })
-            .finally(() => running.delete(done));
-        running.add(done);
-    };
-    const parts = { app, passwords: createPasswords({ cost: app.config.passwordCost }), hurryMail: postman.hurry, later };
-    server.route(PAGES.map((page) => servePage(parts, page)));
-    assets(server);
-    llmsText(server, app);
-    wellKnown(server, app);
-    searchEngines(server, app, PAGES);
-}
+export const dashboard: AppPlugin = {
+    name: 'web-pages',
+    register(server, { app }) {
+        const postman = openPostman({ db: app.db, secrets: app.secrets, log: app.log, mail: app.config.mail, publicUrl: app.publicUrl });
+        const running = new Set<Promise<void>>();
+        server.ext('onPostStop', async () => {
+            await Promise.all(running);
+            await postman.close();
+        });
+        const later = (work: () => Promise<void>) => {
+            const done = work()
+                .catch((error: unknown) => {
+                    if (error instanceof SessionEnded) return;
+                    app.log.error({ part: 'pages', err: error }, 'what a page left for later failed');
+                })
+                .finally(() => running.delete(done));
+            running.add(done);
+        };
+        const parts = { app, passwords: createPasswords({ cost: app.config.passwordCost }), hurryMail: postman.hurry, later };
+        server.route(PAGES.map((page) => servePage(parts, page)));
+        assets(server);
+        llmsText(server, app);
+        wellKnown(server, app);
+        searchEngines(server, app, PAGES);
+    },
+};

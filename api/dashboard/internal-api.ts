@@ -52,8 +52,9 @@ export function askFor(request: Request, gone: AbortSignal): Ask {
                 ...headers,
             },
             ...(body === undefined ? {} : { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
-            // observe.ts adds the rest; nobody but us can make a request that has a caller from its beginning.
-            app: { caller: as, gone } as RequestApplicationState,
+            ...(as === undefined ? {} : { auth: { strategy: 'api-key', credentials: { app: as } } }),
+            // observe.ts adds the rest.
+            app: { gone } as RequestApplicationState,
         });
         const { body: told, isCut } = readAnswer(payload);
         const { error } = told as { error?: Told };

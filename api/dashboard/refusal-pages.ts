@@ -1,29 +1,37 @@
-import type { Request, ResponseObject, ResponseToolkit, Server } from '@hapi/hapi';
+import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { STATUS_CODES } from '../../shared/platform/node-http.ts';
 import { type Refusal, refusalEntry } from '../../shared/refusals.ts';
-import { recordRefusal, toRefusal } from '../plugins/refusals.ts';
+import { recordRefusal, toRefusal } from '../answers/refusal.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 import { show } from './render.ts';
 
 /** What answers machines alone, however they ask. */
 const MACHINES = /^\/(v1|mcp|webhooks|metrics|livez|readyz|assets)(\/|$)/;
 
-/** People who ask for a page get refusals as one, too; whoever takes JSON gets the envelope. Register it before that one. */
-export function refusalPages(server: Server, app: App): void {
-    server.ext('onPreResponse', (request, h) => {
-        const { response } = request;
-        if (!('isBoom' in response) || !wantsPage(request)) return h.continue;
-        const refusal = toRefusal(response);
-        recordRefusal(app, request, refusal);
-        try {
-            return refusalPage(app, request, h, refusal);
-        } catch (error) {
-            // The envelope is always there to fall back on.
-            app.log.error({ request_id: request.app.requestId, err: error }, 'a bug: a refusal could not be shown as a page');
-            return h.continue;
-        }
-    });
-}
+/** People who ask for a page get refusals as one, too; who takes JSON gets the envelope. */
+export const refusalPages: AppPlugin = {
+    name: 'refusal-pages',
+    register(server, { app }) {
+        server.ext(
+            'onPreResponse',
+            (request, h) => {
+                const { response } = request;
+                if (!('isBoom' in response) || !wantsPage(request)) return h.continue;
+                const refusal = toRefusal(response);
+                recordRefusal(app, request, refusal);
+                try {
+                    return refusalPage(app, request, h, refusal);
+                } catch (error) {
+                    // The envelope is always there to fall back on.
+                    app.log.error({ request_id: request.app.requestId, err: error }, 'a bug: a refusal could not be shown as a page');
+                    return h.continue;
+                }
+            },
+            { before: 'refusals' },
+        );
+    },
+};
 
 function refusalPage(app: App, request: Request, h: ResponseToolkit, refusal: Refusal): ResponseObject {
     const { status } = refusalEntry(refusal.code);

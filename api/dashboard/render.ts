@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { Eta } from 'eta';
 import type { App } from '../../shared/app.ts';
-import { cookiesOf, formToken } from '../auth/session.ts';
+import { cookiesOf, formToken, signedInOf } from '../auth/session.ts';
 import { assetUrl } from './assets.ts';
 import { formats } from './formats.ts';
 import { dashboardMenu, publicMenu } from './navigation.ts';
@@ -56,7 +56,7 @@ function frame(
         notice: string | undefined;
     },
 ) {
-    const { signedIn } = request.app;
+    const signedIn = signedInOf(request);
     const me = signedIn === undefined || actsIn === undefined ? signedIn : { ...signedIn, current: actsIn };
     const { path } = request;
     const isDashboard = me !== undefined && (path === '/dashboard' || path.startsWith('/dashboard/'));

@@ -6,7 +6,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { SessionEnded, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { createKeyedQueue, type KeyedQueue } from '../admission/keyed-queue.ts';
-import { browserTokenOf, nameBrowser, requireOwnForm, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
+import { browserTokenOf, nameBrowser, requireOwnForm, signedInOf, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
 import { workOnPackage } from '../packages/work.ts';
@@ -35,18 +35,8 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
         method: page.method,
         path: page.path,
         options: {
-            app: { isPage: true, isOpen: false },
-            ...(page.method === 'GET'
-                ? {}
-                : // Read below: hapi's own reader would answer in another form.
-                  {
-                      payload: {
-                          parse: false,
-                          override: 'application/octet-stream',
-                          output: 'stream',
-                          maxBytes: page.formBytes ?? FORM_BYTES,
-                      },
-                  }),
+            app: { isOpen: false },
+            auth: { strategy: 'session', mode: 'optional' },
             handler: async (request, h) => {
                 const fields = page.method === 'GET' ? NO_FIELDS : await readForm(request, page);
                 const form = { page, fields, gone: request.app.gone ?? goneSignal(request) };
@@ -55,7 +45,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                 const answer = await inTurn(page, first.visit, async () => {
                     if (page.method === 'GET' || first.visit.me === undefined) return respond(page, first.visit);
                     // Whoever was put out while the form was on its way, or waited for its turn, is refused.
-                    request.app.signedIn = await whoIsSignedIn(app, request);
+                    setSignedIn(request, await whoIsSignedIn(app, request));
                     const now = enter(parts, request, form);
                     return 'sent' in now ? now.sent : respond(page, now.visit);
                 });
@@ -76,14 +66,19 @@ function enter(
     { page, fields, gone }: { page: Page; fields: Fields; gone: AbortSignal },
 ): { visit: Visit } | { sent: Sent } {
     const { app } = parts;
-    const me = inWorkspace(request.app.signedIn, fields.get('_workspace'));
-    request.app.signedIn = me;
+    const me = inWorkspace(signedInOf(request), fields.get('_workspace'));
+    setSignedIn(request, me);
     const visit = visitOf(parts, request, { fields, me, gone });
     const elsewhere = letIn(page, visit);
     if (elsewhere !== undefined) return { sent: elsewhere };
     if (page.method === 'POST') requireOwnForm(app, request, fields.get('_form'));
     const unconfirmed = askToConfirm(app, page, visit, request);
     return unconfirmed === undefined ? { visit } : { sent: unconfirmed };
+}
+
+/** For what comes after: the layout of the page, the log. */
+function setSignedIn(request: Request, user: SignedIn | undefined): void {
+    request.auth.credentials = user === undefined ? {} : { user };
 }
 
 /** Who was signed out while the page worked has to sign in again; nothing was changed. */
@@ -111,7 +106,7 @@ async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Pro
     if (!isForm || encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Pages take forms: application/x-www-form-urlencoded.');
     }
-    const { signedIn } = request.app;
+    const signedIn = signedInOf(request);
     if (signedIn === undefined || formBytes <= FORM_BYTES) return parseFields(await readBytes(request, FORM_BYTES));
     return readLargeForm(request, { userId: signedIn.userId, formBytes });
 }

@@ -1,10 +1,11 @@
-import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { ENDPOINT_NAME } from '../../shared/domain/package/endpoint-name.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { toRefusal } from '../plugins/refusals.ts';
+import { toRefusal } from '../answers/refusal.ts';
+import { callerOf } from '../auth/caller.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 
 /** Stands for a site that is not known, in the metrics and in the log; no site has such a name. */
 const OTHER = 'other';
@@ -14,39 +15,46 @@ const MINUTE_MS = 60_000;
 
 /**
  * Every refusal of POST /v1/fetch of a known caller, once in the metrics and once in the request log: those that never reached the
- * queue, whichever step said no. What was recorded with its outcome already, dry runs and replays are left out. Register it before
- * the refusals are rendered.
+ * queue, whichever step said no. What was recorded with its outcome already, dry runs and replays are left out.
  */
-export function fetchRefusals(server: Server, app: App): void {
-    const mayLog = createMinutes();
-    server.ext('onPreResponse', (request, h) => {
-        const { response } = request;
-        if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
-        const { caller, isLogged } = request.app;
-        const order = request.app.call?.body as FetchRequest | undefined;
-        if (caller === undefined || isLogged || order?.dry_run === true) return h.continue;
-        const { code } = toRefusal(response);
-        const { site, registrable, label } = whatSite(app, order);
-        app.metrics.fetches.inc({ site: label, outcome: code });
-        if (mayLog(caller.accountId)) {
-            app.usage.record({
-                kind: 'fetch',
-                operation: request.app.call?.operation ?? newId('op'),
-                accountId: caller.accountId,
-                workspaceId: caller.workspaceId,
-                userId: caller.userId,
-                keyId: caller.keyId,
-                site,
-                registrable,
-                endpoint: nameOf(order),
-                outcome: code,
-                credits: 0,
-                durationMs: performance.now() - request.app.startedAt,
-            });
-        }
-        return h.continue;
-    });
-}
+export const fetchRefusals: AppPlugin = {
+    name: 'fetch-refusals',
+    register(server, { app }) {
+        const mayLog = createMinutes();
+        server.ext(
+            'onPreResponse',
+            (request, h) => {
+                const { response } = request;
+                if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
+                const { isLogged } = request.app;
+                const caller = callerOf(request);
+                const order = request.app.call?.body as FetchRequest | undefined;
+                if (caller === undefined || isLogged || order?.dry_run === true) return h.continue;
+                const { code } = toRefusal(response);
+                const { site, registrable, label } = whatSite(app, order);
+                app.metrics.fetches.inc({ site: label, outcome: code });
+                if (mayLog(caller.accountId)) {
+                    app.usage.record({
+                        kind: 'fetch',
+                        operation: request.app.call?.operation ?? newId('op'),
+                        accountId: caller.accountId,
+                        workspaceId: caller.workspaceId,
+                        userId: caller.userId,
+                        keyId: caller.keyId,
+                        site,
+                        registrable,
+                        endpoint: nameOf(order),
+                        outcome: code,
+                        credits: 0,
+                        durationMs: performance.now() - request.app.startedAt,
+                    });
+                }
+                return h.continue;
+            },
+            { before: ['refusals', 'refusal-pages'] },
+        );
+    },
+};
 
 /** The endpoint asked for; what no endpoint can be called is the caller's own text, which the log neither needs nor bears at any length. */
 function nameOf(order: FetchRequest | undefined): string | undefined {

@@ -1,37 +1,39 @@
 import type { IncomingMessage } from 'node:http';
-import type { Server } from '@hapi/hapi';
-import type { App } from '../../shared/app.ts';
 import { isReady } from '../../shared/is-up.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
 
 /**
  * What orchestrators ask: /livez (does the process answer) and /readyz (can it reach the database; missing workers never
  * take browsing away). /metrics only where no port of its own is set, and only for callers on this machine.
  */
-export function probes(server: Server, app: App): void {
-    server.route({ method: 'GET', path: '/livez', handler: (_request, h) => h.response('ok').type('text/plain') });
-    server.route({
-        method: 'GET',
-        path: '/readyz',
-        handler: async (_request, h) => {
-            if (!(await isReady(app))) {
-                throw new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 });
-            }
-            return h.response('ok').type('text/plain');
-        },
-    });
-    if (app.config.metricsPort !== undefined) return;
-    server.route({
-        method: 'GET',
-        path: '/metrics',
-        options: { app: { isOpen: false } },
-        handler: async (request, h) => {
-            // Other clients get a 404.
-            if (!isFromThisMachine(request.raw.req)) throw new Refusal('NOT_FOUND');
-            return h.response(await app.metrics.registry.metrics()).type(app.metrics.registry.contentType);
-        },
-    });
-}
+export const probes: AppPlugin = {
+    name: 'probes',
+    register(server, { app }) {
+        server.route({ method: 'GET', path: '/livez', handler: (_request, h) => h.response('ok').type('text/plain') });
+        server.route({
+            method: 'GET',
+            path: '/readyz',
+            handler: async (_request, h) => {
+                if (!(await isReady(app))) {
+                    throw new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 });
+                }
+                return h.response('ok').type('text/plain');
+            },
+        });
+        if (app.config.metricsPort !== undefined) return;
+        server.route({
+            method: 'GET',
+            path: '/metrics',
+            options: { app: { isOpen: false } },
+            handler: async (request, h) => {
+                // Other clients get a 404.
+                if (!isFromThisMachine(request.raw.req)) throw new Refusal('NOT_FOUND');
+                return h.response(await app.metrics.registry.metrics()).type(app.metrics.registry.contentType);
+            },
+        });
+    },
+};
 
 const LOOPBACK = /^(::1|(::ffff:)?127\.\d+\.\d+\.\d+)$/;
 /** A page of another origin can have its own name resolve to loopback, but it cannot ask by one of these. */

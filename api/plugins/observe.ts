@@ -1,11 +1,12 @@
-import type { Request, Server } from '@hapi/hapi';
+import type { Request } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import type { AnyContract } from '../../shared/contracts/contract.ts';
 import type { Span } from '../../shared/platform/tracing.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { clientAddress } from '../admission/client-address.ts';
-import type { Call } from '../serve.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf } from '../admission/request-headers.ts';
+import { callerOf } from '../auth/caller.ts';
+import type { Call } from '../call.ts';
+import type { AppPlugin } from './plugin.ts';
 
 declare module '@hapi/hapi' {
     interface RequestApplicationState {
@@ -15,7 +16,6 @@ declare module '@hapi/hapi' {
         startedAt: number;
         /** The span of the whole request. */
         span: Span;
-        caller: Caller | undefined;
         /** The parent of an internal call. */
         gone: AbortSignal | undefined;
         /** Headers of every answer, refusals included. */
@@ -32,28 +32,29 @@ declare module '@hapi/hapi' {
     }
     interface RouteOptionsApp {
         contract?: AnyContract;
-        /** The methods of the path, for 405 answers. */
-        allow?: string;
         /** Whether pages of every origin may call some method of the path. */
         isOpen?: boolean;
     }
 }
 
 /** Gives every request an id, and every finished one a line in the log, its metrics and its span. */
-export function observe(server: Server, app: App): void {
-    server.ext('onRequest', (request, h) => {
-        const { traceparent } = request.raw.req.headers;
-        Object.assign(request.app, {
-            requestId: requestIdOf(request.raw.req),
-            clientAddress: clientAddress(request.raw.req, app.config.trustProxy),
-            startedAt: performance.now(),
-            headers: {},
-            span: app.tracing.begin('request', { kind: 'server', parent: traceparent?.toString() }),
+export const observe: AppPlugin = {
+    name: 'observe',
+    register(server, { app }) {
+        server.ext('onRequest', (request, h) => {
+            const { traceparent } = request.raw.req.headers;
+            Object.assign(request.app, {
+                requestId: requestIdOf(request.raw.req),
+                clientAddress: clientAddress(request.raw.req, app.config.trustProxy),
+                startedAt: performance.now(),
+                headers: {},
+                span: app.tracing.begin('request', { kind: 'server', parent: traceparent?.toString() }),
+            });
+            return h.continue;
         });
-        return h.continue;
-    });
-    server.events.on('response', (request) => record(app, request));
-}
+        server.events.on('response', (request) => record(app, request));
+    },
+};
 
 /** Headers of a call of our own API within this process: it belongs to the same request, in the log and in its trace. */
 export function sameRequest({ app: { requestId, span } }: Request): Record<string, string> {
@@ -67,6 +68,7 @@ function record(app: App, request: Request): void {
     const status = 'statusCode' in request.response ? request.response.statusCode : 499;
     app.metrics.httpRequests.inc({ method, route, status });
     app.metrics.httpSeconds.observe({ method, route }, seconds);
+    const caller = callerOf(request);
     app.log.info(
         {
             request_id: request.app.requestId,
@@ -74,7 +76,7 @@ function record(app: App, request: Request): void {
             route,
             status,
             ...(request.app.refused === undefined ? {} : { code: request.app.refused }),
-            ...(request.app.caller === undefined ? {} : { workspace_id: request.app.caller.workspaceId, key_id: request.app.caller.keyId }),
+            ...(caller === undefined ? {} : { workspace_id: caller.workspaceId, key_id: caller.keyId }),
             ...(request.app.span.traceId === undefined ? {} : { trace_id: request.app.span.traceId }),
             duration_ms: Math.round(seconds * 1e6) / 1000,
         },

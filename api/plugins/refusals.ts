@@ -1,151 +1,26 @@
-import type { Request, ResponseObject, Server } from '@hapi/hapi';
-import type { App } from '../../shared/app.ts';
-import { isOutage } from '../../shared/platform/pg-errors.ts';
-import { type Detail, Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
-import type { Rendered } from '../call.ts';
+import type { Request } from '@hapi/hapi';
+import { renderRefusal, routeHeaders } from '../answers/refusal.ts';
+import type { AppPlugin } from './plugin.ts';
 
 /** Turns errors of routes and of hapi into the envelope of docs/api.md, "Errors", and logs bugs once. */
-export function refusals(server: Server, app: App): void {
-    server.ext('onPreResponse', async (request, h) => {
-        const { response } = request;
-        if (!('isBoom' in response)) {
-            for (const [name, value] of commonHeaders(request)) response.header(name, value);
-            return h.continue;
-        }
-        const { text, status, headers } = await renderRefusal(app, request, response);
-        const answer = h.response(text).type('application/json; charset=utf-8').code(status);
-        answer.header('cache-control', 'no-store');
-        for (const [name, value] of [...commonHeaders(request), ...Object.entries(headers)]) answer.header(name, value);
-        return answer satisfies ResponseObject;
-    });
-}
-
-/** A refusal as it is sent, without the headers that every answer has. */
-export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
-    const refusal = toRefusal(error);
-    recordRefusal(app, request, refusal);
-    // If the database is the cause, do not wait for it again.
-    if (!isOutage(refusal.cause)) await tellCredits(app, request);
-    return {
-        text: JSON.stringify(envelope(refusal, request, app.publicUrl())),
-        status: refusalEntry(refusal.code).status,
-        headers: Object.fromEntries(refusalHeaders(refusal)),
-        isKept: false,
-    };
-}
-
-/** Stores the code for the log, and reports a bug with its cause. */
-export function recordRefusal(app: App, request: Request, refusal: Refusal): void {
-    request.app.refused = refusal.code;
-    if (refusal.code !== 'INTERNAL') return;
-    app.log.error({ request_id: request.app.requestId, err: refusal.cause ?? refusal }, 'a bug: unexpected error while answering');
-}
-
-/**
- * The error body. Also used where no hapi request exists any more (raw protocol errors).
- * @param request what is known of it; absent parts are left out.
- */
-export function envelope(
-    refusal: Refusal,
-    request: { app: { requestId: string; creditsRemaining?: number | undefined }; method?: string; path?: string },
-    publicUrl: string,
-): object {
-    const { status, fault, retryable } = refusalEntry(refusal.code);
-    const { details, retryAfter, upgradeTo, upgradeUrl, upstream, didYouMean, data, retryable: override } = refusal.extras;
-    const { requestId, creditsRemaining } = request.app;
-    return {
-        success: false,
-        ...(data === undefined ? {} : { data }),
-        error: {
-            code: refusal.code,
-            message: refusal.message,
-            status,
-            fault,
-            retryable: override ?? retryable === true,
-            ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
-            request_id: requestId,
-            doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-            ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal.code, details) }),
-            ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
-            ...(upstream === undefined ? {} : { upstream }),
-            ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
-        },
-        meta: {
-            request_id: requestId,
-            ...(creditsRemaining === undefined ? {} : { credits_used: 0, credits_remaining: creditsRemaining }),
-        },
-    };
-}
-
-/** The most problems in one answer; the last entry gives the number of the others. */
-const MAX_DETAILS = 100;
-
-/** The rules of packages have a limit of their own. */
-function bounded(code: RefusalCode, details: Detail[]): Detail[] {
-    const more = details.length - MAX_DETAILS;
-    if (more <= 0 || code === 'SCHEMA_INVALID') return details;
-    return [...details.slice(0, MAX_DETAILS), { path: '', code: 'TOO_COMPLEX', message: `And ${more} more problems that are not listed.` }];
-}
-
-const CODE_BY_STATUS: Record<number, RefusalCode> = {
-    400: 'VALIDATION_ERROR',
-    404: 'NOT_FOUND',
-    405: 'METHOD_NOT_ALLOWED',
-    408: 'REQUEST_TIMEOUT',
-    413: 'PAYLOAD_TOO_LARGE',
-    415: 'UNSUPPORTED_MEDIA_TYPE',
-    503: 'OVERLOADED',
+export const refusals: AppPlugin = {
+    name: 'refusals',
+    register(server, { app }) {
+        server.ext('onPreResponse', async (request, h) => {
+            const { response } = request;
+            if (!('isBoom' in response)) {
+                for (const [name, value] of commonHeaders(request)) response.header(name, value);
+                return h.continue;
+            }
+            const { text, status, headers } = await renderRefusal(app, request, response);
+            const answer = h.response(text).type('application/json; charset=utf-8').code(status).header('cache-control', 'no-store');
+            for (const [name, value] of [...commonHeaders(request), ...Object.entries(headers)]) answer.header(name, value);
+            return answer;
+        });
+    },
 };
-
-/** hapi raises a bad request only here: it does not parse our bodies. */
-const BROKEN_PATH = 'The path is not well-formed: its escapes have to be a % and two digits each, and UTF-8 together.';
-
-/** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
-export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
-    if (error instanceof Refusal) return error;
-    if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
-    const code = CODE_BY_STATUS[error.output?.statusCode ?? 500];
-    const message = code === 'VALIDATION_ERROR' ? BROKEN_PATH : undefined;
-    return new Refusal(code ?? 'INTERNAL', message, code === 'OVERLOADED' ? { retryAfter: 1 } : {}, { cause: error });
-}
-
-/** Every answer of a fetch shows the account's credits, unless the database is down. */
-async function tellCredits(app: App, request: Request): Promise<void> {
-    const { caller, creditsRemaining } = request.app;
-    if (request.route.settings.app?.contract?.name !== 'postFetch' || caller === undefined || creditsRemaining !== undefined) return;
-    const balance = await app.credits.balance(caller.accountId).catch(() => undefined);
-    request.app.creditsRemaining = balance?.available;
-}
-
-/** The headers that pages of other origins may read. */
-const EXPOSED = [
-    'ETag, Idempotent-Replayed, Location, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate',
-    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id',
-].join(', ');
 
 function commonHeaders(request: Request): [string, string][] {
     const { contract, isOpen = contract?.auth !== 'required' } = request.route.settings.app ?? {};
     return [...routeHeaders({ requestId: request.app.requestId, isOpen }), ...Object.entries(request.app.headers ?? {})];
-}
-
-/** The headers of every answer of a route. @param isOpen whether pages of every origin may read it */
-export function routeHeaders({ requestId, isOpen }: { requestId: string; isOpen: boolean }): [string, string][] {
-    return [
-        ['x-request-id', requestId],
-        ['x-content-type-options', 'nosniff'],
-        ...(isOpen
-            ? ([
-                  ['access-control-allow-origin', '*'],
-                  ['access-control-expose-headers', EXPOSED],
-              ] as [string, string][])
-            : []),
-    ];
-}
-
-/** The headers of every refusal with this code. */
-export function refusalHeaders({ code, extras }: Refusal): [string, string][] {
-    const headers: [string, string][] = Object.entries(extras.headers ?? {});
-    if (extras.retryAfter !== undefined) headers.push(['retry-after', String(extras.retryAfter)]);
-    if (refusalEntry(code).status === 401) headers.push(['www-authenticate', 'Bearer']);
-    return headers;
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { server as hapiServer, type Server } from '@hapi/hapi';
 import { expect } from 'chai';
-import { type Check, installGate } from '../../api/admission/gate.ts';
+import type { Check } from '../../api/admission/check.ts';
+import { installGate } from '../../api/admission/gate.ts';
 
 describe('the gate at the listener', () => {
     let server: Server;

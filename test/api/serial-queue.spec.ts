@@ -5,7 +5,7 @@ import hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
 import { installGate } from '../../api/admission/gate.ts';
 import { serialQueue } from '../../api/admission/serial-queue.ts';
-import { slowReaders } from '../../api/admission/slow-readers.ts';
+import { watchSlowReaders } from '../../api/admission/slow-readers.ts';
 
 const STALL_MS = 100;
 
@@ -40,7 +40,7 @@ describe('a client that sends many requests ahead on one connection', () => {
                 return 'late';
             },
         });
-        slowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
+        watchSlowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
         installGate(server, [serialQueue()]);
         await server.start();
     });

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import hapi, { type Server } from '@hapi/hapi';
 import { expect } from 'chai';
-import { slowReaders } from '../../api/admission/slow-readers.ts';
+import { watchSlowReaders } from '../../api/admission/slow-readers.ts';
 import { eventually } from '../support/eventually.ts';
 
 const STALL_MS = 300;
@@ -12,7 +12,7 @@ describe('a caller who reads slowly', () => {
     let server: Server;
     before(async () => {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
-        slowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
+        watchSlowReaders(server, { warn: () => {} }, { stallMs: STALL_MS });
         // Far more than the buffers of both ends hold.
         const large = 'x'.repeat(64 * 1024 * 1024);
         server.route({ method: 'GET', path: '/large', handler: () => large });
@@ -61,7 +61,7 @@ describe('callers who together keep more answers waiting than the process has ro
     before(async () => {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
         const warn = (fields: object) => void warned.push(fields);
-        slowReaders(server, { warn }, { stallMs: 60_000, budgetBytes: 100 * MIB, everyMs: 50 });
+        watchSlowReaders(server, { warn }, { stallMs: 60_000, budgetBytes: 100 * MIB, everyMs: 50 });
         const large = 'x'.repeat(32 * MIB);
         server.route({ method: 'GET', path: '/large', handler: () => large });
         server.route({ method: 'GET', path: '/small', handler: () => 'small' });

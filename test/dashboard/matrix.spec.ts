@@ -52,7 +52,7 @@ describe('what one tenant may see of another is asked of everything:', function 
     it('each route that the server has is in the table of contracts or of pages, or stands here with its reason', async () => {
         const world = await openWorld({ workers: 0 });
         try {
-            const served = buildServer(world.app)
+            const served = (await buildServer(world.app))
                 .table()
                 .filter(({ method }) => method !== '*')
                 .map(({ method, path }) => `${method} ${path}`);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { INVALID_A_MINUTE } from '../../api/admission/invalid-request-throttling.ts';
+import { INVALID_A_MINUTE } from '../../api/admission/invalid-requests.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';

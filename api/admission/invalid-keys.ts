@@ -3,13 +3,12 @@ import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { bearerKey } from '../auth/bearer-key.ts';
 import { answerRaw } from './answer-raw.ts';
+import type { Check } from './check.ts';
 import type { ClientPacing } from './client-pacing.ts';
 import { contractPaths } from './contract-paths.ts';
-import type { Check } from './gate.ts';
-import { headerCopies } from './header-copies.ts';
 import { rejectionCounter } from './rejection-counter.ts';
+import { bearerKey, headerCopies } from './request-headers.ts';
 import { createBucket } from './token-bucket.ts';
 
 /** The rate at which invalid keys come to this process. */
@@ -20,8 +19,16 @@ export interface InvalidKeys {
     areMany(): boolean;
 }
 
-/** @param perSecond the rate up to which invalid keys are judged as any other call */
-export function countInvalidKeys(perSecond: number): InvalidKeys {
+const rates = new WeakMap<App, InvalidKeys>();
+
+/** The invalid keys of this process; up to GUESSES_PER_SECOND they are judged as any other call. */
+export function invalidKeysOf(app: App): InvalidKeys {
+    const known = rates.get(app) ?? countInvalidKeys(app.config.guessesPerSecond);
+    rates.set(app, known);
+    return known;
+}
+
+function countInvalidKeys(perSecond: number): InvalidKeys {
     const bucket = createBucket(perSecond);
     return { count: () => void bucket.take(), areMany: bucket.isEmpty };
 }
@@ -30,11 +37,8 @@ export function countInvalidKeys(perSecond: number): InvalidKeys {
  * While many invalid keys come, rejects them before hapi does, with the same answer (goal I12). Valid keys pass; one that this process
  * has not seen for ten minutes is looked up together with the invalid ones, up to 25 ms later.
  */
-export function invalidKeyThrottling(
-    server: Server,
-    app: App,
-    { invalidKeys, pacing }: { invalidKeys: InvalidKeys; pacing: ClientPacing },
-): Check {
+export function invalidKeyThrottling(server: Server, app: App, pacing: ClientPacing): Check {
+    const invalidKeys = invalidKeysOf(app);
     const contractOf = contractPaths(server, ({ auth }) => auth !== 'ignored');
     const countRejection = rejectionCounter(app, { code: 'INVALID_API_KEY', message: 'many requests carry invalid keys' });
     const nextBatch = createBatchTimer();

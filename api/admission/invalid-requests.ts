@@ -1,0 +1,72 @@
+import type { Request } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
+import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import { growingCache } from '../../shared/platform/growing-cache.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { callerOf } from '../auth/caller.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
+
+/** Calls with a valid key that may be answered 400 in a minute, by account: they are in no other window. */
+export const INVALID_A_MINUTE = 600;
+
+const WINDOWS = [{ name: 'minute', limit: INVALID_A_MINUTE, seconds: 60 }] as const;
+const REMEMBERED = 10_000;
+
+/**
+ * The window `invalid` of the counted routes: a 400 counts when it goes out, and who has used the window up is refused after the key and
+ * before the body. A call that is not refused costs no look at the counters: a process remembers which windows are full, and learns of
+ * those that others have filled with its own next 400. Enterprise accounts have no such window.
+ */
+export const invalidRequests: AppPlugin = {
+    name: 'invalid-requests',
+    register(server, { app }) {
+        /** The end of the window, by account. */
+        const full = growingCache<string, number>(REMEMBERED);
+        const now = () => Date.now() + app.clock.offsetMs;
+
+        server.ext(
+            'onCredentials',
+            async (request, h) => {
+                const caller = countedCaller(request);
+                const leftMs = caller === undefined ? 0 : (full.get(caller.accountId) ?? 0) - now();
+                if (caller !== undefined && leftMs > 0) await refuse(app, request, caller, Math.ceil(leftMs / 1000));
+                return h.continue;
+            },
+            { after: 'api-key' },
+        );
+
+        server.ext(
+            'onPreResponse',
+            async (request, h) => {
+                const caller = countedCaller(request);
+                const { response } = request;
+                const isInvalid = 'isBoom' in response ? response.output.statusCode === 400 : response.statusCode === 400;
+                if (caller === undefined || !isInvalid) return h.continue;
+                // If the counters are unavailable, the 400 stays a 400.
+                const verdict = await app.limits.take({ identity: `invalid:${caller.accountId}`, windows: WINDOWS }).catch(() => undefined);
+                const [window] = verdict?.windows ?? [];
+                if (window?.remaining === 0) full.set(caller.accountId, now() + window.resetsIn * 1000);
+                return h.continue;
+            },
+            { after: 'refusals' },
+        );
+    },
+};
+
+/** The account whose window counts a call on a counted route. */
+function countedCaller(request: Request): Caller | undefined {
+    const caller = callerOf(request);
+    const isCounted = request.route.settings.app?.contract?.counted === true;
+    return isCounted && caller !== undefined && caller.plan !== 'enterprise' ? caller : undefined;
+}
+
+/** @throws Refusal RATE_LIMITED, with what is left in the windows of the account */
+async function refuse(app: App, request: Request, { accountId, figures, plan }: Caller, retryAfter: number): Promise<never> {
+    app.metrics.rateLimited.inc({ plan, window: 'invalid' });
+    const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);
+    Object.assign(request.app.headers, limitHeaders(windows));
+    const words = `The window invalid is full: ${INVALID_A_MINUTE} calls of this account were answered 400 within a minute.`;
+    throw new Refusal('RATE_LIMITED', words, { retryAfter });
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+import { newId } from '../../shared/domain/text/ids.ts';
+
+const OWN_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** The id that the caller gave the request, where it has the form of one, or a new one. */
+export function requestIdOf({ headers: { 'x-request-id': given } }: IncomingMessage): string {
+    return typeof given === 'string' && OWN_ID.test(given) ? given : newId('req');
+}
+
+/**
+ * Counts how often a header (in lower case) occurs in a request. Node keeps only one value of most headers. Internal requests have no raw
+ * headers.
+ */
+export function headerCopies(message: IncomingMessage, name: string): number {
+    const { rawHeaders, headers }: { rawHeaders?: string[]; headers: IncomingMessage['headers'] } = message;
+    if (rawHeaders === undefined) return headers[name] === undefined ? 0 : 1;
+    return rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === name).length;
+}
+
+/** The bearer key of an Authorization header, unchecked; undefined where there is none. */
+export function bearerKey(header: string): string | undefined {
+    // One space or more, as RFC 9110 has it (section 11.4).
+    return /^bearer +([\x21-\x7e]{1,256})$/i.exec(header.trim())?.[1];
+}

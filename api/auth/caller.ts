@@ -1,0 +1,12 @@
+import type { Request } from '@hapi/hapi';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+
+declare module '@hapi/hapi' {
+    interface AppCredentials extends Caller {}
+}
+
+/** The caller of a request; undefined without a key. */
+export function callerOf({ auth }: Request): Caller | undefined {
+    // hapi has null here where nobody is authenticated.
+    return (auth.credentials as Request['auth']['credentials'] | null)?.app;
+}

@@ -1,0 +1,163 @@
+import { isUtf8 } from 'node:buffer';
+import { parse } from 'node:querystring';
+import type { Lifecycle, Request } from '@hapi/hapi';
+import Joi, { type Schema, type ValidationErrorItem } from 'joi';
+import type { AnyContract } from '../../shared/contracts/contract.ts';
+import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
+import { textProblem } from '../../shared/domain/text/text-rule.ts';
+import { type Detail, type DetailCode, Refusal } from '../../shared/refusals.ts';
+import { type JsonBody, readJsonBody, readJsonBytes, readUnwantedJson } from '../bodies/json-body.ts';
+import type { AppPlugin } from './plugin.ts';
+
+declare module '@hapi/hapi' {
+    interface RequestApplicationState {
+        /** What is wrong with the input, as far as it was judged. */
+        problems: Detail[];
+    }
+    interface PluginSpecificConfiguration {
+        input?: { body: Schema };
+    }
+}
+
+/**
+ * Judges the input of every route with a contract and names all problems at once. hapi validates path and query by the route's schemas;
+ * the body is read and judged here (decision 21).
+ * @throws Refusal VALIDATION_ERROR with a detail for each problem, and what reading the body refuses
+ */
+export const input: AppPlugin = {
+    name: 'input',
+    register(server) {
+        server.ext('onPostAuth', (request, h) => {
+            if (request.route.settings.app?.contract === undefined) return h.continue;
+            request.app.problems = [];
+            setInput(request, { query: singleValues(request, request.app.problems) });
+            return h.continue;
+        });
+        server.ext('onPreHandler', async (request, h) => {
+            const { contract } = request.route.settings.app ?? {};
+            if (contract === undefined) return h.continue;
+            const { problems } = request.app;
+            await readBody(request, contract, problems);
+            if (problems.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: problems });
+            return h.continue;
+        });
+    },
+};
+
+/** The schemas of a contract as the options of its hapi route. */
+export function inputOptions({ params, query, body }: AnyContract) {
+    return {
+        validate: {
+            ...(params === undefined ? {} : { params: prepare(params, { convert: true }) }),
+            query: prepare(query ?? NO_FIELDS.query, { convert: true }),
+        },
+        plugins: { input: { body: prepare(body?.schema ?? NO_FIELDS.body, { convert: false }) } },
+    };
+}
+
+/** The `failAction` of every route: goes on, so that all problems are told together. */
+export const collectProblems: Lifecycle.Method = (request, h, error) => {
+    request.app.problems.push(...problemsOf((error as Error & { details: ValidationErrorItem[] }).details));
+    return h.continue;
+};
+
+/** hapi's types call them read-only; hapi itself, and its documentation, do not. */
+function setInput(request: Request, input: { query: Request['query'] } | { payload: unknown }): void {
+    Object.assign(request, input);
+}
+
+/** Sets the payload: the value of a JSON body, the bytes of one that is parsed elsewhere, or nothing. */
+async function readBody(request: Request, { method, body }: AnyContract, problems: Detail[]): Promise<void> {
+    if (method === 'GET') return;
+    if (body?.guard === false) setInput(request, { payload: await readJsonBytes(request, body.maxBytes) });
+    else {
+        const value = judgeBody(request, await (body === undefined ? readUnwantedJson(request) : readJsonBody(request, body)), problems);
+        setInput(request, { payload: body === undefined ? undefined : value });
+    }
+}
+
+/** Leaves out values that are too large for a schema, and problems that were found before. */
+function judgeBody(request: Request, { value, faults }: JsonBody, problems: Detail[]): unknown {
+    problems.push(...faults);
+    if (faults.some(({ code }) => code === 'TOO_COMPLEX')) return undefined;
+    const judged = request.route.settings.plugins?.input?.body.validate(value);
+    const found = problemsOf(judged?.error?.details ?? []);
+    problems.push(...found.filter(({ path, code }) => !faults.some((fault) => fault.path === path && fault.code === code)));
+    return judged?.value;
+}
+
+/**
+ * Query strings and path segments are text and converted by the schema; a body's values are never coerced. Joi merges what is said
+ * here once; said with each value it took a third of the validation.
+ */
+function prepare(schema: Schema, { convert }: { convert: boolean }): Schema {
+    return schema.prefs({ abortEarly: false, convert, errors: { wrap: { label: false } }, messages: OWN_MESSAGES });
+}
+
+const noFields = (place: string) => Joi.object({}).messages({ 'object.unknown': `This route takes no ${place} field of this name` });
+const NO_FIELDS = { query: noFields('query'), body: noFields('body') };
+
+function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
+    return items.filter((item) => !isToldByAnother(item, items)).map(toDetail);
+}
+
+/** Hides problems that repeat another one of the same value. */
+const TOLD_BY: Readonly<Record<string, string>> = { 'string.base': 'any.only', 'string.pattern.base': 'text.secret' };
+
+function isToldByAnother(item: ValidationErrorItem, items: readonly ValidationErrorItem[]): boolean {
+    const place = item.path.join('/');
+    return items.some(({ type, path }) => type === TOLD_BY[item.type] && path.join('/') === place);
+}
+
+/** Joi's messages repeat the value, which may be a secret, and show the pattern. */
+const OWN_MESSAGES = { 'string.pattern.base': '{{#label}} does not have the form that this route takes' };
+
+const DETAIL_BY_JOI: Record<string, DetailCode> = {
+    'any.required': 'REQUIRED',
+    'object.unknown': 'UNKNOWN_FIELD',
+    'any.only': 'INVALID_VALUE',
+    'string.pattern.base': 'INVALID_VALUE',
+    'alternatives.match': 'INVALID_TYPE',
+    'alternatives.types': 'INVALID_TYPE',
+    'text.secret': 'SECRET_DETECTED',
+    'category.unknown': 'UNKNOWN_CATEGORY',
+};
+
+function toDetail(item: ValidationErrorItem): Detail {
+    const path = item.path.map((part) => pointerStep(String(part))).join('');
+    const code = DETAIL_BY_JOI[item.type] ?? (item.type.endsWith('.base') ? 'INVALID_TYPE' : 'INVALID_VALUE');
+    // The last part of the path is the caller's own text: bounded, so that an error is never larger than its request.
+    return { path: path.slice(0, 512), code, message: `${item.message.slice(0, 256)}.` };
+}
+
+function singleValues({ query, raw }: Request, problems: Detail[]): Record<string, unknown> {
+    // Without a prototype: a parameter may be called __proto__.
+    const single: Record<string, unknown> = Object.create(null);
+    const garbled = garbledNames(raw.req.url ?? '');
+    for (const [name, value] of Object.entries(query)) {
+        const path = pointerStep(name);
+        const isRepeated = Array.isArray(value);
+        if (isRepeated) problems.push({ path, code: 'REPEATED', message: 'This query parameter may stand only once.' });
+        const fault = garbled.has(name) ? 'is not UTF-8' : textProblem(`${name}${value}`, { multiline: name === 'intent' });
+        if (fault !== undefined) problems.push({ path, code: 'INVALID_VALUE', message: `This query parameter ${fault}.` });
+        else if (!isRepeated) single[name] = value;
+    }
+    return single;
+}
+
+/** Query parameters with escapes that are no UTF-8, by their names as decoded; their texts hold replacement characters that nobody sent. */
+function garbledNames(url: string): Set<string> {
+    const names = new Set<string>();
+    const [, query = ''] = /^[^?#]*\?([^#]*)/.exec(url) ?? [];
+    for (const pair of query.split('&')) {
+        const runs = pair.match(/(?:%[\da-f]{2})+/gi) ?? [];
+        if (runs.every((run) => isUtf8(Buffer.from(run.replaceAll('%', ''), 'hex')))) continue;
+        for (const name of Object.keys(parse(pair))) names.add(name);
+    }
+    return names;
+}
+
+/** One step of a JSON pointer, cut to a maximum length: the caller chooses names. */
+function pointerStep(name: string): string {
+    return `/${escapePointer(name.slice(0, 128))}`;
+}

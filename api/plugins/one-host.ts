@@ -1,0 +1,16 @@
+import { Refusal } from '../../shared/refusals.ts';
+import { headerCopies } from '../admission/request-headers.ts';
+import type { AppPlugin } from './plugin.ts';
+
+/** Two Host headers pass Node and hapi; proxies disagree on which counts, so neither does here. HTTP/1.0 knows none. */
+export const oneHost: AppPlugin = {
+    name: 'one-host',
+    register(server) {
+        server.ext('onPreAuth', (request, h) => {
+            const hosts = headerCopies(request.raw.req, 'host');
+            const isMissing = hosts === 0 && request.raw.req.httpVersion !== '1.0';
+            if (isMissing || hosts > 1) throw new Refusal('VALIDATION_ERROR', 'The Host header has to stand exactly once.');
+            return h.continue;
+        });
+    },
+};
