@@ -2,19 +2,21 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
 /**
- * A relay before a Redis that loses what a worker asks on the connection that blocks, and on each that is opened later: everything,
- * or what stands behind a wait, while the wait itself is answered. Or it loses what that connection is answered.
+ * A relay before a Redis that loses a part of what a worker and its Redis say:
+ * `waits`: everything on the connection that blocks, and on each that is opened later;
+ * `answers to waits`: only what Redis says on those;
+ * `answers to questions`: what Redis says on the open connection on which the worker asks for jobs.
  */
 export interface HalfDeafRelay {
     port: number;
-    lose(what: 'everything' | 'what follows a wait' | 'answers'): void;
+    lose(what: 'waits' | 'answers to waits' | 'answers to questions'): void;
     /** Hears everything again, and cuts the connections of which something was lost: nobody would say it again. */
     hear(): void;
     close(): Promise<void>;
 }
 
 const WAIT = '$8\r\nbzpopmin\r\n';
-const QUESTION = /\*\d+\r\n\$7\r\nevalsha\r\n/i;
+const QUESTION = /\*\d+\r\n\$\d\r\neval(sha)?\r\n/i;
 
 export async function startHalfDeafRelay(target: number): Promise<HalfDeafRelay> {
     let losing: Parameters<HalfDeafRelay['lose']>[0] | undefined;
@@ -23,18 +25,15 @@ export async function startHalfDeafRelay(target: number): Promise<HalfDeafRelay>
         const far = connect(target, '127.0.0.1');
         const isLate = losing !== undefined;
         let isBlocking = false;
-        let isDeaf = false;
+        let isAsking = false;
         near.on('data', (bytes: Buffer) => {
             const text = bytes.toString('latin1');
             isBlocking ||= text.includes(WAIT);
-            isDeaf ||= losing === 'everything' && (isBlocking || isLate);
-            if (isDeaf) return;
-            const question = losing === 'what follows a wait' && (isBlocking || isLate) ? text.search(QUESTION) : -1;
-            isDeaf = question >= 0;
-            far.write(isDeaf ? bytes.subarray(0, question) : bytes);
+            isAsking ||= QUESTION.test(text);
+            if (losing !== 'waits' || !(isBlocking || isLate)) far.write(bytes);
         });
         far.on('data', (bytes) => {
-            const isLost = (losing === 'everything' && (isBlocking || isLate)) || (losing === 'answers' && isBlocking);
+            const isLost = losing === 'answers to questions' ? isAsking && !isLate : losing !== undefined && (isBlocking || isLate);
             if (!isLost) near.write(bytes);
         });
         for (const [from, to] of [

@@ -1,15 +1,17 @@
-import { createPostgresBackend, isPgPool, type JobsOptions, type PgPool, runMigrations, withBackend } from 'bullmq';
+import { isPgPool, type PgPool, runMigrations, withBackend } from 'bullmq';
 import pg from 'pg';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
-import { perTick } from '../../platform/per-tick.ts';
 import { openPool } from '../../platform/postgres-pool.ts';
 import type { Secrets } from '../../platform/secrets.ts';
-import { type Envelope, JOB_STATES, type ProducerBackend, QUEUE_NAME, toQueuedJobs, type WorkerBackend } from './backend.ts';
-import { JOB_OPTIONS, WORKER_OPTIONS, wrapWorker } from './bull-worker.ts';
+import { type Envelope, type ProducerBackend, QUEUE_NAME, type WorkerBackend } from './backend.ts';
+import { WORKER_OPTIONS } from './bull-options.ts';
+import { wrapWorker } from './bull-worker.ts';
+import { createObservedPostgresBackend } from './observed-postgres-backend.ts';
 import { openListener } from './postgres-listener.ts';
 import { createReplySender, openPostgresReplies } from './postgres-replies.ts';
+import { createProducer } from './producer.ts';
 
-const bull = withBackend(createPostgresBackend);
+const bull = withBackend(createObservedPostgresBackend);
 const CANCEL_CHANNEL = 'fetch_cancel';
 
 /**
@@ -41,43 +43,16 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
     const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
     const status = watchConnection(log, 'postgres queue jobs');
     let queue: Promise<ReturnType<typeof openQueue>> | undefined;
-    const add = perTick<{ name: string; data: Envelope; opts: JobsOptions }, unknown>(async (jobs) => (await ready()).addBulk([...jobs]), {
-        maxBatch: 100,
-    });
+    const { remove, ...calls } = createProducer(async (question) => question(await ready()), { maxBatch: 100 });
     return {
-        add: async (id, envelope, priority) => {
-            await add({
-                name: 'fetch',
-                data: envelope,
-                opts: { ...JOB_OPTIONS, jobId: id, ...(priority === undefined ? {} : { priority }) },
-            });
-        },
+        ...calls,
         async cancel(id) {
-            await (await ready()).remove(id, { removeChildren: false });
+            await remove(id);
             await pool.query('select pg_notify($1, $2)', [CANCEL_CHANNEL, id]);
         },
         async surviving(ids) {
             const { rows } = await pool.query<{ id: string }>('select id from job where queue = $1 and id = any($2)', [QUEUE_NAME, ids]);
             return new Set(rows.map(({ id }) => id));
-        },
-        async counts() {
-            const counts = await (await ready()).getJobCounts('waiting', 'prioritized', 'active', 'delayed');
-            return {
-                waiting: (counts['waiting'] ?? 0) + (counts['prioritized'] ?? 0),
-                active: counts['active'] ?? 0,
-                delayed: counts['delayed'] ?? 0,
-            };
-        },
-        async peek(most) {
-            const queue = await ready();
-            const found = await Promise.all(
-                JOB_STATES.map(async (state) => toQueuedJobs(state, await queue.getJobs([state], 0, most - 1, true))),
-            );
-            return found.flat();
-        },
-        async oldestWaitingSince() {
-            const [oldest] = await (await ready()).getJobs(['waiting'], 0, 0, true);
-            return oldest?.timestamp;
         },
         async ping() {
             await pool.query('select');
@@ -106,7 +81,7 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
     }
 
     function openQueue() {
-        const opened = new bull.Queue<Envelope>(QUEUE_NAME, { connection: asBullPool(pool), skipMetasUpdate: true });
+        const opened = new bull.Queue<Envelope>(QUEUE_NAME, { connection: { pool: asBullPool(pool) }, skipMetasUpdate: true });
         opened.on('error', status.down);
         return opened;
     }
@@ -133,10 +108,10 @@ export function openPostgresWorker({ databaseUrl, secrets, log }: PostgresQueueO
         openWorker(process, { concurrency }) {
             const worker = new bull.Worker<Envelope, void>(QUEUE_NAME, (job) => process(job.id ?? '', job.data), {
                 ...WORKER_OPTIONS,
-                connection: asBullPool(pool),
+                connection: { pool: asBullPool(pool), concurrency },
                 concurrency,
             });
-            return wrapWorker(worker, concurrency, status.down);
+            return wrapWorker(worker, status.down);
         },
         async close() {
             for (const close of closers) await close();

@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BackendFactory, type PgPool, PostgresConnection, PostgresQueueBackend } from 'bullmq';
+
+/** Pause of the worker's loop after an error, in milliseconds. */
+const RETRY_MS = 100;
+
+export interface PostgresQueueConnection {
+    pool: PgPool;
+    /** Slots of the worker; absent for a producer. */
+    concurrency?: number;
+}
+
+/** BullMQ's factory for `ObservedPostgresBackend`. The pool stays the caller's. */
+export const createObservedPostgresBackend: BackendFactory<ObservedPostgresBackend, PostgresQueueConnection> = (
+    name,
+    options,
+    { withBlockingConnection = false } = {},
+) => {
+    const { pool, concurrency = 0 } = options.connection;
+    const bullOptions = { ...options, connection: pool };
+    return new ObservedPostgresBackend(
+        concurrency,
+        new PostgresConnection(pool),
+        name,
+        bullOptions,
+        true,
+        withBlockingConnection ? name : undefined,
+    );
+};
+
+/** BullMQ's PostgreSQL backend, which tells when the worker's loop made progress. `isRunning()` is also true for a loop that hangs. */
+export class ObservedPostgresBackend extends PostgresQueueBackend {
+    /** `performance.now()` of the last sign: the loop asked for work, or all slots are busy and the locks of their jobs were renewed. */
+    progressAt = performance.now();
+    readonly #concurrency: number;
+
+    constructor(concurrency: number, ...args: ConstructorParameters<typeof PostgresQueueBackend>) {
+        super(...args);
+        this.#concurrency = concurrency;
+    }
+
+    override async moveToActive(
+        ...args: Parameters<PostgresQueueBackend['moveToActive']>
+    ): ReturnType<PostgresQueueBackend['moveToActive']> {
+        try {
+            const next = await super.moveToActive(...args);
+            this.progressAt = performance.now();
+            return next;
+        } catch (error) {
+            // The loop retries without a delay after errors that it does not count as a lost connection, such as a server that starts.
+            await sleep(RETRY_MS);
+            throw error;
+        }
+    }
+
+    override async waitForJob(seconds: number): ReturnType<PostgresQueueBackend['waitForJob']> {
+        const marker = await super.waitForJob(seconds);
+        this.progressAt = performance.now();
+        return marker;
+    }
+
+    override async extendLocks(...args: Parameters<PostgresQueueBackend['extendLocks']>): Promise<string[]> {
+        const failed = await super.extendLocks(...args);
+        if (args[0].length >= this.#concurrency) this.progressAt = performance.now();
+        return failed;
+    }
+}
