@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { commitNow } from './commit.ts';
 
-/** One test of `npm run test:long`, as it ran last. */
+/** One test of `npm run test:long`, as it ran last, or one suite whose title names rows of the goals. */
 export interface LongRun {
     /** From the root. */
     file: string;
@@ -70,13 +70,13 @@ export function keepLongRuns(runs: readonly LongRun[]): DatedRun[] {
 
 const FILE = new URL('long-runs.json', import.meta.url);
 /** The parts of the goals, in their order. */
-const PARTS = 'PREIL';
+const PARTS = 'PREILSXJWFACM';
 
 /** R2 before R10, and both before E1. */
 function inOrder(one: string, other: string): number {
     const key = (name: string) => {
         const [, part = '', number = ''] = /^([A-Z])(\d+)$/.exec(name) ?? [];
-        return part === '' ? `~${name}` : `${PARTS.indexOf(part)}${number.padStart(3, '0')}`;
+        return part === '' ? `~${name}` : `${String.fromCharCode(65 + PARTS.indexOf(part))}${number.padStart(3, '0')}`;
     };
     return key(one) < key(other) ? -1 : 1;
 }

@@ -1,6 +1,7 @@
 const { writeFileSync } = require('node:fs');
 const { join, relative, sep } = require('node:path');
 const { reporters } = require('mocha');
+const { rowsOf } = require('../bench/long-runs.ts');
 
 const ROOT = join(__dirname, '..');
 const LONG = join(ROOT, 'test/long/');
@@ -24,7 +25,7 @@ module.exports = class extends reporters.Spec {
             const tell = (failed) =>
                 writeFileSync(
                     process.env.TEST_COUNTS_FILE,
-                    JSON.stringify({ passed: passes, failed, skipped: pending, long: [...long.values()] }),
+                    JSON.stringify({ passed: passes, failed, skipped: pending, long: longRunsOf(long) }),
                 );
             tell(failures);
             setTimeout(() => {
@@ -36,27 +37,41 @@ module.exports = class extends reporters.Spec {
     }
 };
 
-/** How each test below test/long ended, by its test. */
+/** The tests below test/long that ended, with whether they hold. */
 function watchLongRuns(runner) {
     const long = new Map();
-    const note = (test, holds) => {
-        const file = relative(ROOT, test.file).split(sep).join('/');
-        long.set(test, { file, title: test.fullTitle(), holds, ms: test.duration ?? 0 });
-    };
     runner.on('pass', (test) => {
-        if (test.file?.startsWith(LONG)) note(test, true);
+        if (test.file?.startsWith(LONG)) long.set(test, true);
     });
     runner.on('fail', (test, error) => {
         if (!test.file?.startsWith(LONG)) return;
         // The others take minutes: whoever waits wants to know now.
         console.error(error.message);
-        if (test.type !== 'hook') return note(test, false);
+        if (test.type !== 'hook') return long.set(test, false);
         // What runs before or after a test belongs to it: the one that it ran for does not hold, and those that it kept from running.
         const { currentTest } = test.ctx ?? {};
-        if (currentTest !== undefined) note(currentTest, false);
+        if (currentTest !== undefined) long.set(currentTest, false);
         test.parent.eachTest((other) => {
-            if (!long.has(other)) note(other, false);
+            if (!long.has(other)) long.set(other, false);
         });
     });
     return long;
+}
+
+/** A test is a long run, or a suite with all of its tests, where its own title names rows of the goals. */
+function longRunsOf(tests) {
+    const runs = Map.groupBy(tests.keys(), runOf);
+    return [...runs].map(([run, members]) => ({
+        file: relative(ROOT, members[0].file).split(sep).join('/'),
+        title: run.fullTitle(),
+        holds: members.every((test) => tests.get(test)),
+        ms: members.reduce((sum, { duration = 0 }) => sum + duration, 0),
+    }));
+}
+
+function runOf(test) {
+    for (let suite = test.parent; suite !== undefined; suite = suite.parent) {
+        if (rowsOf(suite.title).length > 0) return suite;
+    }
+    return test;
 }

@@ -28,6 +28,7 @@ const MIB = 1024 * 1024;
 const EIGHT = '[@,@,@,@,@,@,@,@][]';
 
 const VARIANT = { isVariant: true };
+const SAMPLE = { isSample: true };
 const PLAIN = { response: {}, contentType: 'application/json', body: '[]' };
 
 /** @param at what its package holds and its site answers, where that is not an empty list */
@@ -61,7 +62,7 @@ const json = (select: unknown, schema?: object) => ({ type: 'json', select, ...(
 /** A new row is one entry here; specs and benches run all of them. */
 export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
     row('flattens eight copies of a page, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: list(MIB) })),
-    row('flattens eight copies of a long text, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: long(MIB) })),
+    row('flattens eight copies of a long text, again and again', (n) => ({ response: json(times(6 * n, EIGHT)), body: long(MIB) }), SAMPLE),
     row('flattens eight copies behind pipes', (n) => ({ response: json(times(6 * n, EIGHT, '|')), body: list(MIB) }), VARIANT),
     row('selects one text of some MiB hundreds of times', (n) => ({
         response: json(`[${times(90 * n, 's', ',')}]`),
@@ -121,13 +122,17 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
             response: json("contains(s, join('', ['b', h])) || [s,s,s,s,s,s]"),
             body: JSON.stringify({ s: 'a'.repeat(2 * MIB * n), h: 'a'.repeat(Math.round(MIB * n)) }),
         }),
-        VARIANT,
+        { ...VARIANT, ...SAMPLE },
     ),
-    row('takes the HTML around each element of a deep page', (n) => ({
-        response: { type: 'html', select: { a: [{ selector: '*', value: 'outerHTML' }] } },
-        contentType: 'text/html',
-        body: `${'<div>'.repeat(20_000 * n)}x`,
-    })),
+    row(
+        'takes the HTML around each element of a deep page',
+        (n) => ({
+            response: { type: 'html', select: { a: [{ selector: '*', value: 'outerHTML' }] } },
+            contentType: 'text/html',
+            body: `${'<div>'.repeat(20_000 * n)}x`,
+        }),
+        SAMPLE,
+    ),
     row(
         'makes text of lists in lists',
         (n) => ({

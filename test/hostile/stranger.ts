@@ -22,6 +22,8 @@ export interface Stranger {
     kind: 'reading' | 'package' | 'crowd';
     /** Another row does nearly the same: specs run both, the bench runs that one. */
     isVariant?: boolean;
+    /** Short runs try this row on every surface; of the others they try one surface. */
+    isSample?: boolean;
     /** Goes on until the signal. */
     run(target: Target, until: AbortSignal): Promise<Heard>;
 }

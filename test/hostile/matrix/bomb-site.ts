@@ -1,7 +1,7 @@
-import type { PackageEndpoint } from '../../shared/domain/types.ts';
-import { anEndpoint } from '../support/schemas.ts';
-import { openSite, type Site } from '../support/sites.ts';
-import type { Bomb } from './packages.ts';
+import type { PackageEndpoint } from '../../../shared/domain/types.ts';
+import { anEndpoint } from '../../support/schemas.ts';
+import { openSite, type Site } from '../../support/sites.ts';
+import type { Bomb } from '../packages.ts';
 
 /** A site that answers with the bodies of hostile packages. */
 export interface BombSite extends Site {
@@ -40,15 +40,21 @@ const MIB = 1024 * 1024;
 /** By which a worker may grow in a call: a process that reads at its bound, the others of its pool where they start, and the answer itself. */
 export const GROWN_BYTES = (128 + 4 * 110) * MIB;
 
+/** Numbers of a row times so much. */
 export const SCALES = { half: 0.5, whole: 1, double: 2 };
 
-/** Something at each of the scales. */
-export function scaled<T>(at: (times: number) => T): Record<keyof typeof SCALES, T> {
-    return { half: at(SCALES.half), whole: at(SCALES.whole), double: at(SCALES.double) };
+export type Scale = keyof typeof SCALES;
+
+/** Something at each of these scales, in their order. */
+export function scaled<T>(at: (times: number) => T, scales: readonly Scale[]): Record<string, T> {
+    return Object.fromEntries(scales.map((scale) => [scale, at(SCALES[scale])]));
 }
 
 /** Answers with millions of small values, deep enough that indenting takes most: as many as a body may hold, half of them, and too many. */
-export function millionsOfValues(): Record<keyof typeof SCALES, Bomb> {
+export function millionsOfValues(scales: readonly Scale[]): Record<string, Bomb> {
     const values = (count: number) => `{"values":${'['.repeat(90)}${'1,'.repeat(count - 1)}1${']'.repeat(90)}}`;
-    return scaled((times) => ({ response: {}, contentType: 'application/json', body: values(2_500_000 * times) }));
+    return scaled((times) => ({ response: {}, contentType: 'application/json', body: values(2_500_000 * times) }), scales);
 }
+
+/** What a call of `millionsOfValues` ends with at a scale. */
+export const codeOfMillions = (scale: string) => (scale === 'double' ? 'UPSTREAM_TOO_LARGE' : undefined);

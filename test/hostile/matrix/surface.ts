@@ -1,15 +1,15 @@
 import { expect } from 'chai';
-import type { JsonObject } from '../../shared/domain/types.ts';
-import { type MeasuredApi, startMeasuredApi, type Turns } from '../support/measured-api.ts';
-import { join, type Person } from '../support/people.ts';
-import { anEndpoint, aPackage } from '../support/schemas.ts';
-import { TEST_SECRET_KEYS } from '../support/secrets.ts';
-import { storePackage } from '../support/stored-package.ts';
-import { watchTree } from '../support/tree-memory.ts';
-import { openWorld, type World } from '../support/world.ts';
-import { type BombSite, GROWN_BYTES, millionsOfValues, openBombSite, SCALES, scaled } from './bomb-site.ts';
-import { type Bomb, HOSTILE_PACKAGES } from './packages.ts';
-import { HOSTILE_PACKAGES as HARD_TO_JUDGE } from './requests.ts';
+import type { JsonObject } from '../../../shared/domain/types.ts';
+import { type MeasuredApi, startMeasuredApi, type Turns } from '../../support/measured-api.ts';
+import { join, type Person } from '../../support/people.ts';
+import { anEndpoint, aPackage } from '../../support/schemas.ts';
+import { TEST_SECRET_KEYS } from '../../support/secrets.ts';
+import { storePackage } from '../../support/stored-package.ts';
+import { watchTree } from '../../support/tree-memory.ts';
+import { openWorld, type World } from '../../support/world.ts';
+import type { Bomb } from '../packages.ts';
+import { type BombSite, codeOfMillions, GROWN_BYTES, millionsOfValues, openBombSite, scaled } from './bomb-site.ts';
+import type { Rows } from './rows.ts';
 
 /** A way in which people and agents call endpoints, beside `POST /v1/fetch`. */
 export interface Surface {
@@ -33,8 +33,12 @@ export interface Told {
 const TURN_MS = 100;
 const UNBOUNDED = { perMinute: 1e6, perHour: 1e6, perDay: 1e6, allowance: 1e6, concurrency: 100 };
 
-/** Runs the hostile packages through a surface, beside a good site. */
-export function meetsStrangers(name: string, open: (world: World, api: MeasuredApi) => Promise<Surface>): void {
+/** Runs hostile packages through a surface, beside a good site. */
+export function describeSurface(
+    name: string,
+    open: (world: World, api: MeasuredApi) => Promise<Surface>,
+    { read, judged, scales }: Rows,
+): void {
     describe(`${name}, and a package that`, function () {
         this.timeout(120_000);
         let world: World;
@@ -71,7 +75,7 @@ export function meetsStrangers(name: string, open: (world: World, api: MeasuredA
             const told = new Map<string, Told>();
             const { turns } = await api.during(async () => {
                 const good = ada.call('POST', '/v1/fetch', { body: { site: 'good.test', endpoint: 'read', params: {} }, base: api.base });
-                for (const scale of Object.keys(SCALES)) told.set(scale, await surface.call('bombs.test', scale));
+                for (const scale of scales) told.set(scale, await surface.call('bombs.test', scale));
                 expect((await good).status, 'the good site').to.equal(200);
             });
             judge(turns);
@@ -79,24 +83,24 @@ export function meetsStrangers(name: string, open: (world: World, api: MeasuredA
             return told;
         }
 
-        for (const { name: does, at, code } of HOSTILE_PACKAGES) {
+        for (const { name: does, at, code } of read) {
             it(`${does} takes a bounded part of a worker, and others get their answers`, async () => {
-                const told = await callAll(scaled(at));
+                const told = await callAll(scaled(at, scales));
                 expect(told.get('whole')?.code).to.equal(code);
                 for (const { code: each } of told.values()) expect(each).to.be.oneOf([undefined, code, 'UPSTREAM_TOO_LARGE']);
             });
         }
 
         it('answers with millions of values shows the beginning of them, in short turns', async () => {
-            const told = await callAll(millionsOfValues());
-            expect([...told.values()].map(({ code }) => code)).to.deep.equal([undefined, undefined, 'UPSTREAM_TOO_LARGE']);
+            const told = await callAll(millionsOfValues(scales));
+            expect([...told.values()].map(({ code }) => code)).to.deep.equal(scales.map(codeOfMillions));
             for (const { code, isCut, length } of told.values()) {
                 expect(isCut).to.equal(code === undefined);
                 expect(length).to.be.below(1_000_000);
             }
         });
 
-        for (const [index, hostile] of HARD_TO_JUDGE.entries()) {
+        for (const [index, hostile] of judged.entries()) {
             it(`has ${hostile.name} takes short turns of an API`, async () => {
                 const host = `hard${index}.test`;
                 const document = hostile.document(host);

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { contentOf } from '../../../shared/domain/package/content.ts';
+import type { JsonObject } from '../../../shared/domain/types.ts';
+import { publish } from '../../../shared/store/registry/publish.ts';
+import { type MeasuredApi, startMeasuredApi, type Turns } from '../../support/measured-api.ts';
+import { type Answer, join, type Person } from '../../support/people.ts';
+import { openWorld, type World } from '../../support/world.ts';
+import { HOSTILE_BODIES } from '../bodies.ts';
+import { readsOf } from '../publishing.ts';
+import type { HostilePackage } from '../requests.ts';
+import { ALL_ROWS, type Rows } from './rows.ts';
+
+/** Goal X1: milliseconds of CPU of one turn of an API's event loop, and the share of all turns that may take more than 25. */
+const MOST_MS = 100;
+const SLOW = 0.001;
+
+export function describeApi({ judged }: Rows): void {
+    describe('an API that strangers send whatever takes long', function () {
+        this.timeout(120_000);
+        let world: World;
+        let api: MeasuredApi;
+        let eve: Person;
+
+        before(async () => {
+            world = await openWorld({ topology: 'postgres', workers: 1 });
+            api = await startMeasuredApi({ DATABASE_URL: world.databaseUrl, EGRESS_ALLOW: '127.0.0.0/8' });
+            const plenty = { perMinute: 1_000_000, perHour: 1_000_000, perDay: 1_000_000, allowance: 1_000_000, concurrency: 100 };
+            eve = await join(world, { plan: 'enterprise', overrides: plenty });
+            await send('GET', '/v1/account');
+        });
+        after(async () => {
+            await api.stop();
+            await world.close();
+        });
+
+        const all = { turns: 0, slow: 0 };
+        const send = (method: string, path: string, body?: unknown): Promise<Answer> => eve.call(method, path, { body, base: api.base });
+        const judge = ({ mostMs, slow, worst, turns }: Turns, what: string) => {
+            all.turns += turns;
+            all.slow += slow;
+            const said = `${what}: ${turns} turns, worst ${worst.map((ms) => ms.toFixed(1)).join(' ')} ms`;
+            if (process.env['TURNS'] !== undefined) console.log(said);
+            expect(mostMs, said).to.be.at.most(MOST_MS);
+        };
+
+        async function store(hostile: HostilePackage, site: string): Promise<void> {
+            if (hostile.isTaken) {
+                const { turns, result } = await api.during(() => send('POST', '/v1/schemas', hostile.document(site)));
+                expect(result.status, JSON.stringify(result.body).slice(0, 500)).to.equal(201);
+                judge(turns, 'publishing it');
+                return;
+            }
+            const refused = await api.during(() => send('POST', '/v1/schemas', hostile.document(site)));
+            expect([refused.result.status, JSON.stringify(refused.result.body).includes('TOO_COMPLEX')]).to.deep.equal([422, true]);
+            judge(refused.turns, 'refusing it');
+            const document = hostile.document(site);
+            const versionHash = createHash('sha256').update(JSON.stringify(document)).digest('hex');
+            const publisher = { workspaceId: eve.workspaceId, userId: eve.userId, accountId: eve.workspaceId, isGuarded: false };
+            const stored = await publish(world.app.db, {
+                document,
+                content: contentOf(document),
+                versionHash,
+                registrable: site,
+                publisher,
+            });
+            expect(stored.ok).to.equal(true);
+        }
+
+        for (const [index, hostile] of judged.entries()) {
+            it(`answers everybody else: ${hostile.name}`, async () => {
+                const site = `hostile${index}.test`;
+                await store(hostile, site);
+                for (const { endpoint, params } of hostile.calls) {
+                    const { turns, result } = await api.during(() =>
+                        send('POST', '/v1/fetch', { site, endpoint, params: params as JsonObject, dry_run: true }),
+                    );
+                    judge(turns, `fetch ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`);
+                    expect(result.status).to.be.oneOf(hostile.isTaken ? [200, 400, 404] : [422]);
+                }
+                for (const path of readsOf(site)) {
+                    const { turns, result } = await api.during(() => send('GET', path));
+                    expect(result.status, path).to.equal(200);
+                    judge(turns, path);
+                }
+            });
+        }
+
+        for (const { name, method, path, body, status } of HOSTILE_BODIES) {
+            it(`answers everybody else: ${name}`, async () => {
+                const { turns, result } = await api.during(() => send(method, path, body));
+                judge(turns, `${name}: ${result.status} ${JSON.stringify(result.body).slice(0, 100)}`);
+                expect(result.status, JSON.stringify(result.body).slice(0, 500)).to.equal(status);
+            });
+        }
+
+        // A share of few turns says nothing.
+        if (judged.length < ALL_ROWS.judged.length) return;
+
+        it('has hardly a turn of more than 25 ms among all of these', () => {
+            expect(all.turns).to.be.above(10_000);
+            expect(all.slow / all.turns, `${all.slow} of ${all.turns}`).to.be.at.most(SLOW);
+        });
+    });
+}

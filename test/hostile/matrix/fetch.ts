@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { join, type Person } from '../../support/people.ts';
+import { codeOf } from '../../support/routes.ts';
+import { anEndpoint, aPackage } from '../../support/schemas.ts';
+import { openSite, type Site } from '../../support/sites.ts';
+import { watchTree } from '../../support/tree-memory.ts';
+import { openWorld, type World } from '../../support/world.ts';
+import type { Bomb } from '../packages.ts';
+import { bodyAt, packageOf } from '../reading.ts';
+import { GROWN_BYTES, SCALES } from './bomb-site.ts';
+import type { Rows } from './rows.ts';
+
+const MIB = 1024 * 1024;
+/** By which a child may grow, and what it takes when it starts. */
+const CHILD_BYTES = (128 + 110) * MIB;
+
+export function describeFetches({ fetched, scales }: Rows): void {
+    describe('a package that', () => {
+        let world: World;
+        let site: Site;
+        let mallory: Person;
+        let ada: Person;
+        let served: Bomb = { response: {}, contentType: 'application/json', body: '[]' };
+
+        before(async () => {
+            site = await openSite((request, response) => {
+                const isBomb = request.url?.startsWith('/bomb') === true;
+                response.writeHead(200, { 'content-type': isBomb ? served.contentType : 'application/json' });
+                response.end(isBomb ? bodyAt(served, request.url ?? '') : '{"ok":true}');
+            });
+            const hosts = new Map(['bombs.test', 'good.test'].map((name) => [name, ['127.0.0.1']]));
+            world = await openWorld({ config: { egressHosts: hosts } });
+            mallory = await join(world, { plan: 'pro' });
+            ada = await join(world, { plan: 'pro' });
+            const good = anEndpoint('good.test', { name: 'read', params: [], url: `http://good.test:${site.port}/good` });
+            const published = await ada.publish(aPackage('good.test', { endpoints: [good] }));
+            expect(published.status, JSON.stringify(published.body)).to.equal(201);
+            expect((await ada.fetch('good.test', 'read')).status).to.equal(200);
+        });
+        after(async () => {
+            await world.close();
+            await site.close();
+        });
+
+        for (const { name, at, code } of fetched) {
+            it(`${name} costs its caller nothing, and others nothing`, async function () {
+                this.timeout(60_000);
+                for (const scale of scales) {
+                    served = at(SCALES[scale]);
+                    const published = await mallory.publish(packageOf(served, 'bombs.test', site.port));
+                    if (published.status >= 300) {
+                        expect(scale, JSON.stringify(published.body)).to.equal('double');
+                        continue;
+                    }
+                    const before = await balanceOf(mallory);
+                    const greatest = watchChildren();
+                    const watched = watchTree(process.pid);
+                    const [answer, good] = await Promise.all([mallory.fetch('bombs.test', 'bomb'), ada.fetch('good.test', 'read')]);
+                    expect(greatest(), `bytes of one reading process at scale ${scale}`).to.be.below(CHILD_BYTES);
+                    expect(watched().grown, `bytes that the worker and its processes grew by at scale ${scale}`).to.be.below(GROWN_BYTES);
+                    expect(good.status, 'the good site').to.equal(200);
+                    if (scale === 'whole') expect(codeOf(answer)).to.equal(code);
+                    if (answer.status === 200) continue;
+                    expect(codeOf(answer), `at scale ${scale}`).to.be.oneOf([code, 'UPSTREAM_TOO_LARGE']);
+                    expect(await balanceOf(mallory)).to.equal(before);
+                }
+            });
+        }
+    });
+}
+
+async function balanceOf(person: Person): Promise<number> {
+    const { body } = await person.call('GET', '/v1/account');
+    return (body['data'] as { credits: { balance: number } }).credits.balance;
+}
+
+/** Looks at the children of this process until it is asked for the most that one of them took. */
+function watchChildren(): () => number {
+    let most = 0;
+    const timer = setInterval(() => {
+        for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) most = Math.max(most, bytesOfChild(pid));
+    }, 10);
+    return () => {
+        clearInterval(timer);
+        return most;
+    };
+}
+
+function bytesOfChild(pid: string): number {
+    try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        return Number(fields[1]) === process.pid ? Number(fields[21]) * 4096 : 0;
+    } catch {
+        return 0;
+    }
+}

@@ -1,0 +1,31 @@
+import { HOSTILE_PACKAGES as READ, type HostilePackage as ReadPackage } from '../packages.ts';
+import { PAGING_PACKAGES } from '../paging.ts';
+import { HOSTILE_PACKAGES as JUDGED, type HostilePackage as JudgedPackage } from '../requests.ts';
+import type { Scale } from './bomb-site.ts';
+
+/** The part of the matrix that a run tries: hostile rows, at these scales, on every surface that calls or judges packages. */
+export interface Rows {
+    scales: readonly Scale[];
+    /** Answers that take long to read, by a fetch. */
+    fetched: readonly ReadPackage[];
+    /** The same by a verification run, the command line, an agent and a page. */
+    read: readonly ReadPackage[];
+    /** Packages and params that take long to judge. */
+    judged: readonly JudgedPackage[];
+}
+
+/** For `npm run test:long`. */
+export const ALL_ROWS: Rows = {
+    scales: ['half', 'whole', 'double'],
+    fetched: [...READ, ...PAGING_PACKAGES],
+    read: READ,
+    judged: JUDGED,
+};
+
+/** For `npm test`: each row by one fetch; elsewhere one row of each kind. */
+export const FEW_ROWS: Rows = {
+    ...ALL_ROWS,
+    scales: ['whole'],
+    read: READ.filter(({ isSample }) => isSample),
+    judged: JUDGED.filter(({ isSample }) => isSample),
+};
