@@ -1,4 +1,6 @@
 import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
 import { partsOf } from './fetch-answer.ts';
 
 /** The most characters of an answer that are parsed: more than an agent or a page shows, and a few milliseconds of work. */
@@ -9,11 +11,11 @@ const MOST = 256 * 1024;
  * small values.
  */
 export function readAnswer(payload: string): { body: Record<string, unknown>; isCut: boolean } {
-    if (payload.length <= MOST) return { body: JSON.parse(payload), isCut: false };
+    if (payload.length <= MOST) return { body: parseExact(payload) as JsonObject, isCut: false };
     const parts = partsOf(payload);
-    if (parts === undefined) return { body: JSON.parse(beginningOf(payload, MOST)), isCut: true };
+    if (parts === undefined) return { body: parseExact(beginningOf(payload, MOST)) as JsonObject, isCut: true };
     return {
-        body: { success: true, data: JSON.parse(beginningOf(parts.data, MOST)), meta: JSON.parse(parts.meta) },
+        body: { success: true, data: parseExact(beginningOf(parts.data, MOST)), meta: JSON.parse(parts.meta) },
         isCut: parts.data.length > MOST,
     };
 }

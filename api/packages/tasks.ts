@@ -1,8 +1,8 @@
 import { type Binding, bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
-import { hasMoreValues } from '../../shared/domain/json/json-bounds.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { hasMoreValues } from '../../shared/domain/json/tokens.ts';
 import { contentOf, type PackageContent, type PackageHead } from '../../shared/domain/package/content.ts';
 import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';

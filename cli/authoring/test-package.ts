@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { didYouMean } from '../../shared/domain/text/suggestions.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../../shared/domain/types.ts';
@@ -146,7 +147,7 @@ function dataLines(answer: string, paint: Paint): string[] {
 }
 
 function beginningOfAnswer(answer: string): JsonObject {
-    return JSON.parse(beginningOf(answer, SHOWN)) as JsonObject;
+    return parseExact(beginningOf(answer, SHOWN)) as JsonObject;
 }
 
 function isLong(answer: string): boolean {

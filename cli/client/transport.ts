@@ -1,3 +1,4 @@
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { openDeadline } from './deadline.ts';
 import { type Failure, failureOf, RoutebookError } from './errors.ts';
 
@@ -141,7 +142,7 @@ function newKey(): string {
 
 function parsed(text: string): unknown {
     try {
-        return JSON.parse(text);
+        return parseExact(text);
     } catch {
         return undefined;
     }

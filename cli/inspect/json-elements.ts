@@ -1,10 +1,11 @@
+import { backslashesBefore, endOfString } from '../../shared/domain/json/tokens.ts';
+
 /** One element of the array that was looked for: its value, or that it was larger than allowed or no JSON, and its length in bytes. */
 export type Element = { ok: true; value: unknown } | { ok: false; fault: 'too large' | 'malformed'; bytes: number };
 
 export class CutShort extends Error {}
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
@@ -37,8 +38,8 @@ class ElementReader {
     #onPath = 0;
     #hasBegun = false;
     #inString = false;
-    /** Backslashes at the end of the last chunk, inside a string. */
-    #backslashes = 0;
+    /** Whether the first byte of the next chunk is escaped. */
+    #isEscaped = false;
     /** Text of a string that may be a key on the path; undefined while strings do not matter. */
     #key: string | undefined;
     #lastString: string | undefined;
@@ -66,7 +67,6 @@ class ElementReader {
             const byte = chunk[i];
             if (byte === QUOTE) {
                 this.#inString = true;
-                this.#backslashes = 0;
                 this.#key = this.#pieces === undefined && this.#isOnPath() ? '' : undefined;
             } else if (byte === COLON) {
                 this.#nextKey = this.#lastString;
@@ -85,25 +85,17 @@ class ElementReader {
         if (this.#pieces !== undefined) this.#keep(chunk.subarray(start));
     }
 
-    /** The index of the quote that ends the string, or the last of the chunk where it goes on. */
+    /** Index of the quote that ends the string, or of the chunk's last byte where the string goes on. */
     #skipString(chunk: Buffer, from: number): number {
-        for (let quote = chunk.indexOf(QUOTE, from); quote !== -1; quote = chunk.indexOf(QUOTE, quote + 1)) {
-            if (this.#backslashesBefore(chunk, quote, from) % 2 === 1) continue;
-            this.#takeKey(chunk.subarray(from, quote));
-            this.#inString = false;
-            this.#lastString = this.#key;
-            return quote;
-        }
-        this.#backslashes = this.#backslashesBefore(chunk, chunk.length, from);
-        this.#takeKey(chunk.subarray(from));
-        return chunk.length - 1;
-    }
-
-    #backslashesBefore(chunk: Buffer, end: number, from: number): number {
-        let count = 0;
-        while (end - 1 - count >= from && chunk[end - 1 - count] === BACKSLASH) count++;
-        // A string that began in an earlier chunk is entered at the beginning of this one.
-        return end - count === from && from === 0 ? count + this.#backslashes : count;
+        // The last chunk may have ended in an escape.
+        const begin = this.#isEscaped ? from + 1 : from;
+        const end = endOfString(chunk, begin);
+        this.#takeKey(chunk.subarray(from, end === -1 ? chunk.length : end - 1));
+        this.#isEscaped = end === -1 && backslashesBefore(chunk, chunk.length, begin) % 2 === 1;
+        if (end === -1) return chunk.length - 1;
+        this.#inString = false;
+        this.#lastString = this.#key;
+        return end - 1;
     }
 
     #takeKey(text: Buffer): void {

@@ -1,4 +1,5 @@
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
+import { someToken } from '../../shared/domain/json/tokens.ts';
 
 /** Both from 1, as editors count. */
 export interface Place {
@@ -38,32 +39,32 @@ interface Open {
     isKeyNext: boolean;
 }
 
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-
 function offsetsOf(text: string): Map<string, number> {
     const offsets = new Map<string, number>();
     const open: Open[] = [];
-    for (const { 0: token, index: at } of text.matchAll(TOKEN)) {
+    someToken(text, (first, at, end) => {
         const around = open.at(-1);
-        if (token === '}' || token === ']') {
+        const sign = String.fromCharCode(first);
+        if (sign === '}' || sign === ']') {
             open.pop();
-        } else if (token === ',' && around !== undefined) {
+        } else if (sign === ',' && around !== undefined) {
             if (around.index === undefined) around.isKeyNext = true;
             else around.index++;
-        } else if (token === ':') {
-            // Stands behind a key that was read already.
+        } else if (sign === ':') {
+            // Its key was read already.
         } else if (around?.isKeyNext === true) {
-            Object.assign(around, { key: JSON.parse(token) as string, keyAt: at, isKeyNext: false });
+            Object.assign(around, { key: JSON.parse(text.slice(at, end)) as string, keyAt: at, isKeyNext: false });
         } else {
             const pointer = around === undefined ? '' : `${around.pointer}/${around.index ?? escapePointer(around.key)}`;
             if (open.length < MAX_DEPTH) offsets.set(pointer, around === undefined || around.index !== undefined ? at : around.keyAt);
-            const isObject = token === '{';
-            if (isObject || token === '[') {
+            const isObject = sign === '{';
+            if (isObject || sign === '[') {
                 const inside = open.length < MAX_DEPTH ? pointer : '';
                 open.push({ pointer: inside, index: isObject ? undefined : 0, key: '', keyAt: 0, isKeyNext: isObject });
             }
         }
-    }
+        return false;
+    });
     return offsets;
 }
 

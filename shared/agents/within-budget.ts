@@ -1,4 +1,5 @@
 import { Beginning, writeJson } from '../domain/json/bounded-json.ts';
+import { isExact } from '../domain/json/exact-numbers.ts';
 
 /** What had to be left out for an agent's budget, in its own words. */
 export interface Fitted {
@@ -49,7 +50,7 @@ function outlineOf(value: unknown, most: number): unknown {
     let left = most / 2;
     const outline = (one: unknown): unknown => {
         left--;
-        if (typeof one !== 'object' || one === null) return one;
+        if (typeof one !== 'object' || one === null || isExact(one)) return one;
         const names = Array.isArray(one) ? undefined : Object.keys(one);
         const places: readonly unknown[] = names ?? (one as unknown[]);
         const entries: [string, unknown][] = [];

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { around } from '../../api/answers/fetch-answer.ts';
 import { readAnswer } from '../../api/answers/read-answer.ts';
+import { withinBudget } from '../../shared/agents/within-budget.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
 
 const SHOWN = 100_000;
@@ -31,6 +32,15 @@ describe('a large answer on a page', () => {
         const data = { a: [1, 'two', null, [], {}], b: { c: [{ d: true }] } };
         expect(writeJson(data, SHOWN, { indent: 2 })).to.deep.equal({ text: JSON.stringify(data, undefined, 2), isWhole: true });
         expect(readAnswer(JSON.stringify({ success: true, data }))).to.deep.equal({ body: { success: true, data }, isCut: false });
+    });
+
+    it('keeps the digits of numbers that JavaScript rounds', () => {
+        const payload = '{"success":true,"data":{"id":9007199254740993,"ids":[0.12345678901234567891]}}';
+        const { data } = readAnswer(payload).body;
+        expect(writeJson(data, SHOWN).text).to.equal('{"id":9007199254740993,"ids":[0.12345678901234567891]}');
+        expect(withinBudget({ data, text: 'x'.repeat(3000) }, 1000).text).to.include(
+            '{"id":9007199254740993,"ids":[0.12345678901234567891]}',
+        );
     });
 
     it('of another route is cut inside of its list', () => {

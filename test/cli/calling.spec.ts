@@ -4,6 +4,7 @@ import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { join } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openSite } from '../support/sites.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 describe('calling sites from the command line', function () {
@@ -31,6 +32,22 @@ describe('calling sites from the command line', function () {
         expect(ran.code, ran.stderr).to.equal(0);
         expect(JSON.parse(ran.stdout)).to.deep.equal({ id: 7, title: 'Product 7', price: { amount: 10 } });
         expect(ran.stderr).to.include('1 credit used').and.include('version 1').and.include('req_');
+    });
+
+    it('prints numbers with the digits that the site wrote', async () => {
+        const data = '{"id":9007199254740993,"rate":0.12345678901234567891}';
+        const server = await openSite((_request, response) =>
+            response.setHeader('content-type', 'application/json').end(`{"success":true,"data":${data},"meta":{"credits_used":1}}`),
+        );
+        const other = openCommandLine({ ROUTEBOOK_URL: `http://127.0.0.1:${server.port}`, ROUTEBOOK_API_KEY: 'rb_live_test' });
+        try {
+            const pretty = await other.run(['fetch', SHOP, 'product', '-p', 'id:=7']);
+            expect(pretty.stdout).to.include('"id": 9007199254740993,').and.include('"rate": 0.12345678901234567891\n');
+            expect((await other.run(['fetch', SHOP, 'product', '-p', 'id:=7', '--json'])).stdout).to.include(`"data":${data},`);
+        } finally {
+            other.close();
+            await server.close();
+        }
     });
 
     it('prints the whole answer as one line with --json', async () => {

@@ -54,6 +54,15 @@ describe('the client, whatever a server does', function () {
     const cut: Answering = (_request, response) => void response.destroy();
     const order = { site: SHOP, endpoint: 'product', params: { id: 7 } };
 
+    it('keeps the digits of numbers that JavaScript rounds', async () => {
+        const long: Answering = (_request, response) =>
+            response.setHeader('content-type', 'application/json').end('{"success":true,"data":{"id":9007199254740993,"n":7},"meta":{}}');
+        const { data } = await (await serverSaying(long)).client().fetch(order);
+        expect(JSON.stringify(data)).to.equal('{"id":9007199254740993,"n":7}');
+        expect(`${data['id']}`).to.equal('9007199254740993');
+        expect(data['n']).to.equal(7);
+    });
+
     it('tries again what the server calls retryable, with the same body and the same Idempotency-Key', async () => {
         const server = await serverSaying(busy, busy, ok);
         const waits: number[] = [];

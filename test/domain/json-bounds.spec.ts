@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BODY_BOUNDS, isJsonTooDeep, jsonProblem, jsonProblems, PARAM_BOUNDS } from '../../shared/domain/json/json-bounds.ts';
+import { BODY_BOUNDS, jsonProblem, jsonProblems, PARAM_BOUNDS } from '../../shared/domain/json/json-bounds.ts';
+import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
 
 function nested(levels: number): unknown {
     let value: unknown = 1;

@@ -8,6 +8,8 @@ export interface Answer<Body = Record<string, unknown>> {
     status: number;
     headers: Headers;
     body: Body;
+    /** The body as it was sent, where the person called. */
+    text?: string;
 }
 
 type Fields = Record<string, never> | Record<string, unknown>;
@@ -65,7 +67,12 @@ function person(world: World, made: { apiKey: string | undefined; userId: string
         const text = await response.text();
         const isJson = response.headers.get('content-type')?.includes('json') ?? false;
         // HEAD answers say that they are JSON and have no body.
-        const answer = { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : { text } };
+        const answer = {
+            status: response.status,
+            headers: response.headers,
+            body: isJson && text !== '' ? JSON.parse(text) : { text },
+            text,
+        };
         checkAnswer(method, path, answer);
         return answer;
     };

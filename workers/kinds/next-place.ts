@@ -1,5 +1,6 @@
 import { fitsOnLoop } from '../../shared/domain/fetch/judge-params.ts';
 import { type PagePlace, stepFrom } from '../../shared/domain/fetch/pages.ts';
+import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
 import type { NextFound } from '../select/reader.ts';
 import type { NextPlace, SeenPage } from './executor.ts';
@@ -35,14 +36,16 @@ function byCursor(endpoint: Endpoint, { param = '' }: Pagination, found: NextFou
     }
     const { value } = found;
     if (isNothing(value)) return 'none';
-    const cursor = typeof value === 'string' ? (carriedBy(value, param) ?? value) : value;
+    const isBody = endpoint.params.some(({ name, source }) => name === param && source === 'body');
+    const isText = typeof value === 'string' || (isExact(value) && !isBody);
+    const cursor = isText ? (carriedBy(String(value), param) ?? String(value)) : value;
     return canSend(endpoint, param, cursor) ? { value: cursor } : 'unusable';
 }
 
 /** Whether a cursor can be sent as its param. It comes from the site and is not validated. */
 function canSend({ bodyFormat, params }: Endpoint, param: string, cursor: Json): boolean {
     const source = params.find(({ name }) => name === param)?.source;
-    if (typeof cursor === 'object') return source === 'body' && bodyFormat === 'json';
+    if (typeof cursor === 'object' && !isExact(cursor)) return source === 'body' && bodyFormat === 'json';
     if (typeof cursor === 'number') return Number.isFinite(cursor);
     if (typeof cursor !== 'string') return true;
     const isStep = cursor === '.' || cursor === '..';
@@ -59,5 +62,5 @@ function carriedBy(text: string, param: string): string | undefined {
 /** Whether a value means that there is no next page. */
 function isNothing(value: Json): boolean {
     if (value === null || value === false || value === '') return true;
-    return typeof value === 'object' && Object.keys(value).length === 0;
+    return typeof value === 'object' && !isExact(value) && Object.keys(value).length === 0;
 }

@@ -1,3 +1,5 @@
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+
 /** A frame between parent and child: length of the JSON header, length of the payload, header, payload. */
 const PREFIX_BYTES = 8;
 
@@ -29,7 +31,7 @@ export function frameReader(onFrame: (header: unknown, payload: Buffer) => void)
                 continue;
             }
             const endOfHeader = PREFIX_BYTES + lengths.header;
-            const header: unknown = JSON.parse(all.toString('utf8', PREFIX_BYTES, endOfHeader));
+            const header: unknown = parseExact(all.toString('utf8', PREFIX_BYTES, endOfHeader));
             onFrame(header, all.subarray(endOfHeader, wanted));
             const rest = all.subarray(wanted);
             pieces = rest.length === 0 ? [] : [rest];

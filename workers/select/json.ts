@@ -1,5 +1,6 @@
 import { search } from 'jmespath';
-import { escapePointer, isJsonTooDeep } from '../../shared/domain/json/json-bounds.ts';
+import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
+import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
 import type { Json, Select } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 
@@ -14,7 +15,7 @@ export function refuseDepth(text: string | Uint8Array): void {
 }
 
 /**
- * Parses an answer as JSON.
+ * Parses an answer as JSON. Numbers may be rounded; see `parseExact`.
  * @throws InvalidResponse if it is not JSON, or nests too deep
  */
 export function parseJson(text: string): Json {
@@ -27,15 +28,17 @@ export function parseJson(text: string): Json {
 }
 
 /**
- * Runs `select` over parsed JSON: one expression, or a map of output name to expression.
+ * Runs `select` over parsed JSON: one expression, or a map of output name to expression. Selected numbers keep their digits; functions
+ * such as `sum` compute with doubles.
+ * @param pageFor the page for an expression
  * @throws InvalidResponse with a pointer to the expression that failed
  */
-export function selectJson(page: Json, select: Select): Json {
-    if (typeof select === 'string') return searchJson(page, select, '/select');
+export function selectJson(pageFor: (expression: string) => Json, select: Select): Json {
+    if (typeof select === 'string') return searchJson(pageFor(select), select, '/select');
     const entries = Object.entries(select).map(([name, expression]): [string, Json] => {
         const path = `/select/${escapePointer(name)}`;
         if (typeof expression !== 'string') throw cannotSelect(path, 'The answer is JSON, and this selector is for HTML.');
-        return [name, searchJson(page, expression, path)];
+        return [name, searchJson(pageFor(expression), expression, path)];
     });
     return Object.fromEntries(entries);
 }

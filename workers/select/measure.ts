@@ -1,3 +1,4 @@
+import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Json } from '../../shared/domain/types.ts';
 import { InvalidResponse } from './invalid-response.ts';
 
@@ -41,7 +42,7 @@ function firstTooMuch(value: Json, most: { bytes: number; values: number }): 'by
     let bytes = 0;
     const count = (one: Json | undefined, depth: number): ReturnType<typeof firstTooMuch> => {
         if (++values > most.values) return 'values';
-        if (typeof one !== 'object' || one === null) bytes += scalarBytes(one);
+        if (typeof one !== 'object' || one === null || isExact(one)) bytes += scalarBytes(one);
         else if (depth > MAX_DEPTH) return 'depth';
         else if (Array.isArray(one)) {
             bytes += BRACKETS + Math.max(0, one.length - 1) * COMMA;
@@ -67,6 +68,7 @@ function firstTooMuch(value: Json, most: { bytes: number; values: number }): 'by
 function scalarBytes(value: Json | undefined): number {
     if (typeof value === 'string') return textBytes(value);
     if (typeof value === 'number') return Number.isFinite(value) ? digits(value) : 4;
+    if (isExact(value)) return String(value).length;
     return value === false ? 5 : 4;
 }
 

@@ -1,4 +1,5 @@
 import { cutResults, resultsAt, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
+import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import { walkedVerdict } from '../../shared/domain/json/schema/interpret.ts';
 import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
@@ -30,8 +31,14 @@ export type NextFound = { value: Json } | { href: string };
 /** A parsed body. Call `next` before `value`: reading a whole page of HTML changes it. */
 export interface Parsed {
     next(expression: string): NextFound | undefined;
-    /** The selected data, or the whole body, neither wrapped nor validated. */
+    /** The selected data, or the whole body, neither wrapped nor validated. JSON may have ExactNumbers. */
     value(rules: ResponseRules): Json;
+    json?: {
+        /** The whole body with rounded numbers. */
+        rounded: Json;
+        /** Whether `value` may have ExactNumbers. */
+        hasExact(): boolean;
+    };
 }
 
 export type ParseBody = (text: string, page: RawPage) => Parsed;
@@ -54,7 +61,7 @@ export interface Content {
 
 /**
  * Turns an answer into `data` (docs/api.md, "Hosted fetch"): decoded, parsed, selected, wrapped, validated by `response.schema`, and cut. JSON without a
- * selection keeps the site's text, including numbers that JavaScript cannot represent, unless parsers could disagree about it.
+ * selection keeps the site's text, unless parsers could disagree about it. Numbers keep their digits.
  * @param options.isOnLoop whether it runs on the worker's event loop
  * @param options.isMeasured whether to count the selected data first; for inline rules the page's size bounds it
  * @throws InvalidResponse for an answer that does not fit the endpoint, and for more than 10 MiB before the cut
@@ -64,23 +71,34 @@ export function readPage(
     rules: ResponseRules,
     wanted: Wanted,
     parse: ParseBody = parsePlain,
-    { isMeasured = false, isOnLoop = false }: { isMeasured?: boolean; isOnLoop?: boolean } = {},
+    options: { isMeasured?: boolean; isOnLoop?: boolean } = {},
 ): Content {
-    const text = saysNothing(page) ? undefined : textOf(page);
-    let value = text === undefined ? undefined : parse(text, page).value(rules);
-    const isAll = text !== undefined && page.type === 'json' && rules.select === undefined;
-    const isExact = isAll && isFaithful(text, value);
-    // Text that parsers could read differently is validated in the form that the caller gets.
-    if (isAll && !isExact) value = JSON.parse(JSON.stringify(value)) as Json;
-    const whole = wrapResult(value);
-    if (isMeasured && !isExact) refuseTooMuch(whole, { isSelected: rules.select !== undefined });
-    judge(whole, rules.schema, { isOnLoop });
+    const { schema, select } = rules;
+    if (saysNothing(page)) return cut(judged({}, schema, options), wanted);
+    const text = textOf(page);
+    const parsed = parse(text, page);
+    const { json } = parsed;
+    if (json !== undefined && select === undefined && isFaithful(text, json.rounded)) {
+        const kept = wrapText(text, json.rounded);
+        const results = resultsAt(judged(wrapResult(json.rounded), schema, options), wanted.results);
+        refuseLength(kept);
+        const isCut = results !== undefined && results.length > wanted.most;
+        if (!isCut) return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
+        return cut(wrapResult(parsed.value(rules)), wanted);
+    }
+    const data = wrapResult(parsed.value(rules));
+    if (options.isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
+    const isRewritten = json !== undefined && (select === undefined || json.hasExact());
+    return cut(judged(data, schema, { ...options, isRewritten }), wanted);
+}
+
+/** Cuts `data` to the wanted results and writes it. @throws InvalidResponse for more than 10 MiB */
+function cut(whole: JsonObject, wanted: Wanted): Content {
     const isListed = resultsAt(whole, wanted.results) !== undefined;
     const { data, results, truncated } = cutResults(whole, wanted.results, wanted.most);
-    if (truncated && isExact) refuseLength(wrapText(text, value));
-    const content = isExact && !truncated ? wrapText(text, value) : JSON.stringify(data);
-    refuseLength(content);
-    return { text: content, results, isListed, truncated };
+    const text = JSON.stringify(data);
+    refuseLength(text);
+    return { text, results, isListed, truncated };
 }
 
 /** `wrapResult` for the text of a value. */
@@ -143,23 +161,30 @@ export function joinParts(
     wanted: Wanted,
     { isOnLoop = false }: { isOnLoop?: boolean } = {},
 ): Content {
-    const [first = {}, ...others] = texts.map((text) => JSON.parse(text) as JsonObject);
+    const [first = {}, ...others] = texts.map((text) => parseExact(text) as JsonObject);
     const items = resultsAt(first, wanted.results) ?? [];
     for (const other of others) for (const item of resultsAt(other, wanted.results) ?? []) items.push(item);
-    judge(first, schema, { isOnLoop });
+    judged(first, schema, { isOnLoop, isRewritten: texts.some(mayRound) });
     const truncated = items.length > wanted.most;
     if (truncated) items.length = wanted.most;
     return { text: JSON.stringify(first), results: items.length, isListed: true, truncated };
 }
 
 /**
- * Validates `data` by `response.schema`. On the event loop the schema is interpreted: to compile a simple schema takes up to 70 ms.
+ * Validates `data` by `response.schema` and returns it. On the event loop the schema is interpreted: to compile a simple schema takes
+ * up to 70 ms.
+ * @param options.isRewritten whether to validate what its JSON says, since it may have ExactNumbers or infinite ones
  * @throws InvalidResponse
  */
-function judge(data: JsonObject, schema: JsonSchema | undefined, { isOnLoop }: { isOnLoop: boolean }): void {
-    if (schema === undefined) return;
-    const verdict = isOnLoop ? walkedVerdict(schema, data) : compileJsonSchema(schema)(data);
-    if (verdict.ok) return;
+function judged(
+    data: JsonObject,
+    schema: JsonSchema | undefined,
+    { isOnLoop = false, isRewritten = false }: { isOnLoop?: boolean; isRewritten?: boolean },
+): JsonObject {
+    if (schema === undefined) return data;
+    const value: Json = isRewritten ? JSON.parse(JSON.stringify(data)) : data;
+    const verdict = isOnLoop ? walkedVerdict(schema, value) : compileJsonSchema(schema)(value);
+    if (verdict.ok) return data;
     const details = verdict.errors.map(({ path, message, keyword }) => ({ path: harmless(path), message, code: codeOf(keyword) }));
     throw new InvalidResponse('The answer does not fit the response schema of this endpoint.', details);
 }
@@ -192,10 +217,18 @@ function parsePlain(text: string, { type }: RawPage): Parsed {
         };
         return { next: () => undefined, value };
     }
-    const parsed = parseJson(text);
+    const rounded = parseJson(text);
+    let exact: Json | undefined;
+    const whole = () => {
+        exact ??= parseExact(text, rounded);
+        return exact;
+    };
+    // JMESPath compares a long number that is written in an expression as a double.
+    const pageFor = (expression: string) => (hasRounded(expression) ? rounded : whole());
     return {
-        next: (expression) => ({ value: searchJson(parsed, expression, '/pagination/next') }),
-        value: ({ select }) => (select === undefined ? parsed : selectJson(parsed, select)),
+        next: (expression) => ({ value: searchJson(pageFor(expression), expression, '/pagination/next') }),
+        value: ({ select }) => (select === undefined ? whole() : selectJson(pageFor, select)),
+        json: { rounded, hasExact: () => whole() !== rounded },
     };
 }
 

@@ -1,10 +1,11 @@
+import { isExact } from '../json/exact-numbers.ts';
 import type { Json, JsonObject } from '../types.ts';
 
 /** `data` is always an object (docs/api.md, "Hosted fetch"): a list becomes `{items}`, a scalar or text `{value}`, nothing (204, HEAD) `{}`. */
 export function wrapResult(value: Json | undefined): JsonObject {
     if (value === undefined) return {};
     if (Array.isArray(value)) return { items: value };
-    return typeof value === 'object' && value !== null ? value : { value };
+    return isObject(value) ? value : { value };
 }
 
 /** The array at a dotted path (`billing.results`) of `data`; `undefined` where there is none. Own keys of objects only. */
@@ -41,5 +42,5 @@ function replaceAt(data: JsonObject, steps: readonly string[], items: Json[]): J
 }
 
 function isObject(value: Json | undefined): value is JsonObject {
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }

@@ -1,3 +1,5 @@
+import { isExact } from './exact-numbers.ts';
+
 /** How much of a value is written: characters of each text, items of each list, fields of each object. */
 export interface Bounds {
     longest: number;
@@ -44,7 +46,7 @@ export function writeJson(
     const colon = indent === 0 ? ':' : ': ';
     const addAll = (one: unknown, level: number): boolean => {
         if (typeof one === 'string') return add(quoted(one, bounds.longest, most));
-        if (typeof one !== 'object' || one === null) return add(JSON.stringify(one) ?? 'null');
+        if (typeof one !== 'object' || one === null || isExact(one)) return add(JSON.stringify(one) ?? 'null');
         const { entries, isList, left } = one instanceof Beginning ? one : { entries: entriesOf(one), isList: Array.isArray(one), left: 0 };
         const bound = isList ? bounds.items : bounds.fields;
         let said = 0;

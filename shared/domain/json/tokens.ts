@@ -1,0 +1,71 @@
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+const SPACE = 0x20;
+
+/**
+ * Walks the tokens of a JSON text: strings, numbers and words, and the characters `{}[],:`. It does not check the syntax. Bytes are
+ * UTF-8.
+ * @param see gets the first character and the range of each token; `to` is behind the text for a string without its end. True stops
+ * @returns whether `see` returned true
+ */
+export function someToken(text: string | Uint8Array, see: (first: number, from: number, to: number) => boolean): boolean {
+    const codeAt = typeof text === 'string' ? (at: number) => text.charCodeAt(at) : (at: number) => text[at] ?? 0;
+    const { length } = text;
+    for (let at = 0; at < length; ) {
+        const first = codeAt(at);
+        const from = at++;
+        if (first <= SPACE) continue;
+        if (first === QUOTE) {
+            const end = endOfString(text, at);
+            at = end === -1 ? length + 1 : end;
+        } else if (!isPunctuation(first)) while (at < length && !isEnd(codeAt(at))) at++;
+        if (see(first, from, at)) return true;
+    }
+    return false;
+}
+
+/** Index behind the quote that closes a string; -1 where the text ends first. @param from behind the quote that opens it, and behind an escape */
+export function endOfString(text: string | Uint8Array, from: number): number {
+    for (let at = from; ; ) {
+        const quote = typeof text === 'string' ? text.indexOf('"', at) : text.indexOf(QUOTE, at);
+        if (quote === -1) return -1;
+        if (backslashesBefore(text, quote, from) % 2 === 0) return quote + 1;
+        at = quote + 1;
+    }
+}
+
+/** Number of backslashes right before `at`, none of them before `from`. */
+export function backslashesBefore(text: string | Uint8Array, at: number, from: number): number {
+    let first = at;
+    while (first > from && (typeof text === 'string' ? text.charCodeAt(first - 1) : text[first - 1]) === BACKSLASH) first--;
+    return at - first;
+}
+
+/** Whether a JSON text nests arrays and objects more than `max` levels. */
+export function isJsonTooDeep(text: string | Uint8Array, max = 100): boolean {
+    let depth = 0;
+    return someToken(text, (first) => {
+        if (first === CLOSE_ARRAY || first === CLOSE_OBJECT) depth--;
+        return (first === OPEN_ARRAY || first === OPEN_OBJECT) && ++depth > max;
+    });
+}
+
+/** Whether commas separate more than `max` values of a JSON text. An object of half a million keys is slow to parse. */
+export function hasMoreValues(text: string | Uint8Array, max: number): boolean {
+    let commas = 0;
+    return someToken(text, (first) => first === COMMA && ++commas >= max);
+}
+
+function isPunctuation(code: number): boolean {
+    return code === COMMA || code === COLON || code === OPEN_ARRAY || code === CLOSE_ARRAY || code === OPEN_OBJECT || code === CLOSE_OBJECT;
+}
+
+function isEnd(code: number): boolean {
+    return code <= SPACE || code === QUOTE || isPunctuation(code);
+}
