@@ -8,7 +8,7 @@ export interface Batch<Item, Verdict> {
      * `close()`, and with `WaitedTooLong` when it never left; in both of these nothing was done.
      */
     add(item: Item): Promise<Verdict>;
-    /** Rejects matching items that wait. After a whole batch failed, they would fail too, but later. */
+    /** Rejects matching items that wait. */
     turnAway(isMeant: (item: Item) => boolean, cause: unknown): void;
     /** Accepts no more items, and resolves when all accepted items are settled. */
     close(): Promise<void>;
@@ -19,11 +19,13 @@ export interface BatchOptions<Item, Verdict> {
     run(items: readonly Item[]): Promise<readonly Verdict[]>;
     /** Items with the same key go into separate batches, because the second depends on the first. Absent: no keys. */
     keyOf?(item: Item): string;
-    /** Whether an error affects the whole batch, such as a lost connection. Any other error is the fault of one item. */
-    isCommonFate(error: unknown): boolean;
-    /** Items in one batch. */
+    /** Whether an error affects the whole batch, such as a lost connection. Any other error is the fault of one item. Absent: always. */
+    isCommonFate?(error: unknown): boolean;
+    /** Whether a waiting item fails with a batch that failed as a whole. It would fail alike, but later. Absent: every item. */
+    sharesFate?(item: Item): boolean;
+    /** Items in one batch; 500 by default. */
     maxSize?: number;
-    /** Batches in flight. */
+    /** Batches in flight; 2 by default. */
     maxInFlight?: number;
     /** Longest wait for a place in a batch, in milliseconds. Absent: any. */
     maxWaitMs?: number;
@@ -41,7 +43,7 @@ interface Waiting<Item, Verdict> {
 
 /** Opens a batcher; close it with `close()`. */
 export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): Batch<Item, Verdict> {
-    const { keyOf, maxSize = 500, maxInFlight = 2, maxWaitMs } = options;
+    const { keyOf, isCommonFate = () => true, sharesFate = () => true, maxSize = 500, maxInFlight = 2, maxWaitMs } = options;
     let waiting: Waiting<Item, Verdict>[] = [];
     let inFlight = 0;
     let isScheduled = false;
@@ -58,12 +60,7 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
                 watchWaiting();
             });
         },
-        turnAway(isMeant, cause) {
-            const meant = waiting.filter((one) => isMeant(one.item));
-            waiting = waiting.filter((one) => !isMeant(one.item));
-            for (const one of meant) one.reject(cause);
-            tellIfEmpty();
-        },
+        turnAway,
         async close() {
             isClosed = true;
             if (waiting.length > 0 || inFlight > 0) await new Promise<void>((resolve) => whoWaitForTheEnd.push(resolve));
@@ -106,6 +103,13 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         }
     }
 
+    function turnAway(isMeant: (item: Item) => boolean, cause: unknown): void {
+        const meant = waiting.filter((one) => isMeant(one.item));
+        waiting = waiting.filter((one) => !isMeant(one.item));
+        for (const one of meant) one.reject(cause);
+        tellIfEmpty();
+    }
+
     /** A batch is atomic. If one item is at fault, the batch runs again in halves until only that item fails. */
     async function settle(batch: Waiting<Item, Verdict>[]): Promise<void> {
         try {
@@ -113,8 +117,10 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
             if (verdicts.length !== batch.length) throw new Error(`${verdicts.length} verdicts for ${batch.length} items`);
             for (const [place, one] of batch.entries()) one.resolve(verdicts[place] as Verdict);
         } catch (error) {
-            if (batch.length === 1 || options.isCommonFate(error)) {
+            const isCommon = isCommonFate(error);
+            if (isCommon || batch.length === 1) {
                 for (const one of batch) one.reject(error);
+                if (isCommon) turnAway(sharesFate, error);
                 return;
             }
             const middle = Math.ceil(batch.length / 2);

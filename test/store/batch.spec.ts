@@ -23,6 +23,7 @@ describe('a batch', () => {
                 }),
             keyOf: (item) => item,
             isCommonFate: (error) => error instanceof Outage,
+            sharesFate: (item) => item.startsWith('hold'),
             maxInFlight: 1,
             ...(maxWaitMs === undefined ? {} : { maxWaitMs }),
         });
@@ -85,6 +86,18 @@ describe('a batch', () => {
         departed[0]?.fail(lost);
         expect(await outcomes).to.deep.equal([lost, lost]);
         expect(departed).to.have.length(1);
+    });
+
+    it('that fails for all takes along those behind it that would fail alike, and no others', async () => {
+        const lost = new Outage('the link is lost');
+        const [first, second, third] = await addBehind('a', 'hold b', 'c');
+        departed[0]?.fail(lost);
+        expect(await Promise.all([first, second])).to.deep.equal([lost, lost]);
+        await nextTurn();
+        await nextTurn();
+        expect(departed[1]?.items).to.deep.equal(['c']);
+        departed[1]?.arrive();
+        expect(await third).to.equal('c done');
     });
 
     it('turns away those who wait and are meant, at once, and takes the others along', async () => {

@@ -1,7 +1,7 @@
 import type { Result } from 'ioredis';
+import { openBatch } from '../../platform/batch.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
-import { perTick } from '../../platform/per-tick.ts';
 import { hashTag, openRedis, sendNow } from '../../platform/redis.ts';
 import { createStallDetector } from '../../platform/stall-detector.ts';
 import { circuitKeys } from '../circuits/redis-store.ts';
@@ -38,8 +38,8 @@ export function openRedisLimits(options: {
         slots: `${prefix}:fleet:slots`,
     };
     const slots = rememberSlots();
-    const step = perTick<Order, number[]>(
-        async (orders) => {
+    const { add: step } = openBatch<Order, number[]>({
+        async run(orders) {
             const batch = batchOf(orders, keys);
             const answer = redis.limitsStep(
                 batch.keys.length,
@@ -62,8 +62,9 @@ export function openRedisLimits(options: {
             const taken = replies.values();
             return orders.map((order) => ('take' in order ? (taken.next().value ?? []) : []));
         },
-        { maxRunning: Number.POSITIVE_INFINITY, maxBatch: STEP_ORDERS },
-    );
+        maxInFlight: Number.POSITIVE_INFINITY,
+        maxSize: STEP_ORDERS,
+    });
     return {
         async take(order) {
             const { windows } = order;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BackendFactory, type JobJson, type KeyPrefixOptions, QueueKeys, RedisConnection, RedisQueueBackend } from 'bullmq';
 import type { Redis, Result } from 'ioredis';
-import { perTick } from '../../platform/per-tick.ts';
+import { openBatch } from '../../platform/batch.ts';
 import { sendNow } from '../../platform/redis.ts';
 import { REPLY_TTL_S, type Reply } from './backend.ts';
 import { ADD_SCRIPT, GIVE_BACK_SCRIPT, SCRIPT_BATCH, TURN_SCRIPT } from './batched-scripts.ts';
@@ -100,15 +100,16 @@ export class BatchedRedisBackend extends RedisQueueBackend {
     }
 
     /** Stores the reply of a job. If this worker holds the job, removes it and takes another one for its slot. */
-    readonly finish = perTick<Finished, unknown>(
-        async (jobs) => {
+    readonly finish = openBatch<Finished, unknown>({
+        run: async (jobs) => {
             const held = jobs.filter(({ id }) => this.#held.has(id));
             await this.#turn(this.#mayTake ? held.length : 0, jobs);
             for (const { id } of held) this.#held.delete(id);
             return jobs;
         },
-        { maxRunning: Number.POSITIVE_INFINITY, maxBatch: SCRIPT_BATCH },
-    );
+        maxInFlight: Number.POSITIVE_INFINITY,
+        maxSize: SCRIPT_BATCH,
+    }).add;
 
     /** Takes no more jobs, and returns those that have not started. */
     stopTaking(): void {

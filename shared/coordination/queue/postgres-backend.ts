@@ -43,7 +43,7 @@ export function openPostgresProducer({ databaseUrl, secrets, log }: PostgresQueu
     const pool = openPool({ url: databaseUrl, part: 'postgres queue', log, max: 8, timeoutMs: 1000, settings: SETTINGS });
     const status = watchConnection(log, 'postgres queue jobs');
     let queue: Promise<ReturnType<typeof openQueue>> | undefined;
-    const { remove, ...calls } = createProducer(async (question) => question(await ready()), { maxBatch: 100 });
+    const { remove, ...calls } = createProducer(async (question) => question(await ready()), { maxSize: 100 });
     return {
         ...calls,
         async cancel(id) {

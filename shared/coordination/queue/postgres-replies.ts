@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
+import { openBatch } from '../../platform/batch.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
-import { perTick } from '../../platform/per-tick.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { REPLY_BATCH, type Reply, type ReplyChannel, type ReplyListener } from './backend.ts';
 import { openListener } from './postgres-listener.ts';
@@ -28,14 +28,14 @@ const SWEEP = `delete from queue_replies where sent_at < app_now() - interval '5
 
 /** Stores replies and notifies the waiting processes. Replies of one turn of the event loop share a statement. */
 export function createReplySender(pool: pg.Pool, secrets: Secrets): (channel: string, reply: Reply) => Promise<void> {
-    const send = perTick<Reply & { channel: string }, unknown>(
-        async (batch) => {
+    const { add: send } = openBatch<Reply & { channel: string }, unknown>({
+        async run(batch) {
             const values = [batch.map(({ channel }) => channel), batch.map(({ id }) => id), batch.map(({ body }) => body)];
             await pool.query({ ...SEND, values });
             return batch;
         },
-        { maxBatch: REPLY_BATCH },
-    );
+        maxSize: REPLY_BATCH,
+    });
     return async (channel, { id, body }) => {
         const isSealed = channel.startsWith(SEALED);
         await send({ channel, id, body: isSealed ? (await secrets.seal(body, PURPOSE)).toString('base64') : body });

@@ -1,5 +1,5 @@
 import type { JobsOptions } from 'bullmq';
-import { type PerTickOptions, perTick } from '../../platform/per-tick.ts';
+import { type BatchOptions, openBatch } from '../../platform/batch.ts';
 import { type Envelope, JOB_STATES, type ProducerBackend, toQueuedJobs } from './backend.ts';
 import { JOB_OPTIONS } from './bull-options.ts';
 
@@ -19,16 +19,17 @@ interface BullQueue {
 /** The methods of a producer that both stores share. The jobs of one turn of the event loop are added together. */
 export function createProducer(
     ask: <Answer>(question: (queue: BullQueue) => Promise<Answer>) => Promise<Answer>,
-    batches: PerTickOptions,
+    batches: Pick<BatchOptions<never, never>, 'maxSize' | 'maxInFlight'>,
 ): Pick<ProducerBackend, 'add' | 'counts' | 'peek' | 'oldestWaitingSince'> & { remove(id: string): Promise<void> } {
-    const add = perTick((jobs: readonly { id: string; envelope: Envelope; priority: number }[]) => {
+    const addAll = (jobs: readonly { id: string; envelope: Envelope; priority: number }[]) => {
         const bulk = jobs.map(({ id, envelope, priority }) => ({
             name: 'fetch',
             data: envelope,
             opts: { ...JOB_OPTIONS, jobId: id, priority },
         }));
         return ask((queue) => queue.addBulk(bulk)).then(() => jobs);
-    }, batches);
+    };
+    const { add } = openBatch({ ...batches, run: addAll });
     return {
         async add(id, envelope, priority = 0) {
             await add({ id, envelope, priority });

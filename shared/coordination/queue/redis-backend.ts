@@ -36,8 +36,8 @@ export function openRedisProducer({ redisUrl, keyPrefix, log }: RedisQueueOption
     queue.on('error', status.down);
     redis.on('ready', status.up);
     const { remove, ...calls } = createProducer((question) => guard(question(queue)), {
-        maxRunning: Number.POSITIVE_INFINITY,
-        maxBatch: SCRIPT_BATCH,
+        maxInFlight: Number.POSITIVE_INFINITY,
+        maxSize: SCRIPT_BATCH,
     });
     return {
         ...calls,

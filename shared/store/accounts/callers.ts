@@ -1,10 +1,9 @@
 import { type AccountFigures, figuresFor, type Plan } from '../../domain/accounts/plans.ts';
 import { type KeyScopes, prepareScopes, type Scopes } from '../../domain/accounts/scopes.ts';
-import { WaitedTooLong } from '../../platform/batch.ts';
+import { openBatch, WaitedTooLong } from '../../platform/batch.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import { ago, type Db, now } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
-import { perTick } from '../../platform/per-tick.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { payerOf } from '../credits/credits.ts';
 import type { Role } from './workspaces.ts';
@@ -63,7 +62,7 @@ export function openKeys(db: Db, options: { onError?: (error: unknown) => void }
     const unknown = growingCache<string, true>(MAX_UNKNOWN, UNKNOWN_MS);
     const familiar = growingCache<string, true>(MAX_KNOWN, FAMILIAR_MS);
     const asked = new Map<string, Promise<Caller | undefined>>();
-    const look = perTick((hashes: readonly Buffer[]) => findCallers(db, hashes));
+    const { add: look } = openBatch({ run: (hashes: readonly Buffer[]) => findCallers(db, hashes) });
     const uses = openBatchWriter<string>({
         write: (keyIds) => writeUses(db, keyIds),
         everyMs: USE_EVERY_MS,

@@ -1,6 +1,6 @@
 import type { LimitOverrides, Plan } from '../../domain/accounts/plans.ts';
+import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
-import { perTick } from '../../platform/per-tick.ts';
 
 /** Figures that an operator set for one account; what is absent or null follows the plan. */
 export type Overrides = LimitOverrides;
@@ -110,11 +110,13 @@ export async function readBalance(db: Db, accountId: string): Promise<Balance | 
 
 /** Reads balances in batches: calls of the same tick share one query. */
 export function createBalances(db: Db): (accountId: string) => Promise<Balance | undefined> {
-    const read = perTick(async (accountIds: readonly string[]) => {
-        const rows = new Map((await readRows(db, accountIds)).map((row) => [row.id, row]));
-        return accountIds.map((id) => rows.get(id));
+    const read = openBatch({
+        async run(accountIds: readonly string[]) {
+            const rows = new Map((await readRows(db, accountIds)).map((row) => [row.id, row]));
+            return accountIds.map((id) => rows.get(id));
+        },
     });
-    return async (accountId) => bringUpToDate(db, await read(accountId));
+    return async (accountId) => bringUpToDate(db, await read.add(accountId));
 }
 
 /** Reads without locks, so that one account does not block others. */

@@ -58,6 +58,7 @@ export function openBatchers(db: Db, options: BatcherOptions): Batchers {
         run: (operations) => markAll(db, operations, me, limits),
         keyOf: (operation) => operation,
         isCommonFate: isOutage,
+        sharesFate: () => false,
         maxWaitMs: limits.maxWaitMs,
     });
     return {
@@ -103,6 +104,7 @@ function openMoves(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): { batc
         },
         keyOf: (move) => ('hold' in move ? move.hold.operation : move.settle.operation),
         isCommonFate: isOutage,
+        sharesFate: () => false,
         maxInFlight: 1,
         maxWaitMs,
     });
@@ -115,6 +117,7 @@ function openSettlements(db: Db, { settlePatienceMs, timeoutMs, maxWaitMs }: Lim
         run: (items) => settleAll(db, items, BONUSES, { patienceMs: settlePatienceMs, timeoutMs }),
         keyOf: (item) => item.operation,
         isCommonFate: isOutage,
+        sharesFate: () => false,
         maxInFlight: 1,
         maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
     });
@@ -125,6 +128,7 @@ function openAnswered(db: Db, { settlePatienceMs, timeoutMs, maxWaitMs }: Limits
         run: (items) => settleAnswered(db, items, BONUSES, { patienceMs: settlePatienceMs, timeoutMs }),
         keyOf: (item) => item.operation,
         isCommonFate: isOutage,
+        sharesFate: () => false,
         maxSize,
         maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
     });
@@ -132,16 +136,11 @@ function openAnswered(db: Db, { settlePatienceMs, timeoutMs, maxWaitMs }: Limits
 
 /** Orders with a spending cap are held one by one. */
 function openCapped(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): Batch<HoldOrder, HoldVerdict> {
-    const batch: Batch<HoldOrder, HoldVerdict> = openBatch<HoldOrder, HoldVerdict>({
-        run: (orders) =>
-            Promise.all(orders.map((order) => holdCapped(db, order, { patienceMs, timeoutMs }))).catch((error: unknown) => {
-                if (isOutage(error)) batch.turnAway(() => true, error);
-                throw error;
-            }),
+    return openBatch<HoldOrder, HoldVerdict>({
+        run: (orders) => Promise.all(orders.map((order) => holdCapped(db, order, { patienceMs, timeoutMs }))),
         keyOf: (order) => order.operation,
         isCommonFate: isOutage,
         maxSize: 1,
         maxWaitMs,
     });
-    return batch;
 }

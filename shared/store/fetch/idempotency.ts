@@ -1,5 +1,5 @@
 import { type AnswerParts, joinParts, type KeptAnswer, writeParts } from '../../domain/fetch/kept-answer.ts';
-import { type Batch, openBatch } from '../../platform/batch.ts';
+import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { isOutage, persist } from '../../platform/pg-errors.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
@@ -64,13 +64,8 @@ const PURPOSE = 'answer';
 
 /** Opens the keys of `db`'s workspaces; close them before the pool. */
 export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
-    const orders: Batch<KeyOrder, Begun> = openBatch<KeyOrder, Begun>({
-        run: (batch) =>
-            persist(PATIENCE.begin, () => beginAll(db, batch)).catch((error: unknown) => {
-                // Waiting calls have done nothing yet and would fail alike.
-                if (isOutage(error)) orders.turnAway(() => true, error);
-                throw error;
-            }),
+    const orders = openBatch<KeyOrder, Begun>({
+        run: (batch) => persist(PATIENCE.begin, () => beginAll(db, batch)),
         keyOf: (order) => order.operation,
         maxWaitMs: MAX_WAIT_MS,
         isCommonFate: isOutage,
@@ -80,6 +75,7 @@ export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
         keyOf: (call) => call.operation,
         maxWaitMs: MAX_WAIT_MS,
         isCommonFate: isOutage,
+        sharesFate: () => false,
     });
     return {
         begin: (order) => orders.add(order),

@@ -1,9 +1,9 @@
 import type { FindingVerdict } from '../../domain/package/verification.ts';
 import type { Claim } from '../../domain/site/claim.ts';
 import { type SitePolicy, type StrictestPolicy, strictest } from '../../domain/site/site-policy.ts';
+import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
-import { perTick } from '../../platform/per-tick.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { ENDPOINT_HEALTH, type EndpointHealth, type EndpointHealthColumns, toEndpointHealth, WEEK } from '../usage/traffic.ts';
 import { claimOf } from './claim.ts';
@@ -97,7 +97,7 @@ export function createLookUps(db: Db, versions: Versions): LookUps {
         return { ref, claim, load: () => (loaded ??= read()) };
     }
 
-    return { find: perTick(look) };
+    return { find: openBatch({ run: look }).add };
 }
 
 interface Asked extends LookUpQuestion {

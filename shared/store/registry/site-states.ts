@@ -1,7 +1,7 @@
 import { type SitePolicy, type StrictestPolicy, strictest } from '../../domain/site/site-policy.ts';
+import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
-import { perTick } from '../../platform/per-tick.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
 
@@ -53,7 +53,7 @@ const MAX_REMEMBERED = 10_000;
 /** Looks up sites. All look-ups of one tick share one query. */
 export function createLatest(db: Db): Latest {
     const known = growingCache<string, SiteState>(MAX_REMEMBERED, REMEMBERED_MS);
-    const look = perTick(async (questions: readonly SiteQuestion[]) => {
+    const look = async (questions: readonly SiteQuestion[]) => {
         const places = new Map<string, number>();
         const different: SiteQuestion[] = [];
         const asked = questions.map((question) => {
@@ -67,8 +67,8 @@ export function createLatest(db: Db): Latest {
         const answers = await findSiteStates(db, different);
         for (const [place, answer] of answers.entries()) known.set(keyOf(different[place] as SiteQuestion), answer, { start });
         return asked.map((place) => answers[place] as SiteState);
-    });
-    return { find: look, recall: (question) => known.get(keyOf(question)) };
+    };
+    return { find: openBatch({ run: look }).add, recall: (question) => known.get(keyOf(question)) };
 }
 
 function keyOf({ site, version = LATEST }: SiteQuestion): string {

@@ -4,9 +4,9 @@ import { readEndpoint } from '../../domain/package/endpoint.ts';
 import { hostsOf } from '../../domain/package/hosts.ts';
 import { LazyEndpoints } from '../../domain/package/large-package.ts';
 import type { Endpoint, PackageDocument } from '../../domain/types.ts';
+import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
-import { perTick } from '../../platform/per-tick.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 
 /** Characters of packages kept in memory; what is made of them takes a few times as many bytes. */
@@ -53,7 +53,7 @@ export function createVersions(db: Db): Versions {
     const wanted = growingCache<number, true>(WANTED_VERSIONS);
     const units = growingCache<string, number>(CACHED_UNITS);
     const asked = new Map<number, Promise<LoadedVersion | undefined>>();
-    const look = perTick((ids: readonly number[]) => readVersions(db, ids));
+    const { add: look } = openBatch({ run: (ids: readonly number[]) => readVersions(db, ids) });
 
     async function read(versionId: number): Promise<LoadedVersion | undefined> {
         const row = await look(versionId);
