@@ -33,14 +33,20 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     header(name: string): string | undefined;
     /** Aborted when the caller hangs up. */
     gone: AbortSignal;
-    /** Sets headers of the answer, also of a refusal. */
-    setHeaders(headers: Record<string, string>): void;
-    /** Sets the credit fields of a refusal. */
-    setCreditsRemaining(credits: number): void;
-    /** Sets whether a later failure is stored under the call's key: a write may have been sent. */
-    setFinal(isFinal: boolean): void;
-    /** Records that the request log already has this call. */
-    setLogged(): void;
+    /** What the handler says of its answer beside the body. */
+    notes: AnswerNotes;
+}
+
+/** What is said of an answer beside its body. */
+export interface AnswerNotes {
+    /** Headers of the answer, also of a refusal. */
+    readonly headers: Record<string, string>;
+    /** The credit fields of a refusal. */
+    creditsRemaining?: number | undefined;
+    /** A failure is stored under the call's key: a write may have been sent. */
+    isFinal?: boolean;
+    /** The log of fetches has this call already. */
+    isRecorded?: boolean;
 }
 
 export type Reply<Answer> = {

@@ -85,18 +85,7 @@ function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
         clientAddress: request.app.clientAddress,
         header: (name) => request.raw.req.headers[name.toLowerCase()]?.toString(),
         gone: request.app.gone ?? goneSignal(request),
-        setHeaders: (headers) => {
-            Object.assign(request.app.headers, headers);
-        },
-        setCreditsRemaining: (credits) => {
-            request.app.creditsRemaining = credits;
-        },
-        setFinal: (isFinal) => {
-            request.app.isFinal = isFinal;
-        },
-        setLogged: () => {
-            request.app.isLogged = true;
-        },
+        notes: request.app.notes,
     };
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import { ANONYMOUS } from '../shared/domain/accounts/plans.ts';
-import { isUp } from '../shared/is-up.ts';
+import { isUp } from '../shared/health/is-up.ts';
 import { listenFault } from '../shared/platform/listen-fault.ts';
 import { gatherSharedState } from './health/shared-gauges.ts';
 import { buildServer } from './server.ts';

@@ -1,7 +1,7 @@
 import { startApi } from '../api/start-api.ts';
 import { openApp } from '../shared/app.ts';
 import { parseEgressAllow } from '../shared/domain/site/egress-allow.ts';
-import { openMetricsServer } from '../shared/metrics-server.ts';
+import { openMetricsServer } from '../shared/health/metrics-server.ts';
 import { migrateAll } from '../shared/migrate.ts';
 import { type Config, readConfig } from '../shared/platform/config.ts';
 import { startEmbeddedPostgres } from '../shared/platform/embedded-postgres.ts';

@@ -1,5 +1,5 @@
 import { openApp } from '../shared/app.ts';
-import { openMetricsServer } from '../shared/metrics-server.ts';
+import { openMetricsServer } from '../shared/health/metrics-server.ts';
 import { readConfig, requireDatabase } from '../shared/platform/config.ts';
 import { runUntilSignal } from '../shared/platform/lifecycle.ts';
 import { createLog } from '../shared/platform/log.ts';

@@ -16,7 +16,7 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: T
     const windows = caller === undefined ? [ANONYMOUS] : windowsOf(caller.figures);
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
     const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
-    call.setHeaders(limitHeaders(verdict.windows));
+    Object.assign(call.notes.headers, limitHeaders(verdict.windows));
     if (verdict.ok) return verdict;
     const plan = caller?.plan ?? 'anonymous';
     const { retryAfter } = verdict;

@@ -66,7 +66,7 @@ function countedCaller(request: Request): Caller | undefined {
 async function refuse(app: App, request: Request, { accountId, figures, plan }: Caller, retryAfter: number): Promise<never> {
     app.metrics.rateLimited.inc({ plan, window: 'invalid' });
     const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);
-    Object.assign(request.app.headers, limitHeaders(windows));
+    Object.assign(request.app.notes.headers, limitHeaders(windows));
     const words = `The window invalid is full: ${INVALID_A_MINUTE} calls of this account were answered 400 within a minute.`;
     throw new Refusal('RATE_LIMITED', words, { retryAfter });
 }

@@ -83,7 +83,7 @@ async function runKept<P, Q, B>(
         if (!answer.isKept) await tryTo(call, () => idempotency.store(keyed, keptOf(answer)));
         return answer;
     } catch (error) {
-        if (!request.app.isFinal) {
+        if (call.notes.isFinal !== true) {
             const forgotten = tryTo(call, () => idempotency.forget(keyed));
             // If the database is the cause, do not wait for it again.
             if (!isOutage(error)) await forgotten;
@@ -104,7 +104,7 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
     const { app } = call;
     const { before, marked, available } = await app.credits.release({ operation: abandoned.operation });
     if (!marked || before === 'charged') return app.idempotency.forget(abandoned);
-    request.app.creditsRemaining = available;
+    call.notes.creditsRemaining = available;
     const answer = await renderRefusal(app, request, new Refusal('OUTCOME_UNKNOWN'));
     // This is the answer of the other call. This one may still be refused for its own body.
     request.app.refused = undefined;
@@ -112,18 +112,14 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
 }
 
 /** @throws Refusal RATE_LIMITED, unless something has just run out. */
-async function waitForRoom<P, Q, B>(
-    { app, caller, setHeaders }: Call<P, Q, B>,
-    request: Request,
-    { workspaceId }: KeyedCall,
-): Promise<void> {
+async function waitForRoom<P, Q, B>({ app, caller, notes }: Call<P, Q, B>, request: Request, { workspaceId }: KeyedCall): Promise<void> {
     const waitMs = await app.idempotency.room(workspaceId);
     if (waitMs === 0) return;
     const { plan, accountId, figures } = caller as Caller;
     app.metrics.rateLimited.inc({ plan, window: 'idempotency' });
     if (request.route.settings.app?.contract?.counted) {
         const { windows } = await app.limits.peek(`account:${accountId}`, windowsOf(figures), accountId);
-        setHeaders(limitHeaders(windows));
+        Object.assign(notes.headers, limitHeaders(windows));
     }
     throw new Refusal('RATE_LIMITED', 'The window idempotency is full: the answers kept under keys of this workspace take all its room.', {
         retryAfter: Math.ceil(waitMs / 1000),

@@ -3,7 +3,7 @@ import type { App } from '../../shared/app.ts';
 import { isOutage } from '../../shared/platform/pg-errors.ts';
 import { type Detail, Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
 import { callerOf } from '../auth/caller.ts';
-import type { Rendered } from '../call.ts';
+import type { AnswerNotes, Rendered } from '../call.ts';
 
 /** A refusal as it is sent, without the headers that every answer has. */
 export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
@@ -32,12 +32,12 @@ export function recordRefusal(app: App, request: Request, refusal: Refusal): voi
  */
 export function envelope(
     refusal: Refusal,
-    request: { app: { requestId: string; creditsRemaining?: number | undefined }; method?: string; path?: string },
+    request: { app: { requestId: string; notes?: Pick<AnswerNotes, 'creditsRemaining'> } },
     publicUrl: string,
 ): object {
     const { status, fault, retryable } = refusalEntry(refusal.code);
     const { details, retryAfter, upgradeTo, upgradeUrl, upstream, didYouMean, data, retryable: override } = refusal.extras;
-    const { requestId, creditsRemaining } = request.app;
+    const { requestId, notes: { creditsRemaining } = {} } = request.app;
     return {
         success: false,
         ...(data === undefined ? {} : { data }),
@@ -96,11 +96,11 @@ export function toRefusal(error: Error & { output?: { statusCode: number } }): R
 
 /** Every answer of a fetch shows the account's credits, unless the database is down. */
 async function tellCredits(app: App, request: Request): Promise<void> {
-    const { creditsRemaining } = request.app;
+    const { creditsRemaining } = request.app.notes;
     const caller = callerOf(request);
     if (request.route.settings.app?.contract?.name !== 'postFetch' || caller === undefined || creditsRemaining !== undefined) return;
     const balance = await app.credits.balance(caller.accountId).catch(() => undefined);
-    request.app.creditsRemaining = balance?.available;
+    request.app.notes.creditsRemaining = balance?.available;
 }
 
 /** The headers that pages of other origins may read. */

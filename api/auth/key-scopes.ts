@@ -1,8 +1,6 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
-import type { Lack, RouteScope } from '../../shared/domain/accounts/scopes.ts';
+import { lacks, type RouteScope } from '../../shared/domain/accounts/scopes.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
-import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
-import type { Endpoint } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Role } from '../../shared/store/accounts/workspaces.ts';
@@ -60,30 +58,4 @@ function judgeEndpoint(endpoints: readonly string[] | null, name: string): void 
 
 function fieldsOf(value: unknown): { site?: unknown; domain?: unknown; endpoint?: unknown } {
     return typeof value === 'object' && value !== null ? value : {};
-}
-
-/**
- * Judges what an endpoint does. Its author says what it does: without the scope `write`, a method that usually writes is believed to
- * read only where it was verified in this version, or somebody speaks for the site.
- * @throws Refusal FORBIDDEN
- */
-export function judgeEffect({ scopes: { listed } }: Caller, { effect, method }: Endpoint, isTrusted: boolean): void {
-    const believed = isDoubtful({ effect, method }) && !isTrusted ? 'write' : effect;
-    if (listed.effects.includes(believed)) return;
-    if (effect === believed) throw lacks({ part: 'effects', needs: believed });
-    throw lacks({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
-}
-
-/** Whether any effect exceeds the scopes of the key. */
-export function isEffectBound({ scopes: { listed } }: Caller): boolean {
-    return listed.effects.length < 2;
-}
-
-/** The 403 that names the missing scope. */
-export function lacks({ part, needs }: Lack, why = ''): Refusal {
-    const message =
-        part === 'ip_allow'
-            ? `This key may not be used from ${needs} (scope ip_allow).`
-            : `This key lacks the scope ${needs} (${part}).${why === '' ? '' : ` ${why}`}`;
-    return new Refusal('FORBIDDEN', message, { details: [{ path: '', code: 'SCOPE_MISSING', message: `${part}: ${needs}` }] });
 }

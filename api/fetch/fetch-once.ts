@@ -1,7 +1,17 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import { lacks } from '../../shared/domain/accounts/scopes.ts';
+import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
+import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
+import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
+import { bindValues } from '../../shared/fetch/admit.ts';
+import { AFTERMATH_MS } from '../../shared/fetch/deadlines.ts';
+import { type Found, findEndpoint } from '../../shared/fetch/find-endpoint.ts';
+import { isEffectBound, judgeEffect, judgeHours, judgeUrl } from '../../shared/fetch/judge-rights.ts';
+import { Refusal } from '../../shared/refusals.ts';
 import type { OnceRules } from '../answers/idempotency.ts';
-import { AFTERMATH_MS } from './deadlines.ts';
-import { judgeReplay } from './judge-replay.ts';
+import type { Call } from '../call.ts';
+
+type FetchCall = Call<unknown, unknown, FetchRequest>;
 
 /** The rules of an Idempotency-Key for a fetch: dry runs are not stored, and an answer that is forbidden by now is not replayed. */
 export const fetchOnce: OnceRules<FetchRequest> = {
@@ -9,3 +19,48 @@ export const fetchOnce: OnceRules<FetchRequest> = {
     lastsMs: ({ app, body }) => (body.timeout_ms ?? app.config.fetchTimeoutMs) + AFTERMATH_MS,
     mayReplay: judgeReplay,
 };
+
+/**
+ * Checks a stored answer against today's rules: the block of the site, the policies of its owner and the operator, and the scopes of the
+ * key. Nothing is sent again.
+ * @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE, FORBIDDEN
+ */
+async function judgeReplay({ app, body, caller }: FetchCall): Promise<void> {
+    const { isBlocked, policy } = await app.latest.find(readSite(body.site, '/site'));
+    if (isBlocked) throw siteBlocked();
+    const isBound = caller !== undefined && isEffectBound(caller);
+    if (policy === null && !isBound) return;
+    const found = await findEndpoint(app, body, (question) => app.latest.find(question));
+    if (found.ok) {
+        if (isBound) await judgeEffect(app, caller, found);
+        await judgePath(found, body);
+        return;
+    }
+    // The effect of the endpoint is no longer known.
+    if (isBound) throw lacks({ part: 'effects', needs: 'write' });
+    if (policy === null) return;
+    if (!policy.writes || policy.blocked_paths.length > 0) throw noLongerAllowed();
+    judgeHours(app, policy);
+}
+
+/**
+ * @throws Refusal SITE_BLOCKED where the path is blocked, or where today's version no longer accepts its params
+ */
+async function judgePath(found: Found, body: FetchRequest): Promise<void> {
+    const { policy, endpoint } = found;
+    if (policy === null || policy.blocked_paths.length === 0) return;
+    if (isPrepareBlocked(policy, found)) throw noLongerAllowed();
+    const values = await bindValues(found, body).catch((error: unknown) => {
+        if (error instanceof Refusal && error.code === 'INVALID_PARAMS') throw noLongerAllowed();
+        throw error;
+    });
+    judgeUrl(policy, () => buildUrl(endpoint, values));
+}
+
+function isPrepareBlocked({ blocked_paths: paths }: StrictestPolicy, { endpoint: { prepare } }: Found): boolean {
+    return prepare !== undefined && isPathBlocked(paths, prepare.url);
+}
+
+function noLongerAllowed(): Refusal {
+    return new Refusal('SITE_BLOCKED', "The site's owner or an operator has restricted calls since this one was made.");
+}

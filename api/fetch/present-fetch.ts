@@ -1,95 +1,60 @@
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
-import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
-import type { Price } from '../../shared/domain/package/pricing.ts';
-import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
-import { userAgent } from '../../shared/platform/user-agent.ts';
+import type { Admitted } from '../../shared/fetch/admit.ts';
+import type { FetchOrder } from '../../shared/fetch/order.ts';
+import type { FetchSuccess, Settled } from '../../shared/fetch/settle.ts';
+import type { AnswerToKeep } from '../../shared/store/credits/credits.ts';
 import { type AroundBalance, around } from '../answers/fetch-answer.ts';
-import type { Reply } from '../serve.ts';
-import type { FetchCall } from './fetch-call.ts';
-import type { Found } from './find-endpoint.ts';
+import type { Call, Reply } from '../serve.ts';
 
-/** The answer of a charged fetch, in two parts: between them goes the balance after the charge. @param done.charged credits */
-export function presentFetch(done: {
-    call: FetchCall;
-    found: Found;
-    outcome: FetchOutcome & { ok: true };
-    charged: number;
-    admittedAt: number;
-    durationMs: number;
-}): AroundBalance {
-    const { call, found, outcome } = done;
-    const { status, attempts, durationMs, bytes } = outcome.upstream;
+/** The answer of a charged fetch. */
+export function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & { ok: true }): Reply<FetchAnswer> {
+    if (settled.kept !== undefined) return { text: settled.kept, isKept: true };
+    const { head, tail } = textOf(order, admitted, settled);
+    return { text: `${head}${settled.available}${tail}`, isKept: false };
+}
+
+/**
+ * What makes the answer that is stored with the charge, encrypted before, so that the statement which charges only stores. Undefined for a
+ * call without an Idempotency-Key.
+ */
+export function answerToKeep(
+    { app: { idempotency }, keyed }: Pick<Call<unknown, unknown, unknown>, 'app' | 'keyed'>,
+    order: FetchOrder,
+    admitted: Admitted,
+    outcome: FetchOutcome,
+): ((charged: number) => Promise<AnswerToKeep>) | undefined {
+    if (keyed === undefined || !outcome.ok) return undefined;
+    return async (charged) => {
+        const { head, tail } = textOf(order, admitted, { outcome, charged, durationMs: performance.now() - order.times.began });
+        return { call: keyed, head, tail, sealed: await idempotency.seal({ headers: {}, head, tail }) };
+    };
+}
+
+/** The answer in two parts: between them goes the balance after the charge. */
+function textOf(
+    { requestId, times }: FetchOrder,
+    { found }: Admitted,
+    { outcome, charged, durationMs }: { outcome: FetchSuccess; charged: number; durationMs: number },
+): AroundBalance {
+    const { upstream } = outcome;
     return around(outcome.text, {
-        credits_used: done.charged,
-        request_id: call.requestId,
+        credits_used: charged,
+        request_id: requestId,
         site: found.site,
         endpoint: found.endpoint.name,
         version: found.version,
         results: outcome.results,
         truncated: outcome.truncated,
         cached: false,
-        duration_ms: Math.round(done.durationMs),
+        duration_ms: Math.round(durationMs),
         // The clocks of two machines differ a little.
-        queue_ms: Math.max(0, Math.round(outcome.startedAt - done.admittedAt)),
-        upstream: { status, attempts, duration_ms: Math.round(durationMs), bytes },
-    });
-}
-
-/** The answer with a stored result that the account paid for before; the site is not called. */
-export async function presentKept(
-    call: FetchCall,
-    found: Found,
-    { text, results }: { text: string; results: number },
-    began: number,
-): Promise<Reply<FetchAnswer>> {
-    const { app, caller } = call;
-    const balance = caller === undefined ? undefined : await app.credits.balance(caller.accountId);
-    const { head, tail } = around(text, {
-        credits_used: 0,
-        request_id: call.requestId,
-        site: found.site,
-        endpoint: found.endpoint.name,
-        version: found.version,
-        results,
-        truncated: false,
-        cached: true,
-        duration_ms: Math.round(performance.now() - began),
-    });
-    return { text: `${head}${balance?.available ?? 0}${tail}`, isKept: false };
-}
-
-/** Answers a dry run: the request that would be sent, and its highest cost. Nothing is sent or charged. */
-export async function presentDryRun(call: FetchCall, found: Found, values: Values, price: Price): Promise<Reply<FetchAnswer>> {
-    const began = performance.now();
-    const { app, caller } = call;
-    const planned = planOf(found.endpoint, values, { userAgent: userAgent(app.publicUrl()) });
-    const balance = caller === undefined ? undefined : await app.credits.balance(caller.accountId);
-    return {
-        answer: {
-            success: true,
-            data: { ...planned, credits_max: price.unit * price.maxUnits },
-            meta: {
-                credits_used: 0,
-                credits_remaining: balance?.available ?? 0,
-                request_id: call.requestId,
-                site: found.site,
-                endpoint: found.endpoint.name,
-                version: found.version,
-                duration_ms: Math.round(performance.now() - began),
-            },
+        queue_ms: Math.max(0, Math.round(outcome.startedAt - times.admittedAt)),
+        upstream: {
+            status: upstream.status,
+            attempts: upstream.attempts,
+            duration_ms: Math.round(upstream.durationMs),
+            bytes: upstream.bytes,
         },
-    };
-}
-
-/** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the first page. */
-function planOf(endpoint: Endpoint, values: Values, identity: Identity): JsonObject {
-    const first = atFirstPage(endpoint, values);
-    const { prepare } = endpoint;
-    const { method, url, headers, bodyShown } =
-        prepare === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(prepare.url, identity);
-    const request = { method, url, headers, body: bodyShown };
-    // biome-ignore lint/suspicious/noThenProperty: the contract's name; it holds no function, so nothing waits for it.
-    return prepare === undefined ? { request } : { request, then: { params: { ...first.values } } };
+    });
 }

@@ -26,10 +26,10 @@ export const fetchRefusals: AppPlugin = {
             (request, h) => {
                 const { response } = request;
                 if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
-                const { isLogged } = request.app;
+                const { isRecorded } = request.app.notes;
                 const caller = callerOf(request);
                 const order = request.app.call?.body as FetchRequest | undefined;
-                if (caller === undefined || isLogged || order?.dry_run === true) return h.continue;
+                if (caller === undefined || isRecorded || order?.dry_run === true) return h.continue;
                 const { code } = toRefusal(response);
                 const { site, registrable, label } = whatSite(app, order);
                 app.metrics.fetches.inc({ site: label, outcome: code });

@@ -1,36 +1,39 @@
-import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
+import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
+import { type Admitted, admit } from '../../shared/fetch/admit.ts';
+import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import type { Kept } from '../../shared/fetch/find-endpoint.ts';
+import { holdCredits } from '../../shared/fetch/hold.ts';
+import { keepResult } from '../../shared/fetch/kept-results.ts';
+import type { FetchOrder } from '../../shared/fetch/order.ts';
+import { type Passage, passCircuit } from '../../shared/fetch/pass-circuit.ts';
+import { jobOf, runJob } from '../../shared/fetch/run-job.ts';
+import { settle } from '../../shared/fetch/settle.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countCall } from '../admission/count-call.ts';
-import type { Reply } from '../serve.ts';
-import { admit, admitFresh } from './admit.ts';
+import type { Call, Reply } from '../serve.ts';
+import { answerUnsent } from './answer-unsent.ts';
 import { checkQueueDelay } from './deadline-check.ts';
-import { LEASE_GRACE_MS, timesOf } from './deadlines.ts';
-import type { FetchCall } from './fetch-call.ts';
-import type { Found } from './find-endpoint.ts';
-import { holdCredits } from './hold.ts';
-import { findKept } from './kept-results.ts';
-import { type Passage, passCircuit } from './pass-circuit.ts';
-import { presentDryRun, presentKept } from './present-fetch.ts';
-import { recordKept } from './record-fetch.ts';
-import { jobOf, runJob } from './run-job.ts';
-import { settle } from './settle.ts';
+import { answerToKeep, presentFetch } from './present-fetch.ts';
+
+/** A call of POST /v1/fetch, or of the tool that does the same. */
+type FetchCall = Call<object, object, FetchRequest>;
 
 /**
  * POST /v1/fetch: admit, count, hold, run, settle (docs/api.md, "Order of checks").
  * A call that fails is free; its code does not change after credits moved.
  */
 export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
-    const { app, body, operation, span } = call;
-    const times = timesOf(call);
-    const { began, arrivedAt, deadlineAt } = times;
+    const { app, span, notes } = call;
+    const order = orderOf(call);
+    const { deadlineAt } = order.times;
 
-    const asked = await admit(call);
+    const asked = await admit(app, order);
     if (deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
-    if ('values' in asked) checkQueueDelay(call, deadlineAt);
+    if (asked.ok) checkQueueDelay(app, order);
 
-    const lease = body.dry_run === true ? undefined : leaseOf(call, asked.found, deadlineAt);
+    const lease = order.body.dry_run === true ? undefined : leaseOf(order, asked);
     const { guardState } = await span.during('limits', () => countCall(call, lease));
     let leaseEnd: Promise<void> | undefined;
     const endLease = () => {
@@ -39,32 +42,36 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     };
     let passage: Passage | undefined;
     try {
-        if (!('values' in asked)) throw asked.found.refusal;
-        if (body.dry_run) return await presentDryRun(call, asked.found, asked.values, asked.price);
-        const kept = await findKept(call, asked.found, asked.values);
-        if (kept !== undefined) {
-            recordKept(call, { found: asked.found, results: kept.results, durationMs: performance.now() - began });
-            return await presentKept(call, asked.found, kept, began);
-        }
+        if (!asked.ok) throw asked.refusal;
+        const unsent = await answerUnsent(app, order, asked);
+        if (unsent !== undefined) return unsent;
+        const passed = await passCircuit(app, order, asked, guardState);
+        ({ passage } = passed);
 
-        const current = guardState.quarantineMs > 0 ? await admitFresh(call) : asked;
-        if (!('values' in current)) throw current.found.refusal;
-        // A quarantine belongs to one version: a newer one is free of it.
-        const isNewer = current.found.versionId !== asked.found.versionId;
-        const ofSite = isNewer ? { ...guardState, quarantineMs: 0 } : guardState;
-        passage = await passCircuit(app, current.found, ofSite, { operation, admittedAt: arrivedAt, deadlineAt });
+        const { admitted, hold } = await span.during('hold', () => holdCredits(app, order, passed.admitted));
+        notes.creditsRemaining = hold.availableAfter;
 
-        const { admitted, hold } = await span.during('hold', () => holdCredits(call, current, deadlineAt));
-        call.setCreditsRemaining(hold.availableAfter);
-
-        const job = jobOf(call, admitted, { units: hold.units, guardState, times });
-        call.setFinal(job.effect === 'write');
-        const outcome = await runJob(call, job);
+        const job = jobOf(app, order, admitted, { units: hold.units, guardState });
+        notes.isFinal = job.effect === 'write';
+        const outcome = await runJob(app, job, call);
         passage(outcome);
         // Releases the concurrency lease before the charge, which takes longer.
         void endLease();
 
-        return await settle(call, { admitted, hold, job, outcome, times });
+        const settled = await settle(
+            app,
+            order,
+            { admitted, hold, job, outcome },
+            { span, keep: answerToKeep(call, order, admitted, outcome) },
+        );
+        notes.isRecorded = true;
+        if (!settled.ok) {
+            notes.isFinal = settled.isFinal;
+            notes.creditsRemaining = settled.available ?? notes.creditsRemaining;
+            throw settled.refusal;
+        }
+        await keepResult(app, order, admitted, settled);
+        return presentFetch(order, admitted, settled);
     } finally {
         passage?.();
         // The lease is free before the answer is sent. The windows stay taken.
@@ -72,11 +79,17 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     }
 }
 
-function leaseOf({ operation, caller }: FetchCall, found: Found | { ok: false }, deadlineAt: number): Lease {
-    const { accountId, figures } = caller as Caller;
-    const lease = { operation, account: accountId, concurrency: figures.concurrency, expiresAt: deadlineAt + LEASE_GRACE_MS };
-    if (!found.ok) return lease;
-    const { registrable: site, siteConcurrency, versionId, endpoint } = found;
+function orderOf(call: FetchCall): FetchOrder {
+    const { app, operation, requestId, caller, body, startedAt } = call;
+    const sessionId = call.header('x-service-session')?.slice(0, 64);
+    return { operation, requestId, caller: caller as Caller, body, sessionId, times: timesOf(app, body, startedAt) };
+}
+
+function leaseOf({ operation, caller, times }: FetchOrder, asked: Admitted | Kept): Lease {
+    const { accountId, figures } = caller;
+    const lease = { operation, account: accountId, concurrency: figures.concurrency, expiresAt: times.deadlineAt + LEASE_GRACE_MS };
+    if (!asked.ok) return lease;
+    const { registrable: site, siteConcurrency, versionId, endpoint } = asked.found;
     const share = siteConcurrency === null ? {} : { share: siteConcurrency };
     return { ...lease, site, target: { versionId, endpoint: endpoint.name }, ...share };
 }

@@ -1,6 +1,6 @@
 import type { App } from '../../shared/app.ts';
 import type { HealthAnswer } from '../../shared/contracts/discovery.ts';
-import { isUp } from '../../shared/is-up.ts';
+import { isUp } from '../../shared/health/is-up.ts';
 import { VERSION } from '../../shared/platform/version.ts';
 
 /** A worker may report and still take no jobs. A healthy one completes its loop every 3 s. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isReady } from '../../shared/is-up.ts';
+import { isReady } from '../../shared/health/is-up.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 

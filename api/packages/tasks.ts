@@ -1,5 +1,3 @@
-import { type Binding, bindParams } from '../../shared/domain/fetch/bind-params.ts';
-import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { hasMoreValues } from '../../shared/domain/json/tokens.ts';
@@ -13,7 +11,7 @@ import { checkPackage, type PackageWarning } from '../../shared/domain/package/r
 import { exportTools } from '../../shared/domain/package/tool-export.ts';
 import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import { type EgressAllowEntry, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
-import type { Endpoint, JsonObject, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
 import type { Detail } from '../../shared/refusals.ts';
 import { type FormRead, readForm } from '../bodies/form.ts';
 import { type Comparison, compareVersions } from './compare-versions.ts';
@@ -29,7 +27,6 @@ export interface PackageTasks {
     form: { task: { bytes: Uint8Array }; answer: FormRead };
     source: { task: { text: string; isStored: boolean }; answer: string };
     mistake: { task: { text: string }; answer: string };
-    bind: { task: { endpoint: Endpoint; params: JsonObject }; answer: Binding };
     catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number; hosts: string[] } };
 }
 
@@ -59,8 +56,6 @@ export function doPackageTask(task: PackageTask): unknown {
             return escapeHtml(task.isStored ? JSON.stringify(parse(task.text), undefined, 2) : task.text);
         case 'mistake':
             return placeOfMistake(task.text);
-        case 'bind':
-            return bindParams(task.endpoint, task.params, createParamJudge());
         case 'catalog':
             return rank(task);
     }

@@ -3,9 +3,9 @@ import type { PackageTasks } from './tasks.ts';
 
 const file = new URL('./thread.ts', import.meta.url);
 
-/** Separate threads for publishing, reading and fetches, so that none delays another. */
-const threads = { publishing: createSideThread(file), reading: createSideThread(file), fetching: createSideThread(file) };
-const LINES: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
+/** Separate threads for publishing and reading, so that neither delays the other. */
+const threads = { publishing: createSideThread(file), reading: createSideThread(file) };
+const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     judge: 'publishing',
     compare: 'publishing',
     show: 'reading',
@@ -15,12 +15,11 @@ const LINES: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     source: 'reading',
     mistake: 'reading',
     catalog: 'reading',
-    bind: 'fetching',
 };
 
 /**
- * Has a package judged, compared or exported, or params held against it, beside the event loop: 4 MiB take up to a second.
- * @param owner whose line it waits in
+ * Has a package judged, compared or exported beside the event loop: 4 MiB take up to a second.
+ * @param owner in whose queue it waits
  * @returns with the milliseconds that the thread took
  */
 export function workOnPackage<Name extends keyof PackageTasks>(
@@ -28,5 +27,5 @@ export function workOnPackage<Name extends keyof PackageTasks>(
     owner: string,
     task: PackageTasks[Name]['task'],
 ): Promise<{ answer: PackageTasks[Name]['answer']; ms: number }> {
-    return threads[LINES[name]].run(owner, { name, ...task });
+    return threads[THREADS[name]].run(owner, { name, ...task });
 }

@@ -5,7 +5,7 @@ import type { Span } from '../../shared/platform/tracing.ts';
 import { clientAddress } from '../admission/client-address.ts';
 import { requestIdOf } from '../admission/request-headers.ts';
 import { callerOf } from '../auth/caller.ts';
-import type { Call } from '../call.ts';
+import type { AnswerNotes, Call } from '../call.ts';
 import type { AppPlugin } from './plugin.ts';
 
 declare module '@hapi/hapi' {
@@ -18,15 +18,9 @@ declare module '@hapi/hapi' {
         span: Span;
         /** The parent of an internal call. */
         gone: AbortSignal | undefined;
-        /** Headers of every answer, refusals included. */
-        headers: Record<string, string>;
-        creditsRemaining: number | undefined;
-        /** A failure is stored under the call's key. */
-        isFinal: boolean;
+        notes: AnswerNotes;
         /** The validated input. */
         call: Pick<Call<unknown, unknown, unknown>, 'operation' | 'body'> | undefined;
-        /** The request log already has this call. */
-        isLogged: boolean;
         /** The code of the refusal. */
         refused: string | undefined;
     }
@@ -47,7 +41,7 @@ export const observe: AppPlugin = {
                 requestId: requestIdOf(request.raw.req),
                 clientAddress: clientAddress(request.raw.req, app.config.trustProxy),
                 startedAt: performance.now(),
-                headers: {},
+                notes: { headers: {} },
                 span: app.tracing.begin('request', { kind: 'server', parent: traceparent?.toString() }),
             });
             return h.continue;

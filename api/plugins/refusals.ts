@@ -22,5 +22,5 @@ export const refusals: AppPlugin = {
 
 function commonHeaders(request: Request): [string, string][] {
     const { contract, isOpen = contract?.auth !== 'required' } = request.route.settings.app ?? {};
-    return [...routeHeaders({ requestId: request.app.requestId, isOpen }), ...Object.entries(request.app.headers ?? {})];
+    return [...routeHeaders({ requestId: request.app.requestId, isOpen }), ...Object.entries(request.app.notes?.headers ?? {})];
 }

@@ -1,4 +1,4 @@
-import { type Transferable, Worker } from 'node:worker_threads';
+import { parentPort, type Transferable, Worker } from 'node:worker_threads';
 
 /** A thread for work that would block the event loop. It runs one task at a time, and owners take turns. */
 export interface SideThread {
@@ -15,7 +15,7 @@ export interface SideThread {
 export class SideThreadFailure extends Error {}
 
 /** A message of the thread: that it is loaded, or what became of its task. */
-export type ThreadMessage = 'ready' | { answer: unknown } | { failed: string };
+type ThreadMessage = 'ready' | { answer: unknown } | { failed: string };
 
 interface Job {
     task: unknown;
@@ -30,7 +30,7 @@ const TASK_MS = 30_000;
 const IDLE_MS = 60_000;
 const HEAP_MB = 384;
 
-/** The thread starts with the first task. @param file answers each message with one `ThreadMessage`, after one `ready` */
+/** The thread starts with the first task. @param file calls `answerTasks` */
 export function createSideThread(file: URL): SideThread {
     /** By owner; the owner whose turn is next stands first. */
     const waiting = new Map<string, Job[]>();
@@ -106,4 +106,17 @@ export function createSideThread(file: URL): SideThread {
             });
         },
     };
+}
+
+/** In the thread: answers each task by its function. */
+export function answerTasks<Task>(act: (task: Task) => unknown): void {
+    const say = (message: ThreadMessage) => parentPort?.postMessage(message);
+    parentPort?.on('message', (task: Task) => {
+        try {
+            say({ answer: act(task) });
+        } catch (error) {
+            say({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+        }
+    });
+    say('ready');
 }

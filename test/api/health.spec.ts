@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import pg from 'pg';
-import { openMetricsServer } from '../../shared/metrics-server.ts';
+import { openMetricsServer } from '../../shared/health/metrics-server.ts';
 import { startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';

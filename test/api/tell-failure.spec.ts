@@ -1,14 +1,11 @@
 import { expect } from 'chai';
-import type { FetchCall } from '../../api/fetch/fetch-call.ts';
-import { refusalOf } from '../../api/fetch/tell-failure.ts';
 import type { FetchFailure, FetchJob } from '../../shared/domain/fetch/call.ts';
+import { failureOf } from '../../shared/fetch/settle.ts';
 
 describe('a write that was marked as sent and not billed', () => {
     function told(outcome: Omit<FetchFailure, 'ok'>) {
-        const kept: boolean[] = [];
-        const call = { setFinal: (isFinal: boolean) => kept.push(isFinal) } as unknown as FetchCall;
-        const refusal = refusalOf(call, { effect: 'write' } as FetchJob, { ok: false, ...outcome }, true);
-        return [refusal.code, refusal.extras.retryable ?? 'as its code says', kept.at(-1)];
+        const { refusal, isFinal } = failureOf({ effect: 'write' } as FetchJob, { ok: false, ...outcome }, true);
+        return [refusal.code, refusal.extras.retryable ?? 'as its code says', isFinal];
     }
 
     it('may be repeated where the worker that marked it had no time to send it', () => {

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js';
+import { Refusal } from '../../refusals.ts';
 import { ENDPOINT_NAME } from '../package/endpoint-name.ts';
 import { normaliseSite } from '../site/site-name.ts';
 import type { Effect } from '../types.ts';
@@ -146,4 +147,13 @@ function covers(range: Range | undefined, address: ipaddr.IPv4 | ipaddr.IPv6): b
 function isWithin(inner: string, outer: string): boolean {
     const [small, large] = [parseRange(inner), parseRange(outer)];
     return small !== undefined && large !== undefined && small[1] >= large[1] && covers(large, small[0]);
+}
+
+/** The 403 that names the missing scope. */
+export function lacks({ part, needs }: Lack, why = ''): Refusal {
+    const message =
+        part === 'ip_allow'
+            ? `This key may not be used from ${needs} (scope ip_allow).`
+            : `This key lacks the scope ${needs} (${part}).${why === '' ? '' : ` ${why}`}`;
+    return new Refusal('FORBIDDEN', message, { details: [{ path: '', code: 'SCOPE_MISSING', message: `${part}: ${needs}` }] });
 }

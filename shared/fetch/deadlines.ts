@@ -1,5 +1,5 @@
-import type { App } from '../../shared/app.ts';
-import type { FetchCall } from './fetch-call.ts';
+import type { App } from '../app.ts';
+import type { FetchRequest } from '../contracts/fetch.ts';
 
 // Every grace and margin around the deadline of a fetch, in milliseconds. A worker may report until 200 ms after the deadline.
 
@@ -28,12 +28,15 @@ export interface Times {
     deadlineAt: number;
 }
 
-/** The caller's timeout counts from the arrival of the request. */
-export function timesOf({ app, body, startedAt }: FetchCall): Times {
+/**
+ * The caller's timeout counts from the arrival of the request.
+ * @param startedAt when the request arrived, by the monotonic clock
+ */
+export function timesOf({ config }: App, { timeout_ms: timeoutMs = config.fetchTimeoutMs }: FetchRequest, startedAt: number): Times {
     const began = performance.now();
     const admittedAt = Date.now();
     const arrivedAt = admittedAt - Math.round(began - startedAt);
-    return { began, admittedAt, arrivedAt, deadlineAt: arrivedAt + (body.timeout_ms ?? app.config.fetchTimeoutMs) };
+    return { began, admittedAt, arrivedAt, deadlineAt: arrivedAt + timeoutMs };
 }
 
 /** The time reserved for the charge before the deadline; half of the remaining time at most. */

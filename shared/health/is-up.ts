@@ -1,4 +1,4 @@
-import type { App } from './app.ts';
+import type { App } from '../app.ts';
 
 /** A check that takes longer counts as down: whoever asks wants an answer now. */
 const CHECK_MS = 900;

@@ -1,12 +1,12 @@
-import type { App } from '../../shared/app.ts';
-import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import { hasTooManyNodes, MAX_PARAM_NODES } from '../../shared/domain/json/schema/count-nodes.ts';
-import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
-import { didYouMean } from '../../shared/domain/text/suggestions.ts';
-import type { Endpoint } from '../../shared/domain/types.ts';
-import { Refusal } from '../../shared/refusals.ts';
-import * as schemas from '../../shared/store/registry/schemas.ts';
-import { judgePolicy } from './judge-policy.ts';
+import type { App } from '../app.ts';
+import type { FetchRequest } from '../contracts/fetch.ts';
+import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
+import { readSite, siteBlocked, siteNotFound } from '../domain/site/read-site.ts';
+import { didYouMean } from '../domain/text/suggestions.ts';
+import type { Endpoint } from '../domain/types.ts';
+import { Refusal } from '../refusals.ts';
+import * as schemas from '../store/registry/schemas.ts';
+import { judgePolicy } from './judge-rights.ts';
 
 export interface Found {
     ok: true;

@@ -1,7 +1,7 @@
-import type { App } from './app.ts';
+import type { App } from '../app.ts';
+import { listenFault } from '../platform/listen-fault.ts';
+import { createServer } from '../platform/node-http.ts';
 import { isReady } from './is-up.ts';
-import { listenFault } from './platform/listen-fault.ts';
-import { createServer } from './platform/node-http.ts';
 
 /**
  * Serves /metrics of this process on METRICS_PORT, and its /livez and /readyz, which mean what they mean on an API: a worker has no

@@ -1,19 +1,20 @@
-import type { SiteGuardState } from '../../shared/coordination/limits/limits.ts';
-import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import * as pricing from '../../shared/domain/package/pricing.ts';
-import type { Span } from '../../shared/platform/tracing.ts';
+import type { App } from '../app.ts';
+import type { SiteGuardState } from '../coordination/limits/limits.ts';
+import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
+import * as pricing from '../domain/package/pricing.ts';
+import type { Span } from '../platform/tracing.ts';
 import type { Admitted } from './admit.ts';
-import { chargeTime, type Times } from './deadlines.ts';
-import type { FetchCall } from './fetch-call.ts';
+import { chargeTime } from './deadlines.ts';
 import type { Found } from './find-endpoint.ts';
+import type { FetchOrder } from './order.ts';
 
 /** The job for the workers. @param ordered.units units that are held */
 export function jobOf(
-    { app, body, operation, requestId }: FetchCall,
+    app: App,
+    { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
     { found, values, price }: Admitted,
-    { units, guardState, times }: { units: number; guardState: SiteGuardState; times: Times },
+    { units, guardState }: { units: number; guardState: SiteGuardState },
 ): FetchJob {
-    const { deadlineAt, admittedAt } = times;
     return {
         operation,
         requestId,
@@ -32,13 +33,19 @@ export function jobOf(
 }
 
 /** Waits for the outcome. A read whose worker died runs once more while there is time; a write never does. */
-export async function runJob(call: FetchCall, job: FetchJob): Promise<FetchOutcome> {
-    const outcome = await queueJob(call, job);
+export async function runJob(app: App, job: FetchJob, caller: Waiting): Promise<FetchOutcome> {
+    const outcome = await queueJob(app, job, caller);
     const mayRunAgain = !outcome.ok && outcome.lost === 'worker' && job.effect === 'read' && Date.now() < job.deadlineAt;
-    return mayRunAgain ? queueJob(call, { ...job, run: 2 }) : outcome;
+    return mayRunAgain ? queueJob(app, { ...job, run: 2 }, caller) : outcome;
 }
 
-function queueJob({ app, span, gone }: FetchCall, job: FetchJob): Promise<FetchOutcome> {
+/** Who waits for the outcome: its part of the trace, and whether it is still there. */
+interface Waiting {
+    span: Span;
+    gone: AbortSignal;
+}
+
+function queueJob(app: App, job: FetchJob, { span, gone }: Waiting): Promise<FetchOutcome> {
     const queue = async (part: Span) => {
         const outcome = await app.queue.run(job, { signal: gone, trace: part.context });
         if (!outcome.ok) part.fail(outcome.code);

@@ -1,11 +1,12 @@
-import { planAbove } from '../../shared/domain/accounts/plans.ts';
-import { counted } from '../../shared/domain/text/counted.ts';
-import { Refusal } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { HoldOrder, HoldVerdict, ReachedCap } from '../../shared/store/credits/credits.ts';
+import type { App } from '../app.ts';
+import { planAbove } from '../domain/accounts/plans.ts';
+import { counted } from '../domain/text/counted.ts';
+import { Refusal } from '../refusals.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import type { HoldOrder, HoldVerdict, ReachedCap } from '../store/credits/credits.ts';
 import { type Admitted, admitFresh } from './admit.ts';
 import { HOLD_GRACE_MS } from './deadlines.ts';
-import type { FetchCall } from './fetch-call.ts';
+import type { FetchOrder } from './order.ts';
 
 export type Hold = HoldVerdict & { ok: true };
 
@@ -16,14 +17,14 @@ const MAX_LOOKS = 3;
  * Holds the highest possible cost. Where the site has changed since its look-up, looks it up again and holds by the new state.
  * @throws Refusal INSUFFICIENT_CREDITS, SPENDING_LIMIT, or a refusal by the changed site
  */
-export async function holdCredits(call: FetchCall, admitted: Admitted, deadlineAt: number): Promise<{ admitted: Admitted; hold: Hold }> {
+export async function holdCredits(app: App, order: FetchOrder, admitted: Admitted): Promise<{ admitted: Admitted; hold: Hold }> {
     for (let look = 1; ; look++) {
-        const hold = await call.app.credits.hold(holdOrder(call, admitted, { deadlineAt, isChecked: look < MAX_LOOKS }));
+        const hold = await app.credits.hold(holdOrder(order, admitted, { isChecked: look < MAX_LOOKS }));
         if (hold.ok) return { admitted, hold };
         if (hold.reached !== undefined) throw spendingLimit(hold.reached, admitted.price.unit);
-        if (hold.isStale !== true) throw insufficientCredits(call, admitted.price.unit, hold.available);
-        const changed = await admitFresh(call);
-        if (!('values' in changed)) throw changed.found.refusal;
+        if (hold.isStale !== true) throw insufficientCredits(app, order.caller, admitted.price.unit, hold.available);
+        const changed = await admitFresh(app, order);
+        if (!changed.ok) throw changed.refusal;
         admitted = changed;
     }
 }
@@ -31,12 +32,8 @@ export async function holdCredits(call: FetchCall, admitted: Admitted, deadlineA
 /**
  * @param options.isChecked reject the hold where the site has changed since its look-up
  */
-function holdOrder(
-    { caller, operation }: FetchCall,
-    { found, price }: Admitted,
-    { deadlineAt, isChecked }: { deadlineAt: number; isChecked: boolean },
-): HoldOrder {
-    const { accountId, userId, workspaceId, keyId, isCapped } = caller as Caller;
+function holdOrder({ caller, operation, times }: FetchOrder, { found, price }: Admitted, { isChecked }: { isChecked: boolean }): HoldOrder {
+    const { accountId, userId, workspaceId, keyId, isCapped } = caller;
     return {
         operation,
         accountId,
@@ -50,7 +47,7 @@ function holdOrder(
         effect: found.endpoint.effect,
         unit: price.unit,
         maxUnits: price.maxUnits,
-        expiresInMs: deadlineAt - Date.now() + HOLD_GRACE_MS,
+        expiresInMs: times.deadlineAt - Date.now() + HOLD_GRACE_MS,
         ...(isChecked ? { siteState: { registrable: found.registrable, revision: found.revision } } : {}),
     };
 }
@@ -63,8 +60,7 @@ function spendingLimit({ of, cap, spent, resetsAt }: ReachedCap, needed: number)
 }
 
 /** 402 with the next plan and a link to its checkout. @param needed credits of one unit */
-function insufficientCredits({ app, caller }: FetchCall, needed: number, available: number): Refusal {
-    const { plan, workspaceId } = caller as Caller;
+function insufficientCredits(app: App, { plan, workspaceId }: Caller, needed: number, available: number): Refusal {
     const upgradeTo = planAbove(plan);
     const words = `This call needs at least ${counted(needed, 'credit')}, and ${available} ${available === 1 ? 'is' : 'are'} left.`;
     return new Refusal('INSUFFICIENT_CREDITS', words, {

@@ -1,0 +1,76 @@
+import type { App } from '../../shared/app.ts';
+import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
+import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
+import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
+import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
+import type { Admitted } from '../../shared/fetch/admit.ts';
+import { findKept } from '../../shared/fetch/kept-results.ts';
+import type { FetchOrder } from '../../shared/fetch/order.ts';
+import { recordKept } from '../../shared/fetch/record-fetch.ts';
+import { userAgent } from '../../shared/platform/user-agent.ts';
+import { around } from '../answers/fetch-answer.ts';
+import type { Reply } from '../serve.ts';
+
+/** The answer of a call that sends nothing: a dry run, or one that a kept result answers. Undefined for any other. */
+export async function answerUnsent(app: App, order: FetchOrder, admitted: Admitted): Promise<Reply<FetchAnswer> | undefined> {
+    if (order.body.dry_run) return presentDryRun(app, order, admitted);
+    const kept = await findKept(app, order, admitted);
+    if (kept === undefined) return undefined;
+    recordKept(app, order, admitted.found, kept.results);
+    return presentKept(app, order, admitted, kept);
+}
+
+/** The answer with a stored result that the account paid for before. */
+async function presentKept(
+    app: App,
+    order: FetchOrder,
+    { found }: Admitted,
+    { text, results }: { text: string; results: number },
+): Promise<Reply<FetchAnswer>> {
+    const balance = await app.credits.balance(order.caller.accountId);
+    const { head, tail } = around(text, {
+        credits_used: 0,
+        request_id: order.requestId,
+        site: found.site,
+        endpoint: found.endpoint.name,
+        version: found.version,
+        results,
+        truncated: false,
+        cached: true,
+        duration_ms: Math.round(performance.now() - order.times.began),
+    });
+    return { text: `${head}${balance?.available ?? 0}${tail}`, isKept: false };
+}
+
+/** The request that would be sent, and its highest cost. */
+async function presentDryRun(app: App, { caller, requestId }: FetchOrder, { found, values, price }: Admitted): Promise<Reply<FetchAnswer>> {
+    const began = performance.now();
+    const planned = planOf(found.endpoint, values, { userAgent: userAgent(app.publicUrl()) });
+    const balance = await app.credits.balance(caller.accountId);
+    return {
+        answer: {
+            success: true,
+            data: { ...planned, credits_max: price.unit * price.maxUnits },
+            meta: {
+                credits_used: 0,
+                credits_remaining: balance?.available ?? 0,
+                request_id: requestId,
+                site: found.site,
+                endpoint: found.endpoint.name,
+                version: found.version,
+                duration_ms: Math.round(performance.now() - began),
+            },
+        },
+    };
+}
+
+/** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the first page. */
+function planOf(endpoint: Endpoint, values: Values, identity: Identity): JsonObject {
+    const first = atFirstPage(endpoint, values);
+    const { prepare } = endpoint;
+    const { method, url, headers, bodyShown } =
+        prepare === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(prepare.url, identity);
+    const request = { method, url, headers, body: bodyShown };
+    // biome-ignore lint/suspicious/noThenProperty: the contract's name; it holds no function, so nothing waits for it.
+    return prepare === undefined ? { request } : { request, then: { params: { ...first.values } } };
+}

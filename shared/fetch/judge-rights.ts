@@ -1,0 +1,53 @@
+import type { App } from '../app.ts';
+import { lacks } from '../domain/accounts/scopes.ts';
+import { isPathBlocked, mayChangeSite, type StrictestPolicy, secondsUntilAllOpen } from '../domain/site/site-policy.ts';
+import { isDoubtful } from '../domain/site/stated-effect.ts';
+import type { Endpoint } from '../domain/types.ts';
+import { Refusal } from '../refusals.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import { isBelievedToRead, isPublishedForSite, type VersionOfDomain } from '../store/registry/trusted-reads.ts';
+
+/**
+ * Checks the effect of an endpoint against the scopes of a key. For a POST that its author calls a read, the site's owner and the
+ * verification decide too.
+ * @throws Refusal FORBIDDEN
+ */
+export async function judgeEffect(app: App, caller: Caller, found: VersionOfDomain & { endpoint: Endpoint }): Promise<void> {
+    if (!isEffectBound(caller)) return;
+    const { effect, method, name } = found.endpoint;
+    const isDoubted = isDoubtful(found.endpoint) && !(await isBelievedToRead(app.db, found, name));
+    const believed = isDoubted ? 'write' : effect;
+    if (caller.scopes.listed.effects.includes(believed)) return;
+    if (effect === believed) throw lacks({ part: 'effects', needs: believed });
+    throw lacks({ part: 'effects', needs: 'write' }, `Nobody verified this endpoint or proved the site, and a ${method} may write.`);
+}
+
+/** Whether any effect exceeds the scopes of the key. */
+export function isEffectBound({ scopes: { listed } }: Caller): boolean {
+    return listed.effects.length < 2;
+}
+
+/** Checks a call against the policies of the site's owner and the operator. @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE */
+export async function judgePolicy(app: App, policy: StrictestPolicy | null, endpoint: Endpoint, version: VersionOfDomain): Promise<void> {
+    if (policy === null) return;
+    // The publisher matters only for a POST that its author calls a read.
+    const isRefused = !policy.writes && mayChangeSite(endpoint, isDoubtful(endpoint) && (await isPublishedForSite(app.db, version)));
+    if (isRefused) throw new Refusal('SITE_BLOCKED', "The site's owner or an operator allows no calls that may change it.");
+    judgeHours(app, policy);
+}
+
+/** @throws Refusal SITE_UNAVAILABLE */
+export function judgeHours({ clock }: App, policy: StrictestPolicy): void {
+    const retryAfter = secondsUntilAllOpen(policy.hours, clock.now());
+    if (retryAfter === 0) return;
+    const times = policy.hours.map(({ from, to, timezone }) => `from ${from} to ${to} (${timezone})`).join(' and ');
+    throw new Refusal('SITE_UNAVAILABLE', `The site's owner or an operator allows calls ${times} alone.`, { retryAfter });
+}
+
+/**
+ * @param url the URL of the call @throws Refusal SITE_BLOCKED
+ */
+export function judgeUrl(policy: StrictestPolicy | null, url: () => string): void {
+    if (policy === null || policy.blocked_paths.length === 0 || !isPathBlocked(policy.blocked_paths, url())) return;
+    throw new Refusal('SITE_BLOCKED', "The site's owner or an operator does not allow calls of this path.");
+}

@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { App } from '../app.ts';
+import type { FetchFailure, FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
+import * as pricing from '../domain/package/pricing.ts';
+import type { Span } from '../platform/tracing.ts';
+import { Refusal, type RefusalCode } from '../refusals.ts';
+import type { AnswerToKeep } from '../store/credits/credits.ts';
+import type { Admitted } from './admit.ts';
+import { LATE_MS, VERDICT_MS } from './deadlines.ts';
+import type { Hold } from './hold.ts';
+import type { FetchOrder } from './order.ts';
+import { recordFetch } from './record-fetch.ts';
+
+/** A fetch whose outcome is known and whose credits are still held. */
+export interface Run {
+    admitted: Admitted;
+    hold: Hold;
+    job: FetchJob;
+    outcome: FetchOutcome;
+}
+
+export type FetchSuccess = FetchOutcome & { ok: true };
+
+/** How a fetch ended: billed, or for nothing. */
+export type Settled =
+    | {
+          ok: true;
+          charged: number;
+          /** The credits of the account after the charge. */
+          available: number;
+          /** The answer as it was stored with the charge. */
+          kept?: string;
+          outcome: FetchSuccess;
+          /** From the beginning until the credits were settled, in milliseconds. */
+          durationMs: number;
+      }
+    | {
+          ok: false;
+          refusal: Refusal;
+          /** Unknown where the hold could not be released. */
+          available?: number;
+          /** A write may have been sent: this stays the answer of its key. */
+          isFinal: boolean;
+      };
+
+/** How a hold ended: charged, or released, and then whether the write had been marked as sent. */
+type Ending =
+    | { isBilled: true; charged: number; available: number; kept?: string }
+    | { isBilled: false; marked: boolean; available?: number };
+
+/**
+ * Charges what the outcome costs, or gives the hold back; then records the fetch.
+ * @param keep makes the answer that is stored with the charge, from the credits charged; absent: none is
+ */
+export async function settle(
+    app: App,
+    order: FetchOrder,
+    { admitted: { found }, hold, job, outcome }: Run,
+    { span, keep }: { span: Span; keep?: ((charged: number) => Promise<AnswerToKeep>) | undefined },
+): Promise<Settled> {
+    const end = (): Promise<Ending> => {
+        if (!outcome.ok) return span.during('release', () => releaseInTime(app, order, job, hold));
+        const cost = pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount);
+        return span.during('charge', () => charge(app, job, cost, keep));
+    };
+    const ending = await end();
+    const durationMs = performance.now() - order.times.began;
+    if (outcome.ok && ending.isBilled) {
+        recordFetch(app, order, { found, code: 'success', credits: ending.charged, outcome, durationMs });
+        const { charged, available, kept } = ending;
+        return { ok: true, charged, available, ...(kept === undefined ? {} : { kept }), outcome, durationMs };
+    }
+    const failure = failureOf(job, outcome, !ending.isBilled && ending.marked);
+    recordFetch(app, order, { found, code: failure.refusal.code, credits: 0, outcome, durationMs });
+    return { ok: false, ...failure, ...(ending.available === undefined ? {} : { available: ending.available }) };
+}
+
+/**
+ * Charges, and stores the answer in the same statement. Where it is not known whether the charge was recorded, the hold is released; the
+ * release tells whether it was.
+ */
+async function charge(
+    app: App,
+    job: FetchJob,
+    amount: number,
+    keep: ((charged: number) => Promise<AnswerToKeep>) | undefined,
+): Promise<Ending> {
+    const { operation } = job;
+    try {
+        const charged = await app.credits.charge({ operation, amount, answer: await keep?.(amount) });
+        if (charged.ok) return { isBilled: true, ...charged };
+    } catch (error) {
+        app.log.error({ part: 'credits', operation, err: error }, 'whether a charge was recorded is not known');
+    }
+    return release(app, job, amount);
+}
+
+/**
+ * Gives the hold back. Of a write that nobody reported it tells whether the worker had marked it as sent: then its outcome is unknown.
+ * @param wanted what was to be charged before
+ */
+async function release(app: App, { operation, effect }: FetchJob, wanted?: number): Promise<Ending> {
+    try {
+        const { before, marked, available } = await app.credits.release({ operation });
+        if (before === 'charged' && wanted !== undefined) return { isBilled: true, charged: wanted, available };
+        return { isBilled: false, marked, available };
+    } catch (error) {
+        app.log.error({ part: 'credits', operation, err: error }, 'a hold could not be released; the sweep will do it');
+        return { isBilled: false, marked: effect === 'write' };
+    }
+}
+
+/**
+ * Gives the hold of a failed call back, and waits for that until shortly after the deadline. Where the database is slower, the caller
+ * hears that nothing was charged, which is certain, and the release goes on.
+ */
+async function releaseInTime(app: App, { times }: FetchOrder, job: FetchJob, hold: Hold): Promise<Ending> {
+    const timer = new AbortController();
+    const ms = Math.max(VERDICT_MS, times.deadlineAt + LATE_MS / 2 - Date.now());
+    const late = sleep(ms, undefined, { signal: timer.signal }).then(
+        (): Ending => ({ isBilled: false, marked: job.effect === 'write', available: hold.availableAfter + hold.amount }),
+    );
+    late.catch(() => undefined);
+    const ending = await Promise.race([release(app, job), late]);
+    timer.abort();
+    return ending;
+}
+
+/**
+ * Why a call is not billed.
+ * @param marked the write was marked as sent
+ */
+export function failureOf(job: FetchJob, outcome: FetchOutcome, marked: boolean): { refusal: Refusal; isFinal: boolean } {
+    const isReported = !outcome.ok && outcome.lost === undefined;
+    const isFinal = marked && !(isReported && outcome.code === 'DEADLINE_EXCEEDED' && outcome.isUnsent === true);
+    if (isReported) return { refusal: toRefusal(outcome, job, isFinal), isFinal };
+    return { refusal: new Refusal(marked ? 'OUTCOME_UNKNOWN' : 'DEADLINE_EXCEEDED'), isFinal };
+}
+
+const RETRYABLE_READS: readonly RefusalCode[] = ['UPSTREAM_UNREACHABLE', 'UPSTREAM_TIMEOUT', 'UPSTREAM_RATE_LIMITED'];
+
+function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailure, { effect }: FetchJob, isFinal: boolean): Refusal {
+    const isServerError = code === 'UPSTREAM_STATUS' && (upstream?.status ?? 0) >= 500;
+    const isRetryableRead = effect === 'read' && (isServerError || RETRYABLE_READS.includes(code));
+    return new Refusal(code, message, {
+        ...(details === undefined ? {} : { details }),
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+        ...(upstream === undefined ? {} : { upstream }),
+        ...(isRetryableRead ? { retryable: true } : {}),
+        ...(isFinal ? { retryable: false } : {}),
+    });
+}
