@@ -1,6 +1,6 @@
 import type { App } from '../shared/app.ts';
 import type { FetchJob } from '../shared/domain/fetch/call.ts';
-import { lastSuccess } from '../shared/store/registry/last-success.ts';
+import { lastSuccess } from '../shared/store/usage/traffic.ts';
 
 /** The dead worker's caller waits for this, in milliseconds. */
 const PATIENCE_MS = 1000;

@@ -9,7 +9,7 @@ import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
 import { forgetClaims } from '../shared/store/registry/claims.ts';
 import { applyDueRemovals } from '../shared/store/registry/removals.ts';
-import * as usage from '../shared/store/usage/usage.ts';
+import * as usage from '../shared/store/usage/traffic.ts';
 import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;

@@ -1,5 +1,5 @@
 import type { Health } from '../../shared/contracts/vocabulary.ts';
-import type { TrafficHealth } from '../../shared/store/usage/usage.ts';
+import type { TrafficHealth } from '../../shared/store/usage/traffic.ts';
 
 /** The health of an endpoint or site by its traffic; nulls before there is any. */
 export function presentHealth(traffic: TrafficHealth | undefined): Health {

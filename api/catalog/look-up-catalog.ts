@@ -7,7 +7,7 @@ import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/re
 import { newId } from '../../shared/domain/text/ids.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
-import { isPublishedForSite } from '../../shared/store/registry/trusted-reads.ts';
+import { isPublishedForSite } from '../../shared/store/registry/ownership.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { countCall } from '../admission/count-call.ts';
 import { presentEndpoints } from '../packages/present-endpoints.ts';

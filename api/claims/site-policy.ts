@@ -4,7 +4,7 @@ import { readSite } from '../../shared/domain/site/read-site.ts';
 import { NO_POLICY, type SitePolicy } from '../../shared/domain/site/site-policy.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import * as claims from '../../shared/store/registry/claims.ts';
+import * as claims from '../../shared/store/registry/ownership.ts';
 import * as policies from '../../shared/store/registry/site-policies.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';

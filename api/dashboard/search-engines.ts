@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { App } from '../../shared/app.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { siteRanges, sitesBetween } from '../../shared/store/registry/site-names.ts';
+import { siteRanges, sitesBetween } from '../../shared/store/registry/sites.ts';
 import type { Page } from './page.ts';
 
 /** Pages of the table that search engines may list; of those with a placeholder, the ones of sites stand in a sitemap too. */

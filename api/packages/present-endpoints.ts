@@ -4,7 +4,7 @@ import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Experience, rankEndpoints } from '../../shared/domain/search/ranking.ts';
 import { refusesEndpoint, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
-import type * as usage from '../../shared/store/usage/usage.ts';
+import type * as usage from '../../shared/store/usage/traffic.ts';
 import { presentHealth } from '../answers/present-health.ts';
 
 /** The facts about a site besides its package, and the search there. */

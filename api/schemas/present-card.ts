@@ -1,7 +1,7 @@
 import type { Card } from '../../shared/contracts/schemas.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
-import * as usage from '../../shared/store/usage/usage.ts';
+import * as usage from '../../shared/store/usage/traffic.ts';
 import { presentHealth } from '../answers/present-health.ts';
 
 /** The cards of these sites, in their order, with what traffic says of them; sites without a version in use are left out. */

@@ -2,11 +2,11 @@ import { Argument, type Command, Option } from 'commander';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
+import { grantMaintainer, removeAsOperator, transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import { listMaintainers, type Maintainer } from '../../shared/store/registry/maintainers.ts';
-import { grantMaintainer, removeAsOperator, transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
-import { reclaimBonus } from '../../shared/store/registry/reclaim.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
+import { reclaimBonus } from '../../shared/store/registry/sites.ts';
 import {
     type Done,
     fields,
@@ -134,21 +134,22 @@ async function changeDomain(
 function show(text: string): Work {
     return async ({ db }) => {
         const { registrable } = readSite(text);
-        const view = await sites.showDomain(db, registrable);
+        const domain = present(await sites.findDomain(db, registrable));
+        const [shown, maintainers] = [await sites.sitesOf(db, registrable), await listMaintainers(db, registrable)];
         const lines = [
-            ...fields(present(view)),
+            ...fields(domain),
             '',
             ...table(
                 ['site', 'latest', 'versions', 'verified', 'drift'],
-                view.sites.map((site) => [site.site, site.latest, site.versions, yesOrNo(site.verified), yesOrNo(site.drift)]),
+                shown.map((site) => [site.site, site.latest, site.versions, yesOrNo(site.verified), yesOrNo(site.drift)]),
             ),
             '',
             ...table(
                 ['maintainer', 'name', 'removed at'],
-                view.maintainers.map(({ workspaceId, name, removalAt }) => [workspaceId, name, removalAt?.toISOString() ?? '']),
+                maintainers.map(({ workspaceId, name, removalAt }) => [workspaceId, name, removalAt?.toISOString() ?? '']),
             ),
         ];
-        return { result: { ...present(view), sites: view.sites, maintainers: presentMaintainers(view.maintainers) }, lines };
+        return { result: { ...domain, sites: shown.map((site) => ({ ...site })), maintainers: presentMaintainers(maintainers) }, lines };
     };
 }
 

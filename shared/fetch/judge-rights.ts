@@ -5,7 +5,7 @@ import { isDoubtful } from '../domain/site/stated-effect.ts';
 import type { Endpoint } from '../domain/types.ts';
 import { Refusal } from '../refusals.ts';
 import type { Caller } from '../store/accounts/callers.ts';
-import { isBelievedToRead, isPublishedForSite, type VersionOfDomain } from '../store/registry/trusted-reads.ts';
+import { isBelievedToRead, isPublishedForSite, type VersionOfDomain } from '../store/registry/ownership.ts';
 
 /**
  * Checks the effect of an endpoint against the scopes of a key. For a POST that its author calls a read, the site's owner and the

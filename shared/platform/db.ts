@@ -51,8 +51,15 @@ export function openDb(options: DbOptions): Db {
             acquireTimeoutMillis: options.acquireTimeoutMs ?? 1000,
             idleTimeoutMillis: 30_000,
             propagateCreateError: true,
-            afterCreate(connection: pg.Client, done: (error: Error | null, connection: pg.Client) => void) {
+            afterCreate(
+                connection: pg.Client & { __knex__disposed?: boolean },
+                done: (error: Error | null, connection: pg.Client) => void,
+            ) {
                 connection.on('error', (error) => options.onError?.(error));
+                // The server closes a connection after a fatal error: in the moment before, nobody else gets it.
+                connection.connection.on('errorMessage', ({ severity }: { severity?: string }) => {
+                    if (severity === 'FATAL') connection.__knex__disposed = true;
+                });
                 done(null, connection);
             },
         },
@@ -77,12 +84,12 @@ export function now(db: Db): Knex.Raw {
 
 /** The time of SQL after an interval. */
 export function fromNow(db: Db, interval: Interval): Knex.Raw {
-    return db.raw('app_now() + ?::interval', [interval]);
+    return db.raw('(app_now() + ?::interval)', [interval]);
 }
 
 /** The time of SQL before an interval. */
 export function ago(db: Db, interval: Interval): Knex.Raw {
-    return db.raw('app_now() - ?::interval', [interval]);
+    return db.raw('(app_now() - ?::interval)', [interval]);
 }
 
 /** The value of a column; the time of SQL where it has none. */
@@ -94,6 +101,19 @@ export function orNow(db: Db, column: string): Knex.Raw {
 export async function countRows(query: Knex.QueryBuilder): Promise<number> {
     const [row] = await query.count<{ count: number }[]>();
     return row?.count ?? 0;
+}
+
+/** Columns as a list for SQL: `v.id as "versionId", …`. */
+export function columnList(columns: Readonly<Record<string, string>>): string {
+    return Object.entries(columns)
+        .map(([field, column]) => `${column} as "${field}"`)
+        .join(', ');
+}
+
+/** A page of rows, of which one more than `limit` was read where there is one; `last`: behind which row the next page begins. */
+export function cutPage<Row>(rows: readonly Row[], limit: number): { shown: Row[]; last: Row | undefined } {
+    const shown = rows.slice(0, limit);
+    return { shown, last: rows.length > limit ? shown.at(-1) : undefined };
 }
 
 /** Migrates the database at `url` to the current version. */

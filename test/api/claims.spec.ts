@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { ClaimEntry } from '../../shared/contracts/claims.ts';
 import type { MaintainerEntry } from '../../shared/contracts/maintainers.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import { isOwner } from '../../shared/store/registry/claims.ts';
+import { isOwner } from '../../shared/store/registry/ownership.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type NameServer, openNameServer } from '../support/name-server.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
+import { grantMaintainer, transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import { addMaintainer, removeMaintainer } from '../../shared/store/registry/maintainers.ts';
-import { grantMaintainer, transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { codeOf, dataOf, INTENT } from '../support/routes.ts';

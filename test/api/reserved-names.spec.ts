@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { joinNames, readNames } from '../../shared/domain/site/name-list.ts';
 import { shippedReserved } from '../../shared/platform/reserved-names.ts';
+import { grantMaintainer, transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import { addMaintainer } from '../../shared/store/registry/maintainers.ts';
-import { grantMaintainer, transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { LISTED } from '../../api/dashboard/search-engines.ts';
-import { siteRanges } from '../../shared/store/registry/site-names.ts';
+import { siteRanges } from '../../shared/store/registry/sites.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';

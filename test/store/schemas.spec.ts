@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Db } from '../../shared/platform/db.ts';
 import { readBalance } from '../../shared/store/credits/credits.ts';
 import { checkLedger } from '../../shared/store/credits/ledger.ts';
-import { grantMaintainer } from '../../shared/store/registry/operators-maintainers.ts';
+import { grantMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
 import { claimRun, endRun } from '../../shared/store/registry/verification.ts';

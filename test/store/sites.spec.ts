@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Db } from '../../shared/platform/db.ts';
+import { transferDomain } from '../../shared/store/registry/maintainer-orders.ts';
 import * as maintainers from '../../shared/store/registry/maintainers.ts';
-import { transferDomain } from '../../shared/store/registry/operators-maintainers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { accepted, contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from './registry.ts';
@@ -59,9 +59,12 @@ describe('a registrable domain', () => {
         await db.transaction((trx) => transferDomain(trx, 'moved.example', next.workspaceId));
         expect(await mayPublish(old, 'moved.example')).to.equal(false);
         expect(await mayPublish(next, 'moved.example')).to.equal(true);
-        const view = await sites.showDomain(db, 'moved.example');
-        expect(view.maintainers.map(({ workspaceId }) => workspaceId)).to.deep.equal([next.workspaceId]);
-        expect(view.sites).to.deep.equal([{ site: 'moved.example', latest: 2, versions: 2, verified: false, drift: false }]);
+        expect((await maintainers.listMaintainers(db, 'moved.example')).map(({ workspaceId }) => workspaceId)).to.deep.equal([
+            next.workspaceId,
+        ]);
+        expect(await sites.sitesOf(db, 'moved.example')).to.deep.equal([
+            { site: 'moved.example', latest: 2, versions: 2, verified: false, drift: false },
+        ]);
     });
 
     it('is shared with a workspace that was added, and never left without anybody', async () => {

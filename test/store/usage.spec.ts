@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { openLookUpSessions } from '../../shared/store/fetch/look-up-sessions.ts';
+import * as traffic from '../../shared/store/usage/traffic.ts';
 import * as usage from '../../shared/store/usage/usage.ts';
 import { advanceClock } from '../support/clock.ts';
 import { eventually, type OpenedDatabase, openDatabase } from './registry.ts';
@@ -39,9 +40,9 @@ describe('the request log', () => {
         return rows[0].count;
     };
     const trafficOf = async (site: string) => {
-        const [traffic] = await usage.siteTraffic(db, [site]);
-        if (traffic === undefined) throw new Error('a site without an answer');
-        return traffic;
+        const [shown] = await traffic.siteTraffic(db, [site]);
+        if (shown === undefined) throw new Error('a site without an answer');
+        return shown;
     };
     const advance = (days: number) => advanceClock(db, days * 86_400_000);
 
@@ -126,20 +127,20 @@ describe('the request log', () => {
             fetched(site, { kind: 'catalog', endpoint: undefined, credits: 0 }),
             fetched(site, { endpoint: 'broken', outcome: 'UPSTREAM_TIMEOUT', credits: 0 }),
         );
-        const health = await usage.endpointHealth(db, site);
+        const health = await traffic.endpointHealth(db, site);
         expect([...health.keys()].toSorted()).to.deep.equal(['broken', 'search']);
         expect(health.get('search')?.successRate).to.equal(0.9);
         expect(health.get('search')?.p95Ms).to.be.within(1800, 2200);
         expect(health.get('search')?.lastSuccessAt).to.be.instanceOf(Date);
         expect(health.get('broken')).to.deep.equal({ successRate: 0, p95Ms: null, lastSuccessAt: null });
-        const traffic = await trafficOf(site);
-        expect(traffic.fetches7d).to.equal(18);
-        expect(traffic.health?.successRate).to.be.closeTo(18 / 21, 1e-9);
+        const shown = await trafficOf(site);
+        expect(shown.fetches7d).to.equal(18);
+        expect(shown.health?.successRate).to.be.closeTo(18 / 21, 1e-9);
     });
 
     it('says nothing of a site that nobody called', async () => {
         expect(await trafficOf('silent.example')).to.deep.equal({ fetches7d: 0, health: undefined });
-        expect((await usage.endpointHealth(db, 'silent.example')).size).to.equal(0);
+        expect((await traffic.endpointHealth(db, 'silent.example')).size).to.equal(0);
     });
 
     it('adds up what several processes write of the same endpoints at once', async () => {
@@ -171,11 +172,11 @@ describe('the request log', () => {
         await advance(6);
         expect((await trafficOf('old.example')).fetches7d).to.equal(1);
         await advance(2);
-        const traffic = await trafficOf('old.example');
-        expect(traffic.fetches7d).to.equal(0);
-        expect(traffic.health).to.include({ successRate: null, p95Ms: null });
-        expect(traffic.health?.lastSuccessAt).to.be.instanceOf(Date);
-        expect(await usage.pruneUsage(db, { days: 7 })).to.be.above(500);
+        const shown = await trafficOf('old.example');
+        expect(shown.fetches7d).to.equal(0);
+        expect(shown.health).to.include({ successRate: null, p95Ms: null });
+        expect(shown.health?.lastSuccessAt).to.be.instanceOf(Date);
+        expect(await traffic.pruneUsage(db, { days: 7 })).to.be.above(500);
         expect(await countOf('old.example')).to.equal(0);
     });
 });

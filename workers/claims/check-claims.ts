@@ -1,8 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
-import { endCheck, type ProofFound } from '../../shared/store/registry/claim-checks.ts';
-import { type DueCheck, takeDueCheck } from '../../shared/store/registry/claims.ts';
+import { type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claims.ts';
 import type { EgressConnector } from '../egress.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';

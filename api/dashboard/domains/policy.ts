@@ -1,6 +1,6 @@
 import { changesOfPolicy } from '../../../shared/domain/site/policy-changes.ts';
 import { NO_POLICY } from '../../../shared/domain/site/site-policy.ts';
-import { isOwner } from '../../../shared/store/registry/claims.ts';
+import { isOwner } from '../../../shared/store/registry/ownership.ts';
 import { readOperatorPolicy, readPolicy } from '../../../shared/store/registry/site-policies.ts';
 import { policyFacts } from '../audit/facts.ts';
 import { memberCaller } from '../callers.ts';

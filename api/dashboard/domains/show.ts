@@ -1,7 +1,6 @@
 import { proofName, proofUrl } from '../../../shared/domain/site/proof.ts';
 import { isOnDomain, normaliseSite } from '../../../shared/domain/site/site-name.ts';
-import { claimedDomains } from '../../../shared/store/registry/claimed-domains.ts';
-import { OPEN_CLAIMS } from '../../../shared/store/registry/claims.ts';
+import { claimedDomains, OPEN_CLAIMS } from '../../../shared/store/registry/claims.ts';
 import { typed } from '../fields.ts';
 import type { Told } from '../internal-api.ts';
 import type { Shown, WorkspaceVisit } from '../page.ts';

@@ -1,5 +1,6 @@
 import type { App } from '../../../shared/app.ts';
-import { driftedSchemas, versionNames } from '../../../shared/store/usage/operations-report.ts';
+import { versionNames } from '../../../shared/store/registry/history.ts';
+import { driftedSchemas } from '../../../shared/store/registry/verification.ts';
 import { operatorPage } from '../page.ts';
 import { jobsBySite } from './jobs-by-site.ts';
 

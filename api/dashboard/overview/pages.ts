@@ -1,7 +1,7 @@
 import { figuresFor, windowsOf } from '../../../shared/domain/accounts/plans.ts';
 import { listedKeys } from '../../../shared/store/accounts/api-keys.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
-import { recentCalls } from '../../../shared/store/usage/recent-calls.ts';
+import { recentCalls } from '../../../shared/store/usage/call-log.ts';
 import { noticesOf } from '../billing/notices.ts';
 import { curlLine } from '../first-call.ts';
 import { MANAGERS, type PersonalVisit, personalPage, USERS, type Visit, type WorkspaceVisit, workspacePage } from '../page.ts';

@@ -5,7 +5,7 @@ import { mostRequested } from '../../../shared/store/registry/schema-requests.ts
 import * as schemas from '../../../shared/store/registry/schemas.ts';
 import { LIST_SORTS, type ListPage, type ListQuery, type ListSort, PlaceGone } from '../../../shared/store/registry/search.ts';
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
-import { siteTraffic } from '../../../shared/store/usage/usage.ts';
+import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import type { Shown, Visit } from '../page.ts';
 
 const MOST = 24;

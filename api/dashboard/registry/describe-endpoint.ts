@@ -1,7 +1,7 @@
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import * as pricing from '../../../shared/domain/package/pricing.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
-import type { TrafficHealth } from '../../../shared/store/usage/usage.ts';
+import type { TrafficHealth } from '../../../shared/store/usage/traffic.ts';
 
 /** An endpoint as its page shows it; packages may be long, pages may not. */
 export interface EndpointShown extends Pick<Endpoint, 'name' | 'kind' | 'method' | 'effect' | 'hosted'> {

@@ -1,8 +1,8 @@
 import { refusesEndpoint } from '../../../shared/domain/site/site-policy.ts';
 import type { Endpoint } from '../../../shared/domain/types.ts';
 import * as schemas from '../../../shared/store/registry/schemas.ts';
-import { siteWarnings } from '../../../shared/store/registry/site-page.ts';
-import { endpointHealth, siteTraffic } from '../../../shared/store/usage/usage.ts';
+import { siteWarnings } from '../../../shared/store/registry/site-warnings.ts';
+import { endpointHealth, siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import { type Answer, USERS, type Visit } from '../page.ts';
 import { describeEndpoint } from './describe-endpoint.ts';
 import { findSite, siteAbsent } from './find-site.ts';

@@ -1,9 +1,9 @@
-import { isOwner } from '../../../shared/store/registry/claims.ts';
 import { history } from '../../../shared/store/registry/history.ts';
 import { pageOfMaintainers } from '../../../shared/store/registry/maintainers.ts';
-import { ownSites } from '../../../shared/store/registry/own-sites.ts';
+import { isOwner } from '../../../shared/store/registry/ownership.ts';
 import { removalOf } from '../../../shared/store/registry/removals.ts';
 import { YANK_REASONS } from '../../../shared/store/registry/schemas.ts';
+import { ownSites } from '../../../shared/store/registry/sites.ts';
 import { readState } from '../../../shared/store/registry/verification.ts';
 import { type Problems, typed } from '../fields.ts';
 import { MANAGERS, type Shown, type WorkspaceVisit } from '../page.ts';

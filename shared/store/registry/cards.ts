@@ -1,8 +1,8 @@
 import type { EndpointSummary } from '../../domain/package/content.ts';
 import type { Claim } from '../../domain/site/claim.ts';
-import type { Db } from '../../platform/db.ts';
+import { columnList, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
-import { claimOf } from './claim.ts';
+import { claimOf } from './ownership.ts';
 
 export interface CardRow {
     site: string;
@@ -33,17 +33,32 @@ export async function card(db: Db, site: string): Promise<CardRow | undefined> {
 
 /** The cards of these sites, in their order; sites without a version in use are left out. */
 export async function cards(db: Db, sites: readonly string[]): Promise<CardRow[]> {
-    const rows = await runPrepared<CardColumns>(db, CARDS, [sites], TIMEOUT_MS);
-    return rows.map(toCard);
+    return runPrepared<CardRow>(db, CARDS, [sites], TIMEOUT_MS);
 }
 
 const TIMEOUT_MS = 5000;
 
+const CARD: Record<keyof CardRow, string> = {
+    site: 's.site',
+    registrable: 's.registrable',
+    title: 's.title',
+    description: 's.description',
+    intentCategory: 's.intent_category',
+    version: 'v.version',
+    versionHash: 'v.version_hash',
+    publishedAt: 's.published_at',
+    verifiedAt: 's.verified_at',
+    endpoints: 'v.summary',
+    hosts: 'v.hosts',
+    siteCredits: 'd.credits',
+    maintainer: 'first.name',
+    maintainerId: 'first.id',
+    claim: claimOf('s.registrable'),
+};
+
 const CARDS: PreparedQuery = {
     name: 'cards',
-    text: `select s.site, s.registrable, s.title, s.description, s.intent_category, s.published_at, s.verified_at,
-                v.version, v.version_hash, v.summary, v.hosts, d.credits,
-                first.name as maintainer, first.id as maintainer_id, ${claimOf('s.registrable')} as claim
+    text: `select ${columnList(CARD)}
          from unnest((select $1::text[])) with ordinality as asked (site, place)
          join sites s on s.site = asked.site
          join versions v on v.id = s.latest_version_id
@@ -52,41 +67,3 @@ const CARDS: PreparedQuery = {
                              where m.registrable = s.registrable order by m.added_at, w.id limit 1) as first
          order by place`,
 };
-
-interface CardColumns {
-    site: string;
-    registrable: string;
-    title: string;
-    description: string;
-    intent_category: string;
-    version: number;
-    version_hash: string;
-    published_at: Date;
-    verified_at: Date | null;
-    summary: EndpointSummary[];
-    hosts: string[];
-    credits: number;
-    maintainer: string;
-    maintainer_id: string;
-    claim: Claim;
-}
-
-function toCard(row: CardColumns): CardRow {
-    return {
-        site: row.site,
-        registrable: row.registrable,
-        title: row.title,
-        description: row.description,
-        intentCategory: row.intent_category,
-        version: row.version,
-        versionHash: row.version_hash,
-        publishedAt: row.published_at,
-        verifiedAt: row.verified_at,
-        endpoints: row.summary,
-        hosts: row.hosts,
-        siteCredits: row.credits,
-        maintainer: row.maintainer,
-        maintainerId: row.maintainer_id,
-        claim: row.claim,
-    };
-}

@@ -1,8 +1,13 @@
-import { type ClaimStatus, newClaimToken, type ProofMethod } from '../../domain/site/proof.ts';
+import type { Act } from '../../domain/accounts/acts.ts';
+import { type ClaimStatus, newClaimToken, type ProofMethod, proofLine, proofName, proofUrl } from '../../domain/site/proof.ts';
 import { newId } from '../../domain/text/ids.ts';
-import type { Db } from '../../platform/db.ts';
+import type { JsonObject } from '../../domain/types.ts';
+import { type Columns, countRows, cutPage, type Db, fromNow, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
-import { lockRegistrable } from './domain-lock.ts';
+import { tellOwners } from '../accounts/workspace-news.ts';
+import { addMaintainer } from './maintainers.ts';
+import { dropRemoval } from './removals.ts';
+import { lockRegistrable } from './sites.ts';
 
 /** A workspace's claim to own a registrable domain, and its state. */
 export interface Claim {
@@ -24,12 +29,24 @@ export interface Claim {
     expiresAt: Date;
 }
 
+const CLAIM: Columns<Claim> = {
+    claimId: 'id',
+    registrable: 'registrable',
+    workspaceId: 'workspace_id',
+    token: 'token',
+    status: 'status',
+    reason: 'reason',
+    method: 'method',
+    checks: 'checks',
+    createdAt: 'created_at',
+    checkedAt: 'checked_at',
+    provenAt: 'proven_at',
+    expiresAt: 'expires_at',
+};
+
 /** Unproven claims that an account may have at once, and how long one lasts. */
 export const OPEN_CLAIMS = 10;
-const LASTS_DAYS = 7;
-
-/** An older `began_at` is void: its worker died. A check ends long before. */
-const LEASE = "interval '20 seconds'";
+const LASTS = '7 days';
 
 export interface NewClaim {
     registrable: string;
@@ -45,20 +62,26 @@ export async function createClaim(
 ): Promise<{ ok: true; claim: Claim } | { ok: false; retryAfter: number }> {
     return db.transaction(async (trx) => {
         await trx.raw("select pg_advisory_xact_lock(hashtextextended('claims ' || ?, 0))", [accountId]);
-        const { rows: open } = await trx.raw<{ rows: [{ count: number; wait: number | null }] }>(
-            `select count(*), ceil(extract(epoch from min(expires_at) - app_now()))::integer as wait
-             from claims where account_id = ? and status <> 'proven' and expires_at > app_now()`,
-            [accountId],
-        );
-        if (open[0].count >= OPEN_CLAIMS) return { ok: false, retryAfter: Math.max(1, open[0].wait ?? 1) };
-        const { rows } = await trx.raw<{ rows: [ClaimColumns] }>(
-            `insert into claims (id, registrable, workspace_id, account_id, token, expires_at)
-             values (?, ?, ?, ?, ?, app_now() + ? * interval '1 day') returning *`,
-            [newId('clm'), registrable, workspaceId, accountId, newClaimToken(), LASTS_DAYS],
-        );
-        const claim = toClaim(rows[0]);
-        await recordAct(trx, { ...by, workspaceId, action: 'claim.created', target: registrable, details: { claim_id: claim.claimId } });
-        return { ok: true, claim };
+        const open = await trx('claims')
+            .where({ account_id: accountId })
+            .whereNot({ status: 'proven' })
+            .where('expires_at', '>', now(trx))
+            .first({
+                count: trx.raw('count(*)'),
+                wait: trx.raw('ceil(extract(epoch from min(expires_at) - app_now()))::integer'),
+            });
+        if (open.count >= OPEN_CLAIMS) return { ok: false, retryAfter: Math.max(1, open.wait ?? 1) };
+        const name = { claimId: newId('clm'), registrable, workspaceId };
+        await trx('claims').insert({
+            id: name.claimId,
+            registrable,
+            workspace_id: workspaceId,
+            account_id: accountId,
+            token: newClaimToken(),
+            expires_at: fromNow(trx, LASTS),
+        });
+        await recordAct(trx, { ...by, workspaceId, action: 'claim.created', target: registrable, details: { claim_id: name.claimId } });
+        return { ok: true, claim: await named(trx, name).first(CLAIM) };
     });
 }
 
@@ -73,11 +96,15 @@ export interface ClaimName {
 export async function findClaim(db: Db, { claimId, registrable, workspaceId }: ClaimName): Promise<Claim | undefined> {
     // A path may contain NUL, which the database rejects.
     if (!/^clm_[0-9A-Za-z]{1,64}$/.test(claimId)) return undefined;
-    const { rows } = await db.raw<{ rows: ClaimColumns[] }>(
-        `select * from claims where id = ? and registrable = ? and workspace_id = ? and ${LIVE}`,
-        [claimId, registrable, workspaceId],
-    );
-    return rows[0] && toClaim(rows[0]);
+    return named(db, { claimId, registrable, workspaceId }).first(CLAIM);
+}
+
+function named(db: Db, { claimId, registrable, workspaceId }: ClaimName) {
+    return live(db).where({ id: claimId, registrable, workspace_id: workspaceId });
+}
+
+function live(db: Db) {
+    return db('claims').where((is) => is.where({ status: 'proven' }).orWhere('expires_at', '>', now(db)));
 }
 
 /** Where a page of claims begins: behind this one. */
@@ -92,24 +119,47 @@ export async function listClaims(
     { registrable, workspaceId }: { registrable: string; workspaceId: string },
     { limit, after }: { limit: number; after: ClaimPlace | undefined },
 ): Promise<{ claims: Claim[]; next: ClaimPlace | undefined; total: number }> {
-    const { rows } = await db.raw<{ rows: (ClaimColumns & { created_text: string })[] }>(
-        `select *, created_at::text as created_text from claims
-         where workspace_id = :workspaceId and registrable = :registrable and ${LIVE}
-           and (created_at, id) > (:createdAt::timestamptz, :claimId)
-         order by created_at, id limit :rows`,
-        { workspaceId, registrable, createdAt: after?.createdAt ?? '-infinity', claimId: after?.claimId ?? '', rows: limit + 1 },
-    );
-    const { rows: counted } = await db.raw<{ rows: [{ count: number }] }>(
-        `select count(*) from claims where workspace_id = ? and registrable = ? and ${LIVE}`,
-        [workspaceId, registrable],
-    );
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
-    return {
-        claims: shown.map(toClaim),
-        next: last && { createdAt: last.created_text, claimId: last.id },
-        total: counted[0].count,
+    const claims = () => live(db).where({ registrable, workspace_id: workspaceId });
+    const rows: (Claim & { place: string })[] = await claims()
+        .whereRaw('(created_at, id) > (?::timestamptz, ?)', [after?.createdAt ?? '-infinity', after?.claimId ?? ''])
+        .orderBy(['created_at', 'id'])
+        .limit(limit + 1)
+        .select({ ...CLAIM, place: db.raw('created_at::text') });
+    const { shown, last } = cutPage(rows, limit);
+    return { claims: shown, next: last && { createdAt: last.place, claimId: last.claimId }, total: await countRows(claims()) };
+}
+
+/** A domain that a workspace has claims on. */
+export interface ClaimedDomain {
+    registrable: string;
+    claims: number;
+    provenAt: Date | null;
+    /** Whether a lookup of an unproven claim found no proof. */
+    hasFailed: boolean;
+    /** When the last unproven claim is gone; null where there is none. */
+    expiresAt: Date | null;
+}
+
+/** Domains that a workspace claims or owns, by name. @param after the name before the first of them */
+export async function claimedDomains(
+    db: Db,
+    workspaceId: string,
+    { limit, after = '' }: { limit: number; after: string | undefined },
+): Promise<ClaimedDomain[]> {
+    const columns: Columns<ClaimedDomain> = {
+        registrable: 'registrable',
+        claims: db.raw('count(*)'),
+        provenAt: db.raw('min(proven_at)'),
+        hasFailed: db.raw("bool_or(status = 'failed')"),
+        expiresAt: db.raw("max(expires_at) filter (where status <> 'proven')"),
     };
+    return live(db)
+        .where({ workspace_id: workspaceId })
+        .where('registrable', '>', after)
+        .groupBy('registrable')
+        .orderBy('registrable')
+        .limit(limit)
+        .select(columns);
 }
 
 /** Ends a claim, also a proved one. False where there is none. */
@@ -118,7 +168,7 @@ export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<bool
         await lockRegistrable(trx, name.registrable);
         const claim = await findClaim(trx, name);
         if (claim === undefined) return false;
-        await trx.raw('delete from claims where id = ?', [claim.claimId]);
+        await trx('claims').where({ id: claim.claimId }).delete();
         const { registrable, workspaceId } = name;
         await settleOwner(trx, registrable, workspaceId);
         const details = { claim_id: claim.claimId, was_proven: claim.status === 'proven' };
@@ -129,7 +179,12 @@ export async function deleteClaim(db: Db, name: ClaimName, by: By): Promise<bool
 
 /** Makes a claim due for a check now. */
 export async function askForCheck(db: Db, claimId: string): Promise<void> {
-    await db.raw('update claims set due_at = app_now() where id = ?', [claimId]);
+    await change(db, claimId, { due_at: now(db) });
+}
+
+/** Deletes claims that expired unproved. */
+export async function forgetClaims(db: Db): Promise<void> {
+    await db('claims').whereNot({ status: 'proven' }).where('expires_at', '<=', now(db)).delete();
 }
 
 /** What a worker looks up. */
@@ -141,85 +196,131 @@ export interface DueCheck {
     isBlocked: boolean;
 }
 
+/** An older `began_at` is void: its worker died. A check ends long before. */
+const LEASE = "interval '20 seconds'";
+
+/** Raw: the lease of a check is one statement, which passes over what another worker takes. */
+const TAKE_DUE = `
+    update claims c set began_at = app_now() where c.id = (
+        select due.id from claims due
+        where due.due_at <= app_now() and (due.began_at is null or due.began_at < app_now() - ${LEASE})
+          and not exists (select from claims running where running.account_id = due.account_id and running.began_at >= app_now() - ${LEASE})
+        order by due.due_at, due.id limit 1 for update skip locked)
+    returning c.id as "claimId", c.registrable, c.token,
+              exists (select from domains d where d.registrable = c.registrable and d.blocked_at is not null) as "isBlocked"`;
+
 /**
  * Takes the claim that has been due longest; undefined where none is due. An account has one check at a time, so that slow name servers of
  * one account delay nobody else.
  */
 export async function takeDueCheck(db: Db): Promise<DueCheck | undefined> {
-    const { rows } = await db.raw<{ rows: { id: string; registrable: string; token: string; is_blocked: boolean }[] }>(
-        `update claims c set began_at = app_now() where c.id = (
-             select due.id from claims due
-             where due.due_at <= app_now() and (due.began_at is null or due.began_at < app_now() - ${LEASE})
-               and not exists (select from claims running where running.account_id = due.account_id
-                               and running.began_at >= app_now() - ${LEASE})
-             order by due.due_at, due.id limit 1 for update skip locked)
-         returning c.id, c.registrable, c.token,
-                   exists (select from domains d where d.registrable = c.registrable and d.blocked_at is not null) as is_blocked`,
-    );
-    const row = rows[0];
-    return row && { claimId: row.id, registrable: row.registrable, token: row.token, isBlocked: row.is_blocked };
+    const { rows } = await db.raw<{ rows: DueCheck[] }>(TAKE_DUE);
+    return rows[0];
 }
 
-/** Deletes claims that expired unproved. */
-export async function forgetClaims(db: Db): Promise<void> {
-    await db.raw(`delete from claims where not ${LIVE}`);
+/** `undecided`: the check had no result, for example because the file was unreadable. */
+export type ProofFound = { result: 'proven'; method: ProofMethod } | { result: 'failed' | 'undecided'; reason: string };
+
+const RECHECK = '30 days';
+/** A failed proof is checked again this many times, a day apart, before the claim is lost. */
+const MOST_FAILURES = 3;
+
+/**
+ * Records the result of a check. The first proof makes the workspace an owner and a maintainer, and schedules checks of the domain's other
+ * proofs. The third failure in a row ends a proof.
+ */
+export async function endCheck(db: Db, claimId: string, found: ProofFound): Promise<void> {
+    await db.transaction(async (trx) => {
+        const domain = await trx('claims').where({ id: claimId }).first('registrable');
+        if (domain === undefined) return;
+        // Locks the domain first, as every other change of it does.
+        await lockRegistrable(trx, domain.registrable);
+        const claim: CheckedClaim | undefined = await trx('claims')
+            .where({ id: claimId })
+            .forUpdate()
+            .first({ ...CLAIM, failures: 'failures' });
+        if (claim === undefined) return;
+        await change(trx, claimId, { began_at: null, due_at: null, checks: claim.checks + 1, checked_at: now(trx) });
+        if (found.result === 'proven') await prove(trx, claim, found.method);
+        else if (claim.status !== 'proven') await change(trx, claimId, { status: 'failed', reason: found.reason });
+        else if (found.result === 'undecided') await change(trx, claimId, { due_at: fromNow(trx, '1 days') });
+        else await countFailure(trx, claim, claim.failures + 1, found.reason);
+    });
 }
 
-/** Whether this workspace has proved the domain. */
-export async function isOwner(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
-    return (await ownersOf(db, registrable)).includes(workspaceId);
+type CheckedClaim = Claim & { failures: number };
+
+async function prove(db: Db, claim: Claim, method: ProofMethod): Promise<void> {
+    const { claimId, registrable, workspaceId, status } = claim;
+    await change(db, claimId, {
+        status: 'proven',
+        reason: null,
+        method,
+        failures: 0,
+        proven_at: orNow(db, 'proven_at'),
+        due_at: fromNow(db, RECHECK),
+    });
+    if (status === 'proven') return;
+    await record(db, claim, 'claim.proved', { method });
+    await addMaintainer(db, registrable, workspaceId);
+    await settleOwner(db, registrable, workspaceId);
+    // Only operators remove a proved owner.
+    await dropRemoval(db, { registrable, workspaceId, reason: 'the workspace proved that the domain is its own', actor: 'system' });
+    await db('claims')
+        .where({ registrable, status: 'proven' })
+        .whereNot({ workspace_id: workspaceId })
+        .update({ due_at: now(db) });
+    await tellOwners(db, {
+        workspaceId,
+        domain: registrable,
+        subject: `Your workspace is proved as the owner of ${registrable}`,
+        line: `A claim on ${registrable} was proved ${method === 'dns' ? 'by DNS' : 'by a file'}. Your workspace is now its owner here: it is told of every version, and decides who maintains it and what may be called.
+
+Leave the record or the file where it is: it is looked up again every month. If nobody of yours did this, somebody else can change your DNS or your web server.`,
+    });
 }
 
-/** The workspaces that have proved the domain. */
-export async function ownersOf(db: Db, registrable: string): Promise<string[]> {
-    const { rows } = await db.raw<{ rows: { workspace_id: string }[] }>(
-        'select workspace_id from maintainers where registrable = ? and proven_at is not null order by proven_at, workspace_id',
-        [registrable],
-    );
-    return rows.map(({ workspace_id }) => workspace_id);
+async function countFailure(db: Db, claim: Claim, failures: number, reason: string): Promise<void> {
+    const { claimId, registrable, workspaceId, token } = claim;
+    const isLost = failures >= MOST_FAILURES;
+    await record(db, claim, isLost ? 'claim.lost' : 'claim.recheck_failed', { failures, reason });
+    if (isLost) {
+        const expires_at = fromNow(db, LASTS);
+        await change(db, claimId, { status: 'failed', reason, method: null, failures: 0, proven_at: null, expires_at });
+        await settleOwner(db, registrable, workspaceId);
+    } else {
+        await change(db, claimId, { failures, reason, due_at: fromNow(db, '1 days') });
+    }
+    const what = isLost
+        ? 'That was the third time in a row: the domain counts as unproven. Your workspace still maintains it.'
+        : `It is looked up again tomorrow; the domain counts as unproven after ${MOST_FAILURES} failures in a row, and this was number ${failures}.`;
+    await tellOwners(db, {
+        workspaceId,
+        domain: registrable,
+        subject: isLost ? `${registrable} is no longer proved as yours` : `The proof of ${registrable} was not found`,
+        line: `The proof that ${registrable} belongs to your workspace was not found: ${reason} ${what}
+
+Put it back as the TXT record ${proofName(registrable)} or as a line of ${proofUrl(registrable)}: ${proofLine(token)}`,
+    });
+}
+
+async function record(db: Db, { claimId, registrable, workspaceId }: Claim, action: Act, details: JsonObject): Promise<void> {
+    const target = registrable;
+    await recordAct(db, { actor: 'system', workspaceId, action, target, details: { claim_id: claimId, ...details } });
 }
 
 /** Has a maintainer be an owner exactly as long as one of its claims is proven; call it after every change of these. */
 export async function settleOwner(db: Db, registrable: string, workspaceId: string): Promise<void> {
-    await db.raw(
-        `update maintainers m set proven_at = (select min(c.proven_at) from claims c
-             where c.registrable = m.registrable and c.workspace_id = m.workspace_id and c.status = 'proven')
-         where m.registrable = ? and m.workspace_id = ?`,
-        [registrable, workspaceId],
-    );
+    const ofOwner = { registrable, workspace_id: workspaceId };
+    await db('maintainers')
+        .where(ofOwner)
+        .update({
+            proven_at: db('claims')
+                .where({ ...ofOwner, status: 'proven' })
+                .min('proven_at'),
+        });
 }
 
-const LIVE = "(status = 'proven' or expires_at > app_now())";
-
-export interface ClaimColumns {
-    id: string;
-    registrable: string;
-    workspace_id: string;
-    token: string;
-    status: ClaimStatus;
-    reason: string | null;
-    method: ProofMethod | null;
-    checks: number;
-    created_at: Date;
-    checked_at: Date | null;
-    proven_at: Date | null;
-    expires_at: Date;
-}
-
-/** A row as a claim. */
-export function toClaim(row: ClaimColumns): Claim {
-    return {
-        claimId: row.id,
-        registrable: row.registrable,
-        workspaceId: row.workspace_id,
-        token: row.token,
-        status: row.status,
-        reason: row.reason,
-        method: row.method,
-        checks: row.checks,
-        createdAt: row.created_at,
-        checkedAt: row.checked_at,
-        provenAt: row.proven_at,
-        expiresAt: row.expires_at,
-    };
+async function change(db: Db, claimId: string, columns: Record<string, unknown>): Promise<void> {
+    await db('claims').where({ id: claimId }).update(columns);
 }

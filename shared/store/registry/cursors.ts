@@ -27,8 +27,7 @@ export function createCursors(db: Db): Cursors {
 }
 
 async function readKey(db: Db): Promise<Uint8Array> {
-    const { rows } = await db.raw<{ rows: { key: Buffer }[] }>('select key from cursor_key');
-    const [row] = rows;
+    const row = await db('cursor_key').first('key');
     if (row === undefined) throw new Error('the key of the cursors is missing from the database');
     return row.key;
 }

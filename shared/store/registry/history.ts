@@ -1,6 +1,42 @@
 import type { PackageChanges } from '../../domain/package/diff.ts';
-import type { Db } from '../../platform/db.ts';
-import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
+import { type Columns, columnList, type Db } from '../../platform/db.ts';
+
+export const YANK_REASONS = ['broken', 'security', 'legal'] as const;
+export type YankReason = (typeof YANK_REASONS)[number];
+
+/** One version of a site, without its package. */
+export interface VersionRef {
+    versionId: number;
+    version: number;
+    versionHash: string;
+    publishedAt: Date;
+    verifiedAt: Date | null;
+    yankReason: YankReason | null;
+}
+
+const VERSION_REF = {
+    versionId: 'v.id',
+    version: 'v.version',
+    versionHash: 'v.version_hash',
+    publishedAt: 'v.published_at',
+    verifiedAt: 'v.verified_at',
+    yankReason: 'v.yank_reason',
+} satisfies Columns<VersionRef>;
+
+/** What of `versions v` makes a `VersionRef`, for SQL. */
+export const VERSION_COLUMNS = columnList(VERSION_REF);
+
+/** The version of a row that has more columns; undefined where it was joined and is not there. */
+export function versionIn(row: VersionRef | { versionId: null }): VersionRef | undefined {
+    if (row.versionId === null) return undefined;
+    const { versionId, version, versionHash, publishedAt, verifiedAt, yankReason } = row;
+    return { versionId, version, versionHash, publishedAt, verifiedAt, yankReason };
+}
+
+/** Whether a version may be run when it is named: a `broken` one may, `security` and `legal` never. */
+export function mayRun(version: VersionRef): boolean {
+    return version.yankReason === null || version.yankReason === 'broken';
+}
 
 export interface HistoryRow extends VersionRef {
     /** Name of the workspace. */
@@ -11,14 +47,21 @@ export interface HistoryRow extends VersionRef {
     changes: PackageChanges;
 }
 
+const HISTORY: Columns<HistoryRow> = {
+    ...VERSION_REF,
+    publishedBy: 'w.name',
+    yankedAt: 'v.yanked_at',
+    isYankedByOperator: 'v.yanked_by_operator',
+    change: 'v.change',
+    changes: 'v.changes',
+};
+
 /** A version by number or by hash; of equal hashes the newest that is not yanked, otherwise the newest. */
 export async function findVersion(db: Db, site: string, named: number | string): Promise<HistoryRow | undefined> {
-    const { rows } = await db.raw<{ rows: HistoryColumns[] }>(
-        `${HISTORY} where v.site = ? and ${typeof named === 'number' ? 'v.version = ?' : 'v.version_hash = ?'}
-         order by v.yanked_at is not null, v.version desc limit 1`,
-        [site, named],
-    );
-    return rows[0] && toHistoryRow(rows[0]);
+    return versionsOf(db, site)
+        .where(typeof named === 'number' ? 'v.version' : 'v.version_hash', named)
+        .orderByRaw('v.yanked_at is not null, v.version desc')
+        .first(HISTORY);
 }
 
 /** Versions of a site, newest first, from below version `before`; and how many there are in all. */
@@ -27,32 +70,17 @@ export async function history(
     site: string,
     page: { limit: number; before?: number | undefined },
 ): Promise<{ versions: HistoryRow[]; total: number }> {
-    const { rows } = await db.raw<{ rows: HistoryColumns[] }>(
-        `${HISTORY} where v.site = ? and v.version < ? order by v.version desc limit ?`,
-        [site, page.before ?? 2_147_483_647, page.limit],
-    );
-    const counted = await db.raw<{ rows: { versions: number }[] }>('select versions from sites where site = ?', [site]);
-    return { versions: rows.map(toHistoryRow), total: counted.rows[0]?.versions ?? 0 };
+    const versions = versionsOf(db, site).where('v.version', '<', page.before ?? 2_147_483_647);
+    const known = await db('sites').where({ site }).first('versions');
+    return { versions: await versions.orderBy('v.version', 'desc').limit(page.limit).select(HISTORY), total: known?.versions ?? 0 };
 }
 
-const HISTORY = `select ${VERSION_COLUMNS}, v.yanked_at, v.yanked_by_operator, v.change, v.changes, w.name as published_by
-    from versions v join workspaces w on w.id = v.published_by_workspace`;
-
-interface HistoryColumns extends VersionColumns {
-    yanked_at: Date | null;
-    yanked_by_operator: boolean;
-    change: HistoryRow['change'];
-    changes: HistoryRow['changes'];
-    published_by: string;
+/** Sites and numbers of versions by their ids. */
+export async function versionNames(db: Db, ids: readonly number[]): Promise<Map<number, { site: string; version: number }>> {
+    const rows: { id: number; site: string; version: number }[] = await db('versions').whereIn('id', ids).select('id', 'site', 'version');
+    return new Map(rows.map(({ id, site, version }) => [id, { site, version }]));
 }
 
-function toHistoryRow(row: HistoryColumns): HistoryRow {
-    return {
-        ...toVersionRef(row),
-        publishedBy: row.published_by,
-        yankedAt: row.yanked_at,
-        isYankedByOperator: row.yanked_by_operator,
-        change: row.change,
-        changes: row.changes,
-    };
+function versionsOf(db: Db, site: string) {
+    return db('versions as v').join('workspaces as w', 'w.id', 'v.published_by_workspace').where({ 'v.site': site });
 }

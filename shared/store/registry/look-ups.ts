@@ -6,8 +6,8 @@ import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { ENDPOINT_HEALTH, type EndpointHealth, type EndpointHealthColumns, toEndpointHealth, WEEK } from '../usage/traffic.ts';
-import { claimOf } from './claim.ts';
-import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
+import { VERSION_COLUMNS, type VersionRef, versionIn } from './history.ts';
+import { claimOf } from './ownership.ts';
 import type { LoadedVersion, Versions } from './versions.ts';
 
 export interface LookUpQuestion {
@@ -83,16 +83,17 @@ export function createLookUps(db: Db, versions: Versions): LookUps {
     }
 
     function latestOf(site: string, known: LoadedVersion | undefined, row: LookUpColumns): LookUp['latest'] {
-        const { version_id: id, document, claim } = row;
-        if (id === null) return undefined;
+        const ref = versionIn(row);
+        if (ref === undefined) return undefined;
+        const { document, claim } = row;
+        const { versionId: id, version, versionHash: version_hash } = ref;
         latestIds.set(site, id);
-        const ref = toVersionRef({ ...row, version_id: id });
         let loaded = known?.versionId === id ? Promise.resolve(known) : undefined;
         const read = async () => {
-            if (document !== null) return versions.take({ id, site, version: ref.version, version_hash: ref.versionHash, document });
-            const version = await versions.load(id);
-            if (version === undefined) throw new Error(`version ${id} is gone, and versions stay`);
-            return version;
+            if (document !== null) return versions.take({ id, site, version, version_hash, document });
+            const found = await versions.load(id);
+            if (found === undefined) throw new Error(`version ${id} is gone, and versions stay`);
+            return found;
         };
         return { ref, claim, load: () => (loaded ??= read()) };
     }
@@ -146,20 +147,18 @@ async function readLookUps(db: Db, asked: readonly Asked[]): Promise<LookUpColum
     return runPrepared<LookUpColumns>(db, LOOK_UPS, columns, TIMEOUT_MS);
 }
 
-interface LookUpColumns extends Omit<VersionColumns, 'version_id'> {
+type LookUpColumns = (VersionRef | { versionId: null }) & {
     credits: number;
     is_blocked: boolean;
     policy: SitePolicy | null;
     operator_policy: SitePolicy | null;
     claim: Claim;
-    /** null where there is no latest version, and then all of its columns are. */
-    version_id: number | null;
     /** null where it is known already, or large. */
     document: string | null;
     health: EndpointHealthColumns[] | null;
     outcomes: [word: string, endpoint: string, callers: number][] | null;
     findings: { name: string; verdict: FindingVerdict }[] | null;
-}
+};
 
 function byWord(outcomes: readonly [string, string, number][]): Map<string, Map<string, number>> {
     const words = new Map<string, Map<string, number>>();

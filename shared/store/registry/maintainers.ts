@@ -1,6 +1,9 @@
+import type { Act } from '../../domain/accounts/acts.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
-import type { Db } from '../../platform/db.ts';
-import { lockRegistrable } from './domain-lock.ts';
+import { type Columns, countRows, cutPage, type Db } from '../../platform/db.ts';
+import { actorOfWorkspace, type By, recordAct } from '../accounts/workspace-audit.ts';
+import { tellOwners } from '../accounts/workspace-news.ts';
+import { lockRegistrable } from './sites.ts';
 
 /** A workspace that may publish on a registrable domain. */
 export interface Maintainer {
@@ -10,62 +13,11 @@ export interface Maintainer {
     removalAt: Date | null;
 }
 
+const MAINTAINER: Columns<Maintainer> = { workspaceId: 'w.id', name: 'w.name', removalAt: 'm.removal_at' };
+
 /** The workspaces that may publish on a domain, the oldest maintainer first. */
 export async function listMaintainers(db: Db, registrable: string): Promise<Maintainer[]> {
-    const { rows } = await db.raw<{ rows: Maintainer[] }>(
-        `select w.id as "workspaceId", w.name, m.removal_at as "removalAt" from maintainers m join workspaces w on w.id = m.workspace_id
-         where m.registrable = ? order by m.added_at, w.id`,
-        [registrable],
-    );
-    return rows;
-}
-
-/** Adds a maintainer; an existing one stays as it is. */
-export async function addMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
-    await lockRegistrable(db, registrable);
-    await db.raw('insert into maintainers (registrable, workspace_id) values (?, ?) on conflict do nothing', [registrable, workspaceId]);
-}
-
-/** Removes a maintainer. `last`: there is no other one, and nothing changed; `absent`: it was none. */
-export async function removeMaintainer(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
-    await lockRegistrable(db, registrable);
-    if (!(await isMaintainer(db, registrable, workspaceId))) return 'absent';
-    if ((await count(db, registrable)) === 1) return 'last';
-    await db.raw('delete from maintainers where registrable = ? and workspace_id = ?', [registrable, workspaceId]);
-    // A workspace that returns must prove the domain again.
-    await db.raw('delete from claims where registrable = ? and workspace_id = ?', [registrable, workspaceId]);
-    return 'removed';
-}
-
-/**
- * Gives a workspace a domain that nobody maintains but Routebook, or an earlier workspace of the same owner; any other domain
- * stays as it is.
- */
-export async function adoptDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
-    await db.transaction(async (trx) => {
-        await lockRegistrable(trx, registrable);
-        const { rows } = await trx.raw<{ rows: unknown[] }>(
-            `select from maintainers m where m.registrable = :registrable and m.workspace_id <> :routebook
-               and not exists (select from memberships old join memberships new on new.user_id = old.user_id and new.role = 'owner'
-                               where old.workspace_id = m.workspace_id and new.workspace_id = :workspaceId)`,
-            { registrable, workspaceId, routebook: ROUTEBOOK_WORKSPACE },
-        );
-        if (rows.length > 0) return;
-        await trx.raw('delete from maintainers where registrable = ? and workspace_id <> ?', [registrable, workspaceId]);
-        await addMaintainer(trx, registrable, workspaceId);
-    });
-}
-
-/** The domains that others maintain beside Routebook, by name. */
-export async function listShared(db: Db): Promise<{ registrable: string; others: Omit<Maintainer, 'removalAt'>[] }[]> {
-    const { rows } = await db.raw<{ rows: { registrable: string; others: Omit<Maintainer, 'removalAt'>[] }[] }>(
-        `select m.registrable, json_agg(json_build_object('workspaceId', w.id, 'name', w.name) order by m.added_at, w.id) as others
-         from maintainers ours join maintainers m on m.registrable = ours.registrable and m.workspace_id <> ours.workspace_id
-         join workspaces w on w.id = m.workspace_id
-         where ours.workspace_id = ? group by m.registrable order by m.registrable`,
-        [ROUTEBOOK_WORKSPACE],
-    );
-    return rows;
+    return inOrder(db, registrable).select(MAINTAINER);
 }
 
 /** Where a page of maintainers begins: behind this one. */
@@ -81,33 +33,120 @@ export async function pageOfMaintainers(
     registrable: string,
     { limit, after }: { limit: number; after: MaintainerPlace | undefined },
 ): Promise<{ maintainers: Maintainer[]; next: MaintainerPlace | undefined; total: number }> {
-    const { rows } = await db.raw<{ rows: (MaintainerPlace & Maintainer & { total: number })[] }>(
-        `select m.added_at::text as "addedAt", m.workspace_id as "workspaceId", w.name, m.removal_at as "removalAt",
-                (select count(*) from maintainers where registrable = :registrable) as total
-         from maintainers m join workspaces w on w.id = m.workspace_id
-         where m.registrable = :registrable and (m.added_at, m.workspace_id) > (:addedAt::timestamptz, :workspaceId)
-         order by m.added_at, m.workspace_id limit :rows`,
-        { registrable, addedAt: after?.addedAt ?? '-infinity', workspaceId: after?.workspaceId ?? '', rows: limit + 1 },
-    );
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const rows: (Maintainer & MaintainerPlace)[] = await inOrder(db, registrable)
+        .whereRaw('(m.added_at, m.workspace_id) > (?::timestamptz, ?)', [after?.addedAt ?? '-infinity', after?.workspaceId ?? ''])
+        .limit(limit + 1)
+        .select({ ...MAINTAINER, addedAt: db.raw('m.added_at::text') });
+    const { shown, last } = cutPage(rows, limit);
     return {
-        maintainers: shown.map(({ workspaceId, name, removalAt }) => ({ workspaceId, name, removalAt })),
+        maintainers: shown.map(({ addedAt: _addedAt, ...maintainer }) => maintainer),
         next: last && { addedAt: last.addedAt, workspaceId: last.workspaceId },
-        total: rows[0]?.total ?? (await count(db, registrable)),
+        total: await countRows(db('maintainers').where({ registrable })),
     };
+}
+
+function inOrder(db: Db, registrable: string) {
+    return db('maintainers as m')
+        .join('workspaces as w', 'w.id', 'm.workspace_id')
+        .where({ 'm.registrable': registrable })
+        .orderBy(['m.added_at', 'w.id']);
 }
 
 /** Whether a workspace may publish on a domain. */
 export async function isMaintainer(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
-    const { rows } = await db.raw<{ rows: unknown[] }>('select from maintainers where registrable = ? and workspace_id = ?', [
-        registrable,
-        workspaceId,
-    ]);
-    return rows.length > 0;
+    return (await db('maintainers').where({ registrable, workspace_id: workspaceId }).first('workspace_id')) !== undefined;
 }
 
-async function count(db: Db, registrable: string): Promise<number> {
-    const { rows } = await db.raw<{ rows: [{ count: number }] }>('select count(*) from maintainers where registrable = ?', [registrable]);
-    return rows[0].count;
+/** The domains that others maintain beside Routebook, by name. */
+export async function listShared(db: Db): Promise<{ registrable: string; others: Omit<Maintainer, 'removalAt'>[] }[]> {
+    const rows: { registrable: string; workspaceId: string; name: string }[] = await db('maintainers as ours')
+        .join('maintainers as m', 'm.registrable', 'ours.registrable')
+        .join('workspaces as w', 'w.id', 'm.workspace_id')
+        .where({ 'ours.workspace_id': ROUTEBOOK_WORKSPACE })
+        .whereNot({ 'm.workspace_id': ROUTEBOOK_WORKSPACE })
+        .orderBy(['m.registrable', 'm.added_at', 'w.id'])
+        .select({ registrable: 'm.registrable', workspaceId: 'w.id', name: 'w.name' });
+    return [...Map.groupBy(rows, ({ registrable }) => registrable)].map(([registrable, others]) => ({ registrable, others }));
+}
+
+/** Adds a maintainer; an existing one stays as it is. */
+export async function addMaintainer(db: Db, registrable: string, workspaceId: string): Promise<void> {
+    await lockRegistrable(db, registrable);
+    await db('maintainers').insert({ registrable, workspace_id: workspaceId }).onConflict().ignore();
+}
+
+/** Removes a maintainer. `last`: there is no other one, and nothing changed; `absent`: it was none. */
+export async function removeMaintainer(db: Db, registrable: string, workspaceId: string): Promise<'removed' | 'absent' | 'last'> {
+    await lockRegistrable(db, registrable);
+    if (!(await isMaintainer(db, registrable, workspaceId))) return 'absent';
+    if ((await countRows(db('maintainers').where({ registrable }))) === 1) return 'last';
+    // A workspace that returns must prove the domain again.
+    for (const table of ['maintainers', 'claims']) await db(table).where({ registrable, workspace_id: workspaceId }).delete();
+    return 'removed';
+}
+
+/**
+ * Gives a workspace a domain that nobody maintains but Routebook, or an earlier workspace of the same owner; any other domain
+ * stays as it is.
+ */
+export async function adoptDomain(db: Db, registrable: string, workspaceId: string): Promise<void> {
+    await db.transaction(async (trx) => {
+        await lockRegistrable(trx, registrable);
+        const ofOwner = trx('memberships as owner')
+            .join('memberships as member', 'member.user_id', 'owner.user_id')
+            .where({ 'owner.workspace_id': workspaceId, 'owner.role': 'owner' })
+            .select('member.workspace_id');
+        const stranger = await trx('maintainers')
+            .where({ registrable })
+            .whereNot({ workspace_id: ROUTEBOOK_WORKSPACE })
+            .whereNotIn('workspace_id', ofOwner)
+            .first('workspace_id');
+        if (stranger !== undefined) return;
+        await trx('maintainers').where({ registrable }).whereNot({ workspace_id: workspaceId }).delete();
+        await addMaintainer(trx, registrable, workspaceId);
+    });
+}
+
+/** A change of a domain's maintainers. */
+export interface MaintainerChange {
+    registrable: string;
+    /** The maintainer. */
+    workspaceId: string;
+    /** The workspace that made or requested the change; undefined for an operator. */
+    by: string | undefined;
+    /** Who acted. */
+    actor: By;
+    /** The workspace that the actor belongs to, where it belongs to one: its ids and addresses stay in the audit of that workspace. */
+    actsIn?: string;
+}
+
+export type MaintainerAct = Extract<Act, `maintainer.${string}`>;
+
+/** Records a change in the audits of both workspaces; an actor of the other one is shown there as that workspace. */
+export async function recordInBoth(
+    db: Db,
+    { registrable, workspaceId, by, actor, actsIn }: MaintainerChange,
+    action: MaintainerAct,
+    details: Record<string, string> = {},
+): Promise<void> {
+    for (const audited of bothOf({ workspaceId, by })) {
+        const who = actsIn === undefined || audited === actsIn ? actor : { actor: actorOfWorkspace(actsIn) };
+        await recordAct(db, { ...who, workspaceId: audited, action, target: workspaceId, details: { domain: registrable, ...details } });
+    }
+}
+
+/** Mails the owners of both workspaces the same. */
+export async function tellBoth(db: Db, change: Pick<MaintainerChange, 'registrable' | 'workspaceId' | 'by'>, line: string): Promise<void> {
+    for (const workspaceId of bothOf(change)) await tellOfDomain(db, workspaceId, change.registrable, line);
+}
+
+/** Mails the owners of one workspace what became of the maintainers of a domain. */
+export async function tellOfDomain(db: Db, workspaceId: string, registrable: string, line: string): Promise<void> {
+    await tellOwners(db, { workspaceId, domain: registrable, subject: `Who maintains ${registrable} has changed`, line });
+}
+
+/** Routebook's own workspace has no owners, and nobody reads its audit. */
+function bothOf({ workspaceId, by }: Pick<MaintainerChange, 'workspaceId' | 'by'>): string[] {
+    const both = by === undefined || by === workspaceId ? [workspaceId] : [by, workspaceId];
+    return both.filter((id) => id !== ROUTEBOOK_WORKSPACE);
 }

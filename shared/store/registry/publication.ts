@@ -1,8 +1,78 @@
+import type { PackageContent, PackageHead } from '../../domain/package/content.ts';
+import type { PackageChanges } from '../../domain/package/diff.ts';
 import { SEARCH_RULES, searchEntry } from '../../domain/search/search-text.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
-import type { Db } from '../../platform/db.ts';
-import type { Published, PublishOrder } from './publish-order.ts';
+import { ago, type Db, type Interval } from '../../platform/db.ts';
+import type { By } from '../accounts/workspace-audit.ts';
 import { addWords } from './search-index.ts';
+import type { LookAlike } from './site-warnings.ts';
+
+/** What publishing (publish.ts) is asked, reads and writes. */
+
+/** Who publishes, and who pays for that workspace: the guard and the bonus belong to the account. */
+export interface Publisher {
+    workspaceId: string;
+    userId: string;
+    accountId: string;
+    /** False for enterprise accounts. */
+    isGuarded: boolean;
+    /** Who is named in the audit of the workspace; absent: an operator's tool. */
+    by?: By;
+}
+
+export interface PublishOrder {
+    /** Checked by the package rules; `site` normalised. */
+    document: PackageHead;
+    /** The whole of it. It is kept exactly like this. */
+    content: PackageContent;
+    versionHash: string;
+    registrable: string;
+    /** Undefined for a package that the installation loads: no guard counts it and it earns nothing. */
+    publisher: Publisher | undefined;
+    /** Domain or host of it that needs the domain's proof or an operator's word (`reservedName`); undefined where none does. */
+    needsProof?: string | undefined;
+    /** For a package that the installation loads: the workspace that it belongs to. Routebook's by default. */
+    loadedFor?: string | undefined;
+    /** The hash in If-Match, or `*` for any version. */
+    ifMatch?: string | undefined;
+    /** Judges everything but the guard, and stores nothing. */
+    isDryRun?: boolean;
+}
+
+export type PublishRefusal =
+    | { ok: false; code: 'SITE_BLOCKED' }
+    /** `isOperators`: Routebook itself is among the maintainers. */
+    | { ok: false; code: 'NOT_MAINTAINER'; isOperators: boolean }
+    /** `name`: what needs proof. */
+    | { ok: false; code: 'CLAIM_REQUIRED'; name: string }
+    /** `latestHash` null: there is no version. */
+    | { ok: false; code: 'VERSION_CONFLICT'; latestHash: string | null }
+    /** `retryAfter` in whole seconds. */
+    | { ok: false; code: 'RATE_LIMITED'; window: 'versions_per_hour' | 'sites_per_day'; retryAfter: number };
+
+export type Published =
+    | PublishRefusal
+    | {
+          ok: true;
+          /** False where the content equals the latest version, and for a dry run. */
+          isCreated: boolean;
+          /** Absent for a dry run of something new. */
+          versionId?: number;
+          version: number;
+          versionHash: string;
+          change: 'major' | 'minor' | 'patch';
+          changes: PackageChanges;
+          /** null for a dry run of something new. */
+          publishedAt: Date | null;
+          verifiedAt: Date | null;
+          creditsEarned: number;
+          /** The domain is new, but the account's bonuses of this month are used up. */
+          isBonusUsedUp: boolean;
+          /** The domain is new, and its bonus is paid with a verification run that passed, or with a call of another account. */
+          bonusOwed?: 'verification' | 'call';
+          /** Registered domains that this one may be taken for; looked for while nothing was published on it yet. */
+          lookAlikes: LookAlike[];
+      };
 
 type Outcome = Extract<Published, { ok: true }>;
 
@@ -39,38 +109,109 @@ export function workspaceOf({ publisher, loadedFor = ROUTEBOOK_WORKSPACE }: Publ
 export async function lockDomain(db: Db, registrable: string, accountId: string | undefined): Promise<void> {
     if (accountId !== undefined) await db.raw("select pg_advisory_xact_lock(hashtextextended('publish ' || ?, 0))", [accountId]);
     // An update without changes locks the row, even if it is new.
-    await db.raw(
-        'insert into domains (registrable) values (?) on conflict (registrable) do update set registrable = excluded.registrable',
-        [registrable],
-    );
+    await db('domains').insert({ registrable }).onConflict('registrable').merge();
 }
+
+/** Raw: all that a publish is judged by, in one round trip while the domain is locked. */
+const READ = `
+    select exists (select from domains where registrable = :registrable and is_blocked) as "isBlocked",
+           exists (select from maintainers where registrable = :registrable) as "isMaintained",
+           exists (select from maintainers where registrable = :registrable and workspace_id = :workspace) as "isMaintainer",
+           exists (select from maintainers where registrable = :registrable and workspace_id = :routebook) as "isOperators",
+           exists (select from maintainers where registrable = :registrable and workspace_id = :workspace
+                   and (proven_at is not null or granted is not null)) as "isTrusted",
+           not exists (select from sites where registrable = :registrable and versions > 0) as "isNewDomain",
+           coalesce(s.versions, 0) as versions,
+           v.id as "versionId", v.version, v.version_hash as "versionHash", v.change, v.changes, v.published_at as "publishedAt",
+           v.verified_at as "verifiedAt", case when :withDocument then v.document::text end as document
+    from (select) as one
+    left join sites s on s.site = :site
+    left join versions v on v.id = s.latest_version_id`;
 
 /** Reads the state that a publish is judged by. @param withDocument also read the latest version, which may be large */
 export async function readPublication(db: Db, order: PublishOrder, { withDocument }: { withDocument: boolean }): Promise<Publication> {
     const { registrable, document } = order;
-    const { rows } = await db.raw<{ rows: [PublicationColumns] }>(
-        `select exists (select from domains where registrable = :registrable and is_blocked) as is_blocked,
-                exists (select from maintainers where registrable = :registrable) as is_maintained,
-                exists (select from maintainers where registrable = :registrable and workspace_id = :workspace) as is_maintainer,
-                exists (select from maintainers where registrable = :registrable and workspace_id = :routebook) as is_operators,
-                exists (select from maintainers where registrable = :registrable and workspace_id = :workspace
-                        and (proven_at is not null or granted is not null)) as is_trusted,
-                not exists (select from sites where registrable = :registrable and versions > 0) as is_new_domain,
-                coalesce(s.versions, 0) as versions,
-                v.id, v.version, v.version_hash, v.change, v.changes, v.published_at, v.verified_at,
-                case when :withDocument then v.document::text end as document
-         from (select) as one
-         left join sites s on s.site = :site
-         left join versions v on v.id = s.latest_version_id`,
-        { registrable, site: document.site, workspace: workspaceOf(order), routebook: ROUTEBOOK_WORKSPACE, withDocument },
-    );
-    return toPublication(rows[0]);
+    const { rows } = await db.raw<{ rows: [PublicationRow] }>(READ, {
+        registrable,
+        site: document.site,
+        workspace: workspaceOf(order),
+        routebook: ROUTEBOOK_WORKSPACE,
+        withDocument,
+    });
+    const { versionId, version, versionHash, change, changes, publishedAt, verifiedAt, document: text, ...before } = rows[0];
+    if (versionId === null) return { ...before, latest: undefined };
+    return {
+        ...before,
+        latest: { versionId, version, versionHash, change, changes, publishedAt, verifiedAt, document: text ?? undefined },
+    };
+}
+
+type PublicationRow = Omit<Publication, 'latest'> &
+    Omit<LatestPublication, 'versionId' | 'document'> & {
+        /** null where there is no version yet, and then all of its columns are. */
+        versionId: number | null;
+        /** As JSON; null where it was not asked for. */
+        document: string | null;
+    };
+
+const VERSIONS_AN_HOUR = 60;
+const SITES_A_DAY = 20;
+
+/**
+ * The publishing guard: new versions an hour and new sites a day per account, over a sliding window; undefined where it lets
+ * the publish through. The account's publishes are serialised by `lockDomain`, so that the count is exact.
+ */
+export async function guardPublishing(db: Db, publisher: Publisher | undefined, isNewSite: boolean): Promise<PublishRefusal | undefined> {
+    if (publisher === undefined || !publisher.isGuarded) return undefined;
+    const own = { published_by_account: publisher.accountId };
+    const versionWait = await waitFor(db, own, '1 hours', VERSIONS_AN_HOUR);
+    const siteWait = isNewSite ? await waitFor(db, { ...own, version: 1 }, '24 hours', SITES_A_DAY) : 0;
+    const retryAfter = Math.max(versionWait, siteWait);
+    const window = siteWait > versionWait ? 'sites_per_day' : 'versions_per_hour';
+    return retryAfter === 0 ? undefined : { ok: false, code: 'RATE_LIMITED', window, retryAfter };
+}
+
+/** Seconds until the oldest of the last `limit` leaves the window; 0 while there are fewer in it. */
+async function waitFor(db: Db, which: object, window: Interval, limit: number): Promise<number> {
+    const oldest = await db('versions')
+        .where(which)
+        .where('published_at', '>', ago(db, window))
+        .orderBy('published_at', 'desc')
+        .offset(limit - 1)
+        .first({ wait: db.raw('greatest(1, ceil(extract(epoch from published_at + ?::interval - app_now())))::integer', [window]) });
+    return oldest?.wait ?? 0;
 }
 
 /**
- * Writes the next version of a site and makes it the latest. The first publisher of a domain becomes its maintainer. (`pointToLatest` does
- * the same for yanks, but reads the package again.)
+ * Raw: the version, its site, the first maintainer and the period of the former latest version, in one round trip while the domain is
+ * locked. (Yanks do the same by `pointToLatest`, but read the package again.)
  */
+const ADD_VERSION = `
+    with made as (
+        insert into versions (site, version, version_hash, document, summary, change, changes, origin,
+                              published_by_workspace, published_by_user, published_by_account, hosts)
+        values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account, :hosts)
+        returning id, published_at
+    ), site as (
+        insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at,
+                           label, search, search_rules)
+        select :site, :registrable, :version, id, :title, :description, :category, published_at, null,
+               :label, array_to_tsvector(:lexemes), :rules from made
+        on conflict (site) do update
+        set versions = excluded.versions, latest_version_id = excluded.latest_version_id, title = excluded.title,
+            description = excluded.description, intent_category = excluded.intent_category,
+            published_at = excluded.published_at, verified_at = null,
+            label = excluded.label, search = excluded.search, search_rules = excluded.search_rules
+    ), maintainer as (
+        insert into maintainers (registrable, workspace_id)
+        select :registrable, id from workspaces
+        where id = :workspace and not exists (select from maintainers where registrable = :registrable)
+    ), former as (
+        update latest_spells set ended_at = app_now() where site = :site and ended_at is null
+    )
+    select id, published_at from made`;
+
+/** Writes the next version of a site and makes it the latest. The first publisher of a domain becomes its maintainer. */
 export async function addVersion(
     db: Db,
     order: PublishOrder,
@@ -78,98 +219,29 @@ export async function addVersion(
 ): Promise<{ versionId: number; publishedAt: Date }> {
     const { document, content, versionHash, registrable, publisher } = order;
     const { label, lexemes } = searchEntry(document.site, document.title);
-    const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(
-        `with made as (
-             insert into versions (site, version, version_hash, document, summary, change, changes, origin,
-                                   published_by_workspace, published_by_user, published_by_account, hosts)
-             values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account, :hosts)
-             returning id, published_at
-         ), site as (
-             insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at,
-                                label, search, search_rules)
-             select :site, :registrable, :version, id, :title, :description, :category, published_at, null,
-                    :label, array_to_tsvector(:lexemes), :rules from made
-             on conflict (site) do update
-             set versions = excluded.versions, latest_version_id = excluded.latest_version_id, title = excluded.title,
-                 description = excluded.description, intent_category = excluded.intent_category,
-                 published_at = excluded.published_at, verified_at = null,
-                 label = excluded.label, search = excluded.search, search_rules = excluded.search_rules
-         ), maintainer as (
-             insert into maintainers (registrable, workspace_id)
-             select :registrable, id from workspaces
-             where id = :workspace and not exists (select from maintainers where registrable = :registrable)
-         ), former as (
-             update latest_spells set ended_at = app_now() where site = :site and ended_at is null
-         )
-         select id, published_at from made`,
-        {
-            site: document.site,
-            registrable,
-            version,
-            versionHash,
-            document: content.text,
-            summary: content.summary,
-            title: document.title,
-            description: document.description ?? '',
-            category: document.intent_category,
-            change,
-            changes: JSON.stringify(changes),
-            origin: publisher === undefined ? 'starter' : 'published',
-            workspace: workspaceOf(order),
-            user: publisher?.userId ?? null,
-            account: publisher?.accountId ?? null,
-            label,
-            lexemes,
-            rules: SEARCH_RULES,
-            hosts: content.hosts,
-        },
-    );
+    const { rows } = await db.raw<{ rows: [{ id: number; published_at: Date }] }>(ADD_VERSION, {
+        site: document.site,
+        registrable,
+        version,
+        versionHash,
+        document: content.text,
+        summary: content.summary,
+        title: document.title,
+        description: document.description ?? '',
+        category: document.intent_category,
+        change,
+        changes: JSON.stringify(changes),
+        origin: publisher === undefined ? 'starter' : 'published',
+        workspace: workspaceOf(order),
+        user: publisher?.userId ?? null,
+        account: publisher?.accountId ?? null,
+        label,
+        lexemes,
+        rules: SEARCH_RULES,
+        hosts: content.hosts,
+    });
     const { id, published_at } = rows[0];
-    await db.raw('insert into latest_spells (site, version_id) values (?, ?)', [document.site, id]);
+    await db('latest_spells').insert({ site: document.site, version_id: id });
     await addWords(db, lexemes);
     return { versionId: id, publishedAt: published_at };
-}
-
-interface PublicationColumns {
-    is_blocked: boolean;
-    is_maintained: boolean;
-    is_maintainer: boolean;
-    is_operators: boolean;
-    is_trusted: boolean;
-    is_new_domain: boolean;
-    versions: number;
-    id: number | null;
-    version: number;
-    version_hash: string;
-    change: Outcome['change'];
-    changes: Outcome['changes'];
-    published_at: Date;
-    verified_at: Date | null;
-    /** As JSON; null where it was not asked for. */
-    document: string | null;
-}
-
-function toPublication(row: PublicationColumns): Publication {
-    return {
-        isBlocked: row.is_blocked,
-        isMaintained: row.is_maintained,
-        isMaintainer: row.is_maintainer,
-        isOperators: row.is_operators,
-        isTrusted: row.is_trusted,
-        isNewDomain: row.is_new_domain,
-        versions: row.versions,
-        latest:
-            row.id === null
-                ? undefined
-                : {
-                      versionId: row.id,
-                      version: row.version,
-                      versionHash: row.version_hash,
-                      change: row.change,
-                      changes: row.changes,
-                      publishedAt: row.published_at,
-                      verifiedAt: row.verified_at,
-                      document: row.document ?? undefined,
-                  },
-    };
 }

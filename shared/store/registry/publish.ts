@@ -3,12 +3,21 @@ import type { Db } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
 import { awaitCalls, earnOrOweContribution } from '../credits/credits.ts';
-import { ownersOf } from './claims.ts';
-import { findLookAlikes, rememberName } from './look-alikes.ts';
-import { addVersion, type LatestPublication, lockDomain, type Publication, readPublication, workspaceOf } from './publication.ts';
-import type { Published, PublishOrder, PublishRefusal } from './publish-order.ts';
-import { guardPublishing } from './publishing-guard.ts';
+import { ownersOf } from './ownership.ts';
+import {
+    addVersion,
+    guardPublishing,
+    type LatestPublication,
+    lockDomain,
+    type Publication,
+    type Published,
+    type PublishOrder,
+    type PublishRefusal,
+    readPublication,
+    workspaceOf,
+} from './publication.ts';
 import { fulfil } from './schema-requests.ts';
+import { findLookAlikes, rememberName } from './site-warnings.ts';
 import { scheduleRun } from './verification.ts';
 
 /** Queues work on the database. @param locks it locks the domain */

@@ -1,10 +1,9 @@
 import { newId } from '../../domain/text/ids.ts';
-import type { Db } from '../../platform/db.ts';
+import { ago, type Columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { By } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
-import { lockRegistrable } from './domain-lock.ts';
-import { type MaintainerChange, recordInBoth, tellBoth, tellOfDomain } from './maintainer-changes.ts';
-import { removeMaintainer } from './maintainers.ts';
+import { type MaintainerChange, recordInBoth, removeMaintainer, tellBoth, tellOfDomain } from './maintainers.ts';
+import { lockRegistrable } from './sites.ts';
 
 /** A pending removal of a maintainer by another workspace. */
 export interface Removal {
@@ -17,6 +16,15 @@ export interface Removal {
     by: string;
     takesEffectAt: Date;
 }
+
+const REMOVAL: Columns<Removal> = {
+    removalId: 'm.removal_id',
+    registrable: 'm.registrable',
+    workspaceId: 'm.workspace_id',
+    name: 'w.name',
+    by: 'm.removal_by',
+    takesEffectAt: 'm.removal_at',
+};
 
 /** The time between a removal's request and its effect. */
 const REMOVAL_HOURS = 24;
@@ -32,25 +40,20 @@ export interface RemovalState {
 
 /** Undefined where the workspace does not maintain the domain. */
 export async function removalState(db: Db, registrable: string, workspaceId: string): Promise<RemovalState | undefined> {
-    const { rows } = await db.raw<{ rows: RemovalState[] }>(
-        `select removal_at is not null as "isPending",
-                coalesce(removal_stopped_at > app_now() - interval '${STOPPED_DAYS} days', false) as "wasStopped"
-         from maintainers where registrable = ? and workspace_id = ?`,
-        [registrable, workspaceId],
-    );
-    return rows[0];
+    const wasStopped = db.raw('coalesce(removal_stopped_at > ?, false)', [ago(db, `${STOPPED_DAYS} days`)]);
+    const columns: Columns<RemovalState> = { isPending: db.raw('removal_at is not null'), wasStopped };
+    return db('maintainers').where({ registrable, workspace_id: workspaceId }).first(columns);
 }
 
 /** Has a maintainer removed in 24 hours, and mails its owners the link that stops it. Lock the domain before. */
 export async function requestRemoval(db: Db, change: MaintainerChange & { by: string }): Promise<void> {
     const { registrable, workspaceId, by } = change;
     const removalId = newId('rmv');
-    const { rows } = await db.raw<{ rows: [{ at: Date }] }>(
-        `update maintainers set removal_id = ?, removal_by = ?, removal_at = app_now() + interval '${REMOVAL_HOURS} hours'
-         where registrable = ? and workspace_id = ? returning removal_at as at`,
-        [removalId, by, registrable, workspaceId],
-    );
-    const { at } = rows[0];
+    const [pending] = await db('maintainers')
+        .where({ registrable, workspace_id: workspaceId })
+        .update({ removal_id: removalId, removal_by: by, removal_at: fromNow(db, `${REMOVAL_HOURS} hours`) })
+        .returning('removal_at');
+    const at: Date = pending.removal_at;
     await recordInBoth(db, change, 'maintainer.removal_requested', { removal_at: at.toISOString() });
     const when = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
     await tellOfDomain(
@@ -70,12 +73,12 @@ export async function requestRemoval(db: Db, change: MaintainerChange & { by: st
 
 /** The pending removal of a link; undefined where it was stopped, dropped or applied. */
 export async function findRemoval(db: Db, removalId: string): Promise<Removal | undefined> {
-    return readRemoval(db, 'm.removal_id = ?', [removalId]);
+    return removals(db).where({ 'm.removal_id': removalId }).first(REMOVAL);
 }
 
 /** The pending removal of a workspace from a domain. */
 export async function removalOf(db: Db, registrable: string, workspaceId: string): Promise<Removal | undefined> {
-    return readRemoval(db, 'm.registrable = ? and m.workspace_id = ? and m.removal_at is not null', [registrable, workspaceId]);
+    return removals(db).where({ 'm.registrable': registrable, 'm.workspace_id': workspaceId }).whereNotNull('m.removal_at').first(REMOVAL);
 }
 
 /** Stops a removal for the workspace that it would remove. False where it is no longer pending. */
@@ -84,11 +87,7 @@ export async function stopRemoval(db: Db, removal: Removal, actor: By): Promise<
         const { registrable, workspaceId, removalId, by } = removal;
         await lockRegistrable(trx, registrable);
         if ((await findRemoval(trx, removalId)) === undefined) return false;
-        await clear(trx, removal);
-        await trx.raw('update maintainers set removal_stopped_at = app_now() where registrable = ? and workspace_id = ?', [
-            registrable,
-            workspaceId,
-        ]);
+        await clear(trx, removal, { removal_stopped_at: now(trx) });
         await recordInBoth(trx, { registrable, workspaceId, by, actor, actsIn: workspaceId }, 'maintainer.removal_stopped');
         const line = `The removal of workspace ${workspaceId} from the maintainers of ${registrable} was stopped by that workspace. Only an operator removes it within ${STOPPED_DAYS} days, or a proved owner of the domain.`;
         await tellBoth(trx, removal, line);
@@ -114,16 +113,18 @@ export async function dropRemoval(
 
 /** Applies due removals. Every process may call it: each is applied once. */
 export async function applyDueRemovals(db: Db): Promise<void> {
-    const { rows } = await db.raw<{ rows: { removalId: string; registrable: string }[] }>(
-        `select removal_id as "removalId", registrable from maintainers where removal_at <= app_now() order by removal_at limit ${BATCH}`,
-    );
-    for (const due of rows) await db.transaction((trx) => apply(trx, due));
+    const due: Pick<Removal, 'removalId' | 'registrable'>[] = await db('maintainers')
+        .where('removal_at', '<=', now(db))
+        .orderBy('removal_at')
+        .limit(BATCH)
+        .select({ removalId: 'removal_id', registrable: 'registrable' });
+    for (const removal of due) await db.transaction((trx) => apply(trx, removal));
 }
 
 /** The next sweep runs in a second. */
 const BATCH = 100;
 
-async function apply(db: Db, { removalId, registrable }: { removalId: string; registrable: string }): Promise<void> {
+async function apply(db: Db, { removalId, registrable }: Pick<Removal, 'removalId' | 'registrable'>): Promise<void> {
     await lockRegistrable(db, registrable);
     // Another process may have applied it, or its owners stopped it, while this one waited for the lock.
     const removal = await findRemoval(db, removalId);
@@ -138,19 +139,12 @@ async function apply(db: Db, { removalId, registrable }: { removalId: string; re
     await tellBoth(db, removal, `Workspace ${workspaceId} no longer maintains ${registrable}, as workspace ${removal.by} asked.`);
 }
 
-async function clear(db: Db, { registrable, workspaceId }: Removal): Promise<void> {
-    await db.raw(
-        'update maintainers set removal_id = null, removal_by = null, removal_at = null where registrable = ? and workspace_id = ?',
-        [registrable, workspaceId],
-    );
+async function clear(db: Db, { registrable, workspaceId }: Removal, also: object = {}): Promise<void> {
+    await db('maintainers')
+        .where({ registrable, workspace_id: workspaceId })
+        .update({ removal_id: null, removal_by: null, removal_at: null, ...also });
 }
 
-async function readRemoval(db: Db, where: string, values: string[]): Promise<Removal | undefined> {
-    const { rows } = await db.raw<{ rows: Removal[] }>(
-        `select m.removal_id as "removalId", m.registrable, m.workspace_id as "workspaceId", w.name, m.removal_by as by,
-                m.removal_at as "takesEffectAt"
-         from maintainers m join workspaces w on w.id = m.workspace_id where ${where}`,
-        values,
-    );
-    return rows[0];
+function removals(db: Db) {
+    return db('maintainers as m').join('workspaces as w', 'w.id', 'm.workspace_id');
 }

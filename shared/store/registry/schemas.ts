@@ -1,10 +1,9 @@
 /** The registry: what is published, which version counts, and what it says. Import it as a namespace: `schemas.publish(…)`. */
 export { type CardRow, card, cards } from './cards.ts';
-export { findVersion, type HistoryRow, history } from './history.ts';
+export { findVersion, type HistoryRow, history, mayRun, type VersionRef, YANK_REASONS, type YankReason } from './history.ts';
+export type { Published, Publisher, PublishOrder, PublishRefusal } from './publication.ts';
 export { publish } from './publish.ts';
-export type { Published, Publisher, PublishOrder, PublishRefusal } from './publish-order.ts';
 export { createLatest, findLatest, type Latest, type SiteQuestion, type SiteState } from './site-states.ts';
 export { publishStarter, type StarterLoad } from './starter.ts';
-export { mayRun, type VersionRef, YANK_REASONS, type YankReason } from './version-rows.ts';
 export { createVersions, type LoadedVersion, leastUnits, readPackage, readPackageText, type Versions } from './versions.ts';
 export { unyank, type Yanked, type YankOrder, yank, yankAsMaintainer, yankAsOperator } from './yank.ts';

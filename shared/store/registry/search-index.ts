@@ -17,20 +17,19 @@ export async function indexSites(db: Db, named: readonly { site: string; title: 
              from json_to_recordset(?::json) as e (site text, title text, label text, lexemes text[]) where s.site = e.site and s.title = e.title`,
             [SEARCH_RULES, JSON.stringify(entries)],
         );
-        await addWords(
-            db,
-            entries.flatMap(({ lexemes }) => lexemes),
-        );
+        const words = entries.flatMap(({ lexemes }) => lexemes);
+        await addWords(db, words);
     }
 }
 
 /** Indexes sites that were not yet, or by earlier rules; resolves with how many there were. Any number of processes may do it. */
 export async function indexOldSites(db: Db): Promise<number> {
     for (let indexed = 0; ; ) {
-        const { rows } = await db.raw<{ rows: { site: string; title: string }[] }>(
-            'select site, title from sites where search_rules <> ? order by site limit ?',
-            [SEARCH_RULES, CHUNK],
-        );
+        const rows: { site: string; title: string }[] = await db('sites')
+            .whereNot({ search_rules: SEARCH_RULES })
+            .orderBy('site')
+            .limit(CHUNK)
+            .select('site', 'title');
         if (rows.length === 0) return indexed;
         await indexSites(db, rows);
         indexed += rows.length;

@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Search } from '../../domain/search/search-text.ts';
+import { type Search, slipsAllowed, spellings } from '../../domain/search/search-text.ts';
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { runComposed, runPlanned } from '../../platform/prepared-query.ts';
 import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
-import { type Spelt, spell } from './spelling.ts';
 
 export { LIST_SORTS, type ListSort } from './keyset-segments.ts';
 
@@ -103,23 +102,23 @@ interface Found {
 async function walk(db: Db, query: ListQuery, from: Json | undefined, limit: number): Promise<Walked & { place: Place }> {
     const isRanked = query.sort === undefined || query.sort === 'trending';
     const place = from === undefined ? { ...BEGINNING, rollup: isRanked ? null : 0 } : readPlace(from);
-    const walked = await walkLanes(db, query, place, limit);
+    const walked = await walkSegments(db, query, place, limit);
     const asked = { ...walked, place: { ...place, rollup: walked.rollup } };
     if (walked.found.length > 0 || from !== undefined || query.search === undefined) return asked;
     const spelt = await spell(db, query.search);
     if (spelt.length === 0) return asked;
     const meant = { ...asked.place, spelt };
-    return { ...(await walkLanes(db, query, meant, limit)), place: meant };
+    return { ...(await walkSegments(db, query, meant, limit)), place: meant };
 }
 
 /** The most sites that are sorted one by one and counted along. */
 const FEW = 200;
 
-async function walkLanes(db: Db, query: ListQuery, place: Place, limit: number): Promise<Walked> {
-    if (query.search === undefined) return readLanes(db, query, place, { limit, among: 'all' });
-    if (query.search.terms.every(isBroad)) return readLanes(db, query, place, { limit, among: 'many' });
-    const walked = await readLanes(db, query, place, { limit, among: 'few' });
-    return (walked.total ?? 0) > FEW ? readLanes(db, query, place, { limit, among: 'many' }) : walked;
+async function walkSegments(db: Db, query: ListQuery, place: Place, limit: number): Promise<Walked> {
+    if (query.search === undefined) return readSegments(db, query, place, { limit, among: 'all' });
+    if (query.search.terms.every(isBroad)) return readSegments(db, query, place, { limit, among: 'many' });
+    const walked = await readSegments(db, query, place, { limit, among: 'few' });
+    return (walked.total ?? 0) > FEW ? readSegments(db, query, place, { limit, among: 'many' }) : walked;
 }
 
 /** A prefix of one or two letters matches too many words. */
@@ -134,7 +133,7 @@ const TIMEOUT_MS = 5000;
 const LARGEST = 101;
 
 /** Reads one segment after the other, and stops at the limit. */
-async function readLanes(
+async function readSegments(
     db: Db,
     query: ListQuery,
     place: Place,
@@ -240,4 +239,30 @@ function writePlace({ rollup, spelt, segment, key, site }: Place): Json {
 function readPlace(place: Json): Place {
     const [rollup, spelt, segment, key, site] = place as [number, Spelt, number, string, string];
     return { rollup, spelt, segment, key, site };
+}
+
+/** For each term that begins no word at all: beginnings of words that it may have been meant to be. */
+type Spelt = readonly (readonly [term: string, words: readonly string[]])[];
+
+/** The most similar known words that are compared with a mistyped one, the longest known first. */
+const CANDIDATES = 150;
+const MEANT = 10;
+
+/**
+ * What the terms that begin no word at all may have been meant to be. Part of the place in a list: a word that comes up during a walk
+ * changes nothing of what the walk finds.
+ */
+async function spell(db: Db, { terms }: Search): Promise<Spelt> {
+    const long = terms.filter(({ text }) => slipsAllowed(text) > 0);
+    if (long.length === 0) return [];
+    const text = `select t.text, (select array_agg(word order by id) from (
+                select w.id, w.word from search_words w where search_slips(array[w.word]) && search_slips(array[t.text])
+                order by w.id limit ${CANDIDATES}) as near) as words
+         from unnest(:terms) as t (text)
+         where not exists (select from search_words w where w.word >= t.text and w.word < t.text || chr(1114111))`;
+    const values = { terms: long.map((term) => term.text) };
+    const rows = await runComposed<{ text: string; words: string[] | null }>(db, { text, values, types: { terms: 'text[]' } }, TIMEOUT_MS);
+    return rows
+        .map(({ text, words }) => [text, spellings(text, words ?? []).slice(0, MEANT)] as const)
+        .filter(([, words]) => words.length > 0);
 }

@@ -2,15 +2,13 @@ import { changesOfPolicy } from '../../domain/site/policy-changes.ts';
 import { NO_POLICY, type SitePolicy } from '../../domain/site/site-policy.ts';
 import type { Db } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
-import { isOwner, ownersOf } from './claims.ts';
-import { lockRegistrable } from './domain-lock.ts';
+import { isOwner, ownersOf } from './ownership.ts';
+import { lockRegistrable } from './sites.ts';
 
 /** The policy of a domain's owner. */
 export async function readPolicy(db: Db, registrable: string): Promise<SitePolicy> {
-    const { rows } = await db.raw<{ rows: { policy: SitePolicy | null }[] }>('select policy from domains where registrable = ?', [
-        registrable,
-    ]);
-    return rows[0]?.policy ?? { ...NO_POLICY };
+    const domain = await db('domains').where({ registrable }).first('policy');
+    return domain?.policy ?? { ...NO_POLICY };
 }
 
 /**
@@ -33,16 +31,15 @@ export async function setPolicy(
             await recordAct(db, { actor: by.actor, ip, workspaceId, action: 'policy.changed', target: registrable, details });
         }
     }
-    await db.raw('update domains set policy = ?::jsonb where registrable = ?', [policy && JSON.stringify(policy), registrable]);
+    await db('domains')
+        .where({ registrable })
+        .update({ policy: policy && JSON.stringify(policy) });
 }
 
 /** The operator's policy of a domain. Its block is a column of its own (`blockDomain`). */
 export async function readOperatorPolicy(db: Db, registrable: string): Promise<SitePolicy> {
-    const { rows } = await db.raw<{ rows: { policy: SitePolicy | null; is_blocked: boolean }[] }>(
-        'select operator_policy as policy, blocked_at is not null as is_blocked from domains where registrable = ?',
-        [registrable],
-    );
-    return { ...NO_POLICY, ...rows[0]?.policy, blocked: rows[0]?.is_blocked ?? false };
+    const domain = await db('domains').where({ registrable }).first('operator_policy', 'blocked_at');
+    return { ...NO_POLICY, ...domain?.operator_policy, blocked: domain !== undefined && domain.blocked_at !== null };
 }
 
 /**
@@ -60,10 +57,9 @@ export async function setOperatorPolicy(db: Db, registrable: string, policy: Sit
             await recordAct(db, { actor: 'operator', workspaceId, action: 'policy.changed', target: registrable, details });
     }
     const isNone = Object.keys(changesOfPolicy(NO_POLICY, after)).length === 0;
-    await db.raw('update domains set operator_policy = ?::jsonb where registrable = ?', [
-        isNone ? null : JSON.stringify(after),
-        registrable,
-    ]);
+    await db('domains')
+        .where({ registrable })
+        .update({ operator_policy: isNone ? null : JSON.stringify(after) });
 }
 
 /** Sets the policy for a workspace; false where it has not proved the domain. */

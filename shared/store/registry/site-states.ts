@@ -3,7 +3,7 @@ import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
-import { toVersionRef, VERSION_COLUMNS, type VersionColumns, type VersionRef } from './version-rows.ts';
+import { VERSION_COLUMNS, type VersionRef, versionIn } from './history.ts';
 
 export interface SiteQuestion {
     /** Normalised. */
@@ -94,14 +94,15 @@ const TIMEOUT_MS = 5000;
 const SITE_STATES: PreparedQuery = {
     name: 'site_states',
     text: `with clock as materialized (select app_now() as moment)
-        select wanted.site, wanted.registrable, coalesce(d.credits, 1) as credits, d.concurrency,
+        select wanted.site, wanted.registrable, coalesce(d.credits, 1) as "siteCredits", d.concurrency as "siteConcurrency",
                 least(d.rate, (d.policy->>'requests_per_minute')::double precision / 60,
-                      (d.operator_policy->>'requests_per_minute')::double precision / 60) as rate, d.policy, d.operator_policy,
-                coalesce(d.is_blocked, false) as is_blocked, s.versions is not null as is_known, ${VERSION_COLUMNS},
+                      (d.operator_policy->>'requests_per_minute')::double precision / 60) as "siteRate",
+                d.policy, d.operator_policy,
+                coalesce(d.is_blocked, false) as "isBlocked", s.versions is not null as "isKnown", ${VERSION_COLUMNS},
                 array(select distinct spell.version_id from latest_spells spell
                       where spell.site = s.site and (spell.ended_at is null
                             or spell.ended_at > (select moment from clock) - interval '24 hours')
-                     )::double precision[] as latest_of_day,
+                     )::double precision[] as "latestOfDay",
                 format('%s:%s:%s', d.xmin, s.xmin, v.xmin) as revision
          from unnest((select $1::text[]), (select $2::text[]), (select $3::bigint[])) with ordinality as wanted (site, registrable, version, place)
          left join domains d on d.registrable = wanted.registrable
@@ -119,35 +120,21 @@ function columns(questions: readonly SiteQuestion[]): (string[] | number[])[] {
     ];
 }
 
-interface SiteStateColumns extends Omit<VersionColumns, 'version_id'> {
-    /** null where there is no such version, and then all of its columns are. */
-    version_id: number | null;
-    site: string;
-    registrable: string;
-    credits: number;
-    concurrency: number | null;
-    rate: number | null;
-    policy: SitePolicy | null;
-    operator_policy: SitePolicy | null;
-    is_blocked: boolean;
-    is_known: boolean;
-    latest_of_day: number[];
-    revision: string;
-}
+type SiteStateColumns = Omit<SiteState, 'policy' | 'version'> &
+    (VersionRef | { versionId: null }) & { policy: SitePolicy | null; operator_policy: SitePolicy | null };
 
 function toSiteState(row: SiteStateColumns): SiteState {
-    const { version_id } = row;
     return {
         site: row.site,
         registrable: row.registrable,
-        siteCredits: row.credits,
-        siteConcurrency: row.concurrency,
-        siteRate: row.rate,
+        siteCredits: row.siteCredits,
+        siteConcurrency: row.siteConcurrency,
+        siteRate: row.siteRate,
         policy: strictest([row.policy, row.operator_policy]),
-        isBlocked: row.is_blocked,
-        isKnown: row.is_known,
-        version: version_id === null ? undefined : toVersionRef({ ...row, version_id }),
-        latestOfDay: row.latest_of_day,
+        isBlocked: row.isBlocked,
+        isKnown: row.isKnown,
+        version: versionIn(row),
+        latestOfDay: row.latestOfDay,
         revision: row.revision,
     };
 }

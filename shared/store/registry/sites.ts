@@ -1,6 +1,8 @@
-import type { Db } from '../../platform/db.ts';
-import { lockRegistrable } from './domain-lock.ts';
-import { listMaintainers, type Maintainer } from './maintainers.ts';
+import { type Columns, type Db, orNow } from '../../platform/db.ts';
+import { recordAct } from '../accounts/workspace-audit.ts';
+import { reclaimContribution } from '../credits/credits.ts';
+
+/** Registrable domains, and the sites on them. */
 
 /** What an operator set for a registrable domain; it holds for every site on it (docs/api.md, "Credits"). */
 export interface Domain {
@@ -15,36 +17,14 @@ export interface Domain {
     blockReason: string | null;
 }
 
-export interface DomainView extends Domain {
-    /** In the order of their names; `latest` null where every version is yanked. */
-    sites: {
-        site: string;
-        latest: number | null;
-        versions: number;
-        /** Of the latest version: whether its examples work, or did and do no longer. */
-        verified: boolean;
-        drift: boolean;
-    }[];
-    /** The oldest maintainer first. */
-    maintainers: Maintainer[];
-}
-
-/** How a domain stands; one that nobody touched yet has the defaults. */
-export async function findDomain(db: Db, registrable: string): Promise<Domain> {
-    const { rows } = await db.raw<{ rows: DomainColumns[] }>('select * from domains where registrable = ?', [registrable]);
-    return rows[0] ? toDomain(rows[0]) : { ...UNTOUCHED, registrable };
-}
-
-/** A domain with its sites and maintainers. */
-export async function showDomain(db: Db, registrable: string): Promise<DomainView> {
-    const sites = await db.raw<{ rows: DomainView['sites'] }>(
-        `select s.site, v.version as latest, s.versions, v.verified_at is not null as verified, v.drifted_at is not null as drift
-         from sites s left join versions v on v.id = s.latest_version_id
-         where s.registrable = ? order by s.site`,
-        [registrable],
-    );
-    return { ...(await findDomain(db, registrable)), sites: sites.rows, maintainers: await listMaintainers(db, registrable) };
-}
+const DOMAIN: Columns<Domain> = {
+    registrable: 'registrable',
+    credits: 'credits',
+    concurrency: 'concurrency',
+    rate: 'rate',
+    blockedAt: 'blocked_at',
+    blockReason: 'block_reason',
+};
 
 export interface DomainSettings {
     credits?: number;
@@ -54,51 +34,149 @@ export interface DomainSettings {
     rate?: number | null;
 }
 
+/** Creates the row of a registrable domain if needed, and locks it to the end of the transaction. */
+export async function lockRegistrable(db: Db, registrable: string): Promise<void> {
+    await db('domains').insert({ registrable }).onConflict().ignore();
+    await db('domains').where({ registrable }).forUpdate().select('registrable');
+}
+
+/** How a domain stands; one that nobody touched yet has the defaults. */
+export async function findDomain(db: Db, registrable: string): Promise<Domain> {
+    const untouched = { registrable, credits: 1, concurrency: null, rate: null, blockedAt: null, blockReason: null };
+    return (await db('domains').where({ registrable }).first(DOMAIN)) ?? untouched;
+}
+
 /** Sets what is given and leaves the rest; effective with the next call. */
 export async function setDomain(db: Db, registrable: string, settings: DomainSettings): Promise<Domain> {
-    await lockRegistrable(db, registrable);
-    for (const column of ['credits', 'concurrency', 'rate'] as const) {
-        const value = settings[column];
-        if (value !== undefined) await db.raw('update domains set ?? = ? where registrable = ?', [column, value, registrable]);
-    }
-    return findDomain(db, registrable);
+    return changeDomain(db, registrable, { ...settings });
 }
 
 /** Blocks a domain: nothing of it is looked up, fetched, published or verified any more. A second time changes the reason alone. */
 export async function blockDomain(db: Db, registrable: string, reason: string): Promise<Domain> {
-    await lockRegistrable(db, registrable);
-    await db.raw('update domains set blocked_at = coalesce(blocked_at, app_now()), block_reason = ? where registrable = ?', [
-        reason,
-        registrable,
-    ]);
-    return findDomain(db, registrable);
+    return changeDomain(db, registrable, { blocked_at: orNow(db, 'blocked_at'), block_reason: reason });
 }
 
 /** Lifts a block; nothing happens where there is none. */
 export async function unblockDomain(db: Db, registrable: string): Promise<Domain> {
+    return changeDomain(db, registrable, { blocked_at: null, block_reason: null });
+}
+
+async function changeDomain(db: Db, registrable: string, change: Record<string, unknown>): Promise<Domain> {
     await lockRegistrable(db, registrable);
-    await db.raw('update domains set blocked_at = null, block_reason = null where registrable = ?', [registrable]);
+    await db('domains').where({ registrable }).update(change);
     return findDomain(db, registrable);
 }
 
-const UNTOUCHED = { credits: 1, concurrency: null, rate: null, blockedAt: null, blockReason: null } as const;
-
-interface DomainColumns {
-    registrable: string;
-    credits: number;
-    concurrency: number | null;
-    rate: number | null;
-    blocked_at: Date | null;
-    block_reason: string | null;
+/**
+ * Takes back what the schema of a domain that an operator blocked earned; the workspace that published it first finds that in its audit.
+ * Credits taken. Call it last in the transaction that blocks the domain.
+ */
+export async function reclaimBonus(db: Db, registrable: string): Promise<number> {
+    const credits = await reclaimContribution(db, registrable);
+    if (credits === 0) return 0;
+    const first = await db('sites as s')
+        .join('versions as v', 'v.site', 's.site')
+        .where({ 's.registrable': registrable })
+        .whereNotNull('v.published_by_account')
+        .orderBy('v.id')
+        .first('v.published_by_workspace');
+    const act = { actor: 'operator', action: 'bonus.reclaimed', target: registrable, details: { credits } } as const;
+    if (first !== undefined) await recordAct(db, { ...act, workspaceId: first.published_by_workspace });
+    return credits;
 }
 
-function toDomain(row: DomainColumns): Domain {
-    return {
-        registrable: row.registrable,
-        credits: row.credits,
-        concurrency: row.concurrency,
-        rate: row.rate,
-        blockedAt: row.blocked_at,
-        blockReason: row.block_reason,
+/** A site of a domain. */
+export interface SiteOfDomain {
+    site: string;
+    /** null where every version is yanked. */
+    latest: number | null;
+    versions: number;
+    /** Of the latest version: whether its examples work, or did and do no longer. */
+    verified: boolean;
+    drift: boolean;
+}
+
+/** The sites of a domain, by name. */
+export async function sitesOf(db: Db, registrable: string): Promise<SiteOfDomain[]> {
+    const columns: Columns<SiteOfDomain> = {
+        site: 's.site',
+        latest: 'v.version',
+        versions: 's.versions',
+        verified: db.raw('v.verified_at is not null'),
+        drift: db.raw('v.drifted_at is not null'),
     };
+    return db('sites as s')
+        .leftJoin('versions as v', 'v.id', 's.latest_version_id')
+        .where({ registrable })
+        .orderBy('s.site')
+        .select(columns);
+}
+
+/** A site that a workspace maintains. */
+export interface OwnSite {
+    site: string;
+    title: string;
+    /** How many versions it ever had. */
+    versions: number;
+    /** The one in use; null where all were taken out of it. */
+    latest: number | null;
+    publishedAt: Date | null;
+    verifiedAt: Date | null;
+    driftedAt: Date | null;
+}
+
+const OWN_SITE: Columns<OwnSite> = {
+    site: 's.site',
+    title: 's.title',
+    versions: 's.versions',
+    latest: 'v.version',
+    publishedAt: 's.published_at',
+    verifiedAt: 's.verified_at',
+    driftedAt: 'v.drifted_at',
+};
+
+/** Sites on the domains that a workspace maintains, by name, from behind `after`. */
+export async function ownSites(
+    db: Db,
+    workspaceId: string,
+    { limit, after = '' }: { limit: number; after?: string | undefined },
+): Promise<OwnSite[]> {
+    return db('maintainers as m')
+        .join('sites as s', 's.registrable', 'm.registrable')
+        .leftJoin('versions as v', 'v.id', 's.latest_version_id')
+        .where({ 'm.workspace_id': workspaceId })
+        .where('s.site', '>', after)
+        .orderBy('s.site')
+        .limit(limit)
+        .select(OWN_SITE);
+}
+
+/** A site that anybody may find, and when its latest version was published. */
+export interface NamedSite {
+    site: string;
+    publishedAt: Date;
+}
+
+/** The first name of each range of `size` sites, in order of names. Only sites with a usable version count, and no blocked ones. */
+export async function siteRanges(db: Db, size: number): Promise<string[]> {
+    const named = findable(db).select('s.site', { place: db.raw('row_number() over (order by s.site)') });
+    return db.from(named.as('named')).whereRaw('(place - 1) % ? = 0', [size]).orderBy('site').pluck('site');
+}
+
+/** Those from one name on, to before another, in the order of names. */
+export async function sitesBetween(
+    db: Db,
+    { from, before, limit }: { from: string; before?: string | undefined; limit: number },
+): Promise<NamedSite[]> {
+    const sites = findable(db).where('s.site', '>=', from).orderBy('s.site').limit(limit);
+    if (before !== undefined) sites.where('s.site', '<', before);
+    return sites.select({ site: 's.site', publishedAt: 's.published_at' });
+}
+
+function findable(db: Db) {
+    return db('sites as s')
+        .join('domains as d', 'd.registrable', 's.registrable')
+        .where({ 'd.is_blocked': false })
+        .whereNotNull('s.latest_version_id')
+        .whereNotNull('s.published_at');
 }

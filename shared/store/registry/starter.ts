@@ -3,7 +3,7 @@ import { versionHash } from '../../domain/package/version-hash.ts';
 import { normaliseSite } from '../../domain/site/site-name.ts';
 import type { PackageDocument } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
-import { isProven } from './claim.ts';
+import { ownersOf } from './ownership.ts';
 import { publish } from './publish.ts';
 
 /**
@@ -25,15 +25,10 @@ export async function publishStarter(
     const name = normaliseSite(document.site);
     if (!name.ok) throw new TypeError(name.message);
     const hash = versionHash(document);
-    const { rows } = await db.raw<{ rows: unknown[] }>(
-        `select from versions
-         where site = :site and version_hash = :hash
-           and (not :mayReturn or version = (select max(version) from versions where site = :site))
-         limit 1`,
-        { site: name.site, hash, mayReturn },
-    );
-    if (rows.length > 0) return { outcome: 'unchanged' };
-    if (await isProven(db, name.registrable)) return { outcome: 'owned' };
+    const known: { version: number }[] = await db('versions').where({ site: name.site, version_hash: hash }).select('version');
+    const newest = mayReturn ? await db('versions').where({ site: name.site }).max({ version: 'version' }).first() : undefined;
+    if (known.some(({ version }) => !mayReturn || version === newest?.version)) return { outcome: 'unchanged' };
+    if ((await ownersOf(db, name.registrable)).length > 0) return { outcome: 'owned' };
     const published = await publish(db, {
         document,
         content: contentOf(document),

@@ -1,7 +1,6 @@
-import type { Db } from '../../platform/db.ts';
-import { learnOutcomes } from './intent-outcomes.ts';
+import { ago, type Columns, type Db } from '../../platform/db.ts';
 
-/** What is used most, from roll-ups of the request log. */
+/** What is used most, and what intents lead to, from roll-ups of the request log. */
 
 export const TRENDING_WINDOWS = ['24h', '7d', '30d'] as const;
 export type TrendingWindow = (typeof TRENDING_WINDOWS)[number];
@@ -18,22 +17,31 @@ export interface TrendingSite {
 
 /** The sites of a window by the latest roll-up, the most used one first; none before the first roll-up. Blocked ones are left out. */
 export async function trendingSites(db: Db, window: TrendingWindow, limit: number): Promise<TrendingSite[]> {
-    const { rows } = await db.raw<{ rows: TrendingSite[] }>(
-        `select t.site, s.title, s.intent_category as "intentCategory", s.verified_at is not null as "isVerified",
-                t.fetches, t.lookups, t.score
-         from trending_sites t
-         join sites s on s.site = t.site and s.latest_version_id is not null
-         join domains d on d.registrable = s.registrable and not d.is_blocked
-         where t.rollup_id = (select max(id) from trending_rollups) and t.period = ? order by t.rank limit ?`,
-        [window, limit],
-    );
-    return rows;
+    const columns: Columns<TrendingSite> = {
+        site: 't.site',
+        title: 's.title',
+        intentCategory: 's.intent_category',
+        isVerified: db.raw('s.verified_at is not null'),
+        fetches: 't.fetches',
+        lookups: 't.lookups',
+        score: 't.score',
+    };
+    return db('trending_sites as t')
+        .join('sites as s', 's.site', 't.site')
+        .join('domains as d', 'd.registrable', 's.registrable')
+        .where({ 't.rollup_id': db('trending_rollups').max('id'), 't.period': window, 'd.is_blocked': false })
+        .whereNotNull('s.latest_version_id')
+        .orderBy('t.rank')
+        .limit(limit)
+        .select(columns);
 }
 
 /** Over 7 days every site has a rank, for paging. Other periods show this many sites. */
 const RANKS: Readonly<Record<TrendingWindow, number>> = { '24h': 200, '7d': 10_000, '30d': 200 };
 /** A started list keeps its order for this long. */
-const KEPT = "interval '26 hours'";
+const KEPT = '26 hours';
+/** An outcome of an intent is forgotten unless it is confirmed within this time. */
+const OUTCOMES_KEPT = '90 days';
 /** One number that all processes take as the advisory lock of the roll-up. */
 const LOCK = 7_062_602;
 
@@ -43,55 +51,55 @@ const LOCK = 7_062_602;
  */
 export async function rollUpTrending(db: Db): Promise<boolean> {
     return db.transaction(async (trx) => {
-        const { rows } = await trx.raw<{ rows: [{ is_free: boolean }] }>('select pg_try_advisory_xact_lock(?) as is_free', [LOCK]);
-        if (!rows[0].is_free) return false;
-        const begun = await trx.raw<{ rows: { id: number; from: Date; until: Date }[] }>(
-            `insert into trending_rollups (hour, learnt_until)
-             select date_trunc('hour', app_now(), 'UTC'), app_now() - interval '5 seconds'
-             where not exists (select from trending_rollups where hour >= date_trunc('hour', app_now(), 'UTC'))
-             returning id, learnt_until as until,
-                       coalesce((select max(learnt_until) from trending_rollups), app_now() - interval '1 day') as from`,
-        );
+        const lock = await trx.first(trx.raw('pg_try_advisory_xact_lock(?) as is_free', [LOCK]));
+        if (!lock.is_free) return false;
+        const begun = await trx.raw<{ rows: { id: number; from: Date; until: Date }[] }>(BEGIN);
         const [rollup] = begun.rows;
         if (rollup === undefined) return false;
         await rollUpDays(trx);
-        for (const window of TRENDING_WINDOWS) await rank(trx, rollup.id, window);
-        await learnOutcomes(trx, rollup);
-        await trx.raw(`delete from trending_rollups where hour < app_now() - ${KEPT}`);
+        for (const window of TRENDING_WINDOWS) await trx.raw(rank(window), { id: rollup.id, window, limit: RANKS[window] });
+        await trx.raw(LEARN_OUTCOMES, rollup);
+        await trx('intent_outcomes').where('last_at', '<', ago(trx, OUTCOMES_KEPT)).delete();
+        await trx('trending_rollups').where('hour', '<', ago(trx, KEPT)).delete();
         return true;
     });
 }
 
 /** Rewrites the days that have changed: the last day that was written, and those after it. */
 async function rollUpDays(db: Db): Promise<void> {
-    await db.raw("delete from trending_days where day < (app_now() at time zone 'UTC')::date - 31");
-    const { rows } = await db.raw<{ rows: [{ day: string }] }>(
-        `select coalesce(max(day), (app_now() at time zone 'UTC')::date - 31)::text as day from trending_days`,
-    );
-    const since = "(cast(:day as date)::timestamp at time zone 'UTC')";
-    await db.raw('delete from trending_days where day >= cast(:day as date)', rows[0]);
-    await db.raw(
-        `insert into trending_days (day, site, fetches, lookups, score)
-         select day, site, sum(fetches), sum(lookups), sum(score) from (${scores(since, "(u.at at time zone 'UTC')::date")}) as calls group by 1, 2`,
-        rows[0],
-    );
+    const oldest = db.raw(OLDEST_DAY);
+    await db('trending_days').where('day', '<', oldest).delete();
+    const { day } = await db('trending_days').first(db.raw('coalesce(max(day), ?)::text as day', [oldest]));
+    await db('trending_days').where('day', '>=', day).delete();
+    await db.raw(ADD_DAYS, { day });
 }
 
-async function rank(db: Db, id: number, window: TrendingWindow): Promise<void> {
-    const days = window === '7d' ? 7 : 30;
+/** Raw, all below: each rolls up a part of the log in one statement. */
+const BEGIN = `
+    insert into trending_rollups (hour, learnt_until)
+    select date_trunc('hour', app_now(), 'UTC'), app_now() - interval '5 seconds'
+    where not exists (select from trending_rollups where hour >= date_trunc('hour', app_now(), 'UTC'))
+    returning id, learnt_until as until, coalesce((select max(learnt_until) from trending_rollups), app_now() - interval '1 day') as from`;
+
+const OLDEST_DAY = "(app_now() at time zone 'UTC')::date - 31";
+
+const ADD_DAYS = `
+    insert into trending_days (day, site, fetches, lookups, score)
+    select day, site, sum(fetches), sum(lookups), sum(score)
+    from (${scores("(cast(:day as date)::timestamp at time zone 'UTC')", "(u.at at time zone 'UTC')::date")}) as calls group by 1, 2`;
+
+function rank(window: TrendingWindow): string {
     const calls =
         window === '24h'
             ? scores("app_now() - interval '24 hours'", "''")
-            : `select site, fetches, lookups, score from trending_days where day >= (app_now() at time zone 'UTC')::date - ${days}`;
-    await db.raw(
-        `insert into trending_sites (rollup_id, period, rank, site, intent_category, fetches, lookups, score)
-         select :id, :window, row_number() over (order by best.score desc, best.site), best.site, coalesce(s.intent_category, ''),
-                best.fetches, best.lookups, best.score
-         from (select site, sum(fetches) as fetches, sum(lookups) as lookups, round(sum(score)::numeric, 3) as score
-               from (${calls}) as calls group by site order by score desc, site limit :limit) as best
-         left join sites s on s.site = best.site`,
-        { id, window, limit: RANKS[window] },
-    );
+            : `select site, fetches, lookups, score from trending_days where day >= (app_now() at time zone 'UTC')::date - ${window === '7d' ? 7 : 30}`;
+    return `
+        insert into trending_sites (rollup_id, period, rank, site, intent_category, fetches, lookups, score)
+        select :id, :window, row_number() over (order by best.score desc, best.site), best.site, coalesce(s.intent_category, ''),
+               best.fetches, best.lookups, best.score
+        from (select site, sum(fetches) as fetches, sum(lookups) as lookups, round(sum(score)::numeric, 3) as score
+              from (${calls}) as calls group by site order by score desc, site limit :limit) as best
+        left join sites s on s.site = best.site`;
 }
 
 /** Calls that count, of a day each, by site and caller: first summed up, then judged, since callers are fewer than calls. */
@@ -108,3 +116,17 @@ function scores(since: string, day: string): string {
             where m.registrable = made.registrable and (m.workspace_id = made.workspace_id or b.user_id is not null))
         group by day, site, caller`;
 }
+
+/**
+ * Which endpoints the words of an intent lead to: successful fetches with the session of a look-up of the same site, by the same account or
+ * without a key. An account counts once per period.
+ */
+const LEARN_OUTCOMES = `
+    insert into intent_outcomes as known (site, word, endpoint, callers, last_at)
+    select u.site, w.word, u.endpoint, count(distinct u.account_id), max(u.at)
+    from usage u
+    join catalog_sessions s on s.id = u.session_id and s.site = u.site and (s.account_id is null or s.account_id = u.account_id)
+    cross join unnest(s.words) as w (word)
+    where u.at > :from and u.at <= :until and u.kind = 'fetch' and u.outcome = 'success' and not u.cached and u.session_id is not null
+    group by 1, 2, 3 order by 1, 2, 3
+    on conflict (site, word, endpoint) do update set callers = known.callers + excluded.callers, last_at = excluded.last_at`;

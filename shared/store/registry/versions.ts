@@ -110,19 +110,16 @@ export async function leastUnits(versions: Versions, versionIds: readonly number
 
 /** A package exactly as it was published (`site` normalised). */
 export async function readPackage(db: Db, versionId: number): Promise<PackageDocument | undefined> {
-    const { rows } = await db.raw<{ rows: { document: PackageDocument }[] }>('select document from versions where id = ?', [versionId]);
-    return rows[0]?.document;
+    return (await db('versions').where({ id: versionId }).first('document'))?.document;
 }
 
 /**
  * The same as it is stored, as JSON text; undefined where there is no such version, or where it has more than `most` characters.
  */
 export async function readPackageText(db: Db, versionId: number, { most }: { most?: number } = {}): Promise<string | undefined> {
-    const { rows } = await db.raw<{ rows: { document: string }[] }>(
-        `select document::text as document from versions where id = ? ${most === undefined ? '' : 'and length(document::text) <= ?'}`,
-        most === undefined ? [versionId] : [versionId, most],
-    );
-    return rows[0]?.document;
+    const version = db('versions').where({ id: versionId });
+    if (most !== undefined) version.whereRaw('length(document::text) <= ?', [most]);
+    return (await version.first({ text: db.raw('document::text') }))?.text;
 }
 
 const TIMEOUT_MS = 5000;

@@ -1,12 +1,11 @@
-import type { Db } from '../../platform/db.ts';
+import { type Db, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
-import { ownersOf } from './claims.ts';
-import { findVersion, type HistoryRow } from './history.ts';
-import { pointToLatest } from './latest.ts';
+import { findVersion, type HistoryRow, type YankReason } from './history.ts';
 import { isMaintainer } from './maintainers.ts';
+import { ownersOf } from './ownership.ts';
+import { indexSites } from './search-index.ts';
 import { scheduleRun } from './verification.ts';
-import type { YankReason } from './version-rows.ts';
 
 /**
  * Takes a version out of use; the highest one that is left becomes the latest. A second time changes the reason alone.
@@ -19,13 +18,12 @@ export async function yank(
     reason: YankReason,
     by: 'operator' | 'maintainer' = 'operator',
 ): Promise<HistoryRow | undefined> {
-    const set = 'yanked_at = coalesce(yanked_at, app_now()), yank_reason = ?, yanked_by_operator = ?';
-    return change(db, site, version, set, [reason, by === 'operator']);
+    return change(db, site, version, { yanked_at: orNow(db, 'yanked_at'), yank_reason: reason, yanked_by_operator: by === 'operator' });
 }
 
 /** Puts a yanked version back; does nothing to one that is in use. Undefined where the site has no such version. */
 export async function unyank(db: Db, site: string, version: number): Promise<HistoryRow | undefined> {
-    return change(db, site, version, 'yanked_at = null, yank_reason = null, yanked_by_operator = false', []);
+    return change(db, site, version, { yanked_at: null, yank_reason: null, yanked_by_operator: false });
 }
 
 /** What a maintainer asks for: a version to be taken out of use, or put back (`reason` absent). */
@@ -94,28 +92,57 @@ async function tellOfYank(db: Db, { site, version, reason }: Yank, registrable: 
 }
 
 async function publisherOf(db: Db, site: string, version: number): Promise<string> {
-    const { rows } = await db.raw<{ rows: [{ workspace: string }] }>(
-        'select published_by_workspace as workspace from versions where site = ? and version = ?',
-        [site, version],
-    );
-    return rows[0].workspace;
+    return (await db('versions').where({ site, version }).first('published_by_workspace')).published_by_workspace;
 }
 
-async function change(db: Db, site: string, version: number, set: string, values: (string | boolean)[]): Promise<HistoryRow | undefined> {
+async function change(db: Db, site: string, version: number, columns: Record<string, unknown>): Promise<HistoryRow | undefined> {
     return db.transaction(async (trx) => {
         await lockDomainOf(trx, site);
-        await trx.raw(`update versions set ${set} where site = ? and version = ?`, [...values, site, version]);
+        await trx('versions').where({ site, version }).update(columns);
         await pointToLatest(trx, site);
         await scheduleRun(trx, site);
         return findVersion(trx, site, version);
     });
 }
 
+/**
+ * Makes the highest version that is not yanked the site's latest, and records the period of each latest version. (`addVersion` does the same
+ * for a new one, without reading the package again.)
+ */
+async function pointToLatest(db: Db, site: string): Promise<void> {
+    const latest = await db('versions')
+        .where({ site, yanked_at: null })
+        .orderBy('version', 'desc')
+        .first(
+            'id',
+            db.raw("document->>'title' as title, document->>'description' as description, document->>'intent_category' as intent_category"),
+        );
+    // Read again by SQL: dates here have no microseconds, by which lists are ordered.
+    const time = (column: string) => (latest === undefined ? null : db('versions').where({ id: latest.id }).select(column));
+    const sites: { site: string; title: string }[] = await db('sites')
+        .where({ site })
+        .update({
+            latest_version_id: latest?.id ?? null,
+            published_at: time('published_at'),
+            verified_at: time('verified_at'),
+            title: latest?.title ?? '',
+            description: latest?.description ?? '',
+            intent_category: latest?.intent_category ?? '',
+        })
+        .returning(['site', 'title']);
+    await indexSites(db, sites);
+    const spells = db('latest_spells').where({ site, ended_at: null });
+    if (latest !== undefined) spells.whereNot({ version_id: latest.id });
+    await spells.update({ ended_at: now(db) });
+    if (latest === undefined) return;
+    await db('latest_spells').insert({ site, version_id: latest.id }).onConflict(db.raw('(site) where ended_at is null')).ignore();
+}
+
 /** Blocks publishing and changes of maintainers on the domain until the transaction ends. */
 async function lockDomainOf(db: Db, site: string): Promise<string | undefined> {
-    const { rows } = await db.raw<{ rows: { registrable: string }[] }>(
-        'select registrable from domains where registrable = (select registrable from sites where site = ?) for update',
-        [site],
-    );
-    return rows[0]?.registrable;
+    const domain = await db('domains')
+        .whereIn('registrable', db('sites').where({ site }).select('registrable'))
+        .forUpdate()
+        .first('registrable');
+    return domain?.registrable;
 }

@@ -1,4 +1,5 @@
-import type { Db } from '../../platform/db.ts';
+import type { Knex } from 'knex';
+import type { Columns, Db } from '../../platform/db.ts';
 
 /** Which calls of the request log; what is undefined does not narrow. */
 export interface CallFilter {
@@ -44,76 +45,92 @@ export interface CallPage {
     next: CallPlace | undefined;
 }
 
+const CALL: Columns<LoggedCall> = {
+    operation: 'operation',
+    at: 'at',
+    kind: 'kind',
+    site: 'site',
+    endpoint: 'endpoint',
+    version: 'version',
+    keyId: 'key_id',
+    outcome: 'outcome',
+    credits: 'credits',
+    results: 'results',
+    cached: 'cached',
+    durationMs: 'duration_ms',
+    queueMs: 'queue_ms',
+    upstreamStatus: 'upstream_status',
+    upstreamMs: 'upstream_ms',
+};
+
+const NEWEST_FIRST = [
+    { column: 'at', order: 'desc' },
+    { column: 'id', order: 'desc' },
+];
+
 /** The most rows that one query reads, even where few of them match. */
 const LOOKED_AT = 20_000;
 
 /** Calls of a workspace, newest first. A page may have fewer calls than `most`, or none, although older ones follow. */
 export async function listCalls(db: Db, filter: CallFilter, page: { most: number; before: CallPlace | undefined }): Promise<CallPage> {
     const { most } = page;
-    const { text, values } = walk(filter, page.before);
-    const { rows } = await db.raw<{ rows: CallRow[] }>(
-        `select operation, at, kind, site, endpoint, version, key_id as "keyId", outcome, credits, results, cached,
-                duration_ms as "durationMs", queue_ms as "queueMs", upstream_status as "upstreamStatus", upstream_ms as "upstreamMs",
-                ${MICROS} as micros, id
-         from (${text} limit ${LOOKED_AT}) as u
-         where (cast(:userId as text) is null or user_id = :userId) and (cast(:site as text) is null or site = :site)
-           and (cast(:endpoint as text) is null or coalesce(endpoint, '') = :endpoint) and (cast(:keyId as text) is null or key_id = :keyId)
-           and (cast(:outcome as text) is null or outcome = :outcome or (:outcome = 'failed' and outcome <> 'success'))
-           and (cast(:operation as text) is null or operation = :operation)
-         order by at desc, id desc limit :limit`,
-        { ...values, limit: most + 1 },
-    );
+    const place = { micros: db.raw('(extract(epoch from at) * 1000000)::bigint'), id: 'id' };
+    const looked = alongIndex(db, filter, page.before);
+    const rows: (LoggedCall & { micros: number; id: number })[] = await matching(db, looked.clone().limit(LOOKED_AT), filter)
+        .orderBy(NEWEST_FIRST)
+        .limit(most + 1)
+        .select({ ...CALL, ...place });
     const calls = rows.slice(0, most).map(({ micros: _micros, id: _id, ...call }) => call);
     const last = rows[most - 1];
-    if (rows.length > most && last !== undefined) return { calls, next: [last.micros, last.id] };
-    const { rows: ends } = await db.raw<{ rows: { micros: number; id: number }[] }>(
-        `select ${MICROS} as micros, id from (${text} offset ${LOOKED_AT - 1} limit 1) as u`,
-        values,
-    );
-    const end = ends[0];
+    const end =
+        rows.length > most
+            ? last
+            : await db
+                  .from(
+                      looked
+                          .offset(LOOKED_AT - 1)
+                          .limit(1)
+                          .as('u'),
+                  )
+                  .first(place);
     return { calls, next: end && [end.micros, end.id] };
+}
+
+/** Reads the log along its index, from a place on. */
+function alongIndex(db: Db, { workspaceId, from, until }: CallFilter, before: CallPlace | undefined): Knex.QueryBuilder {
+    const log = db('usage').where({ workspace_id: workspaceId }).orderBy(NEWEST_FIRST).select('*');
+    if (from !== undefined) log.where('at', '>=', from);
+    if (until !== undefined) log.where('at', '<', until);
+    if (before !== undefined)
+        log.whereRaw("(at, id) < (timestamptz 'epoch' + ?::bigint * interval '1 microsecond', ?::bigint)", [...before]);
+    return log;
+}
+
+function matching(db: Db, log: Knex.QueryBuilder, { userId, site, endpoint, keyId, outcome, operation }: CallFilter): Knex.QueryBuilder {
+    const is = { user_id: userId, site, key_id: keyId, operation };
+    const calls = db.from(log.as('u')).where(Object.fromEntries(Object.entries(is).filter(([, value]) => value !== undefined)));
+    if (endpoint !== undefined) calls.whereRaw("coalesce(endpoint, '') = ?", [endpoint]);
+    if (outcome === 'failed') calls.whereNot({ outcome: 'success' });
+    else if (outcome !== undefined) calls.where({ outcome });
+    return calls;
 }
 
 /** When a call that held credits in this workspace began; undefined where it has none. */
 export async function heldAt(db: Db, workspaceId: string, operation: string): Promise<Date | undefined> {
-    const { rows } = await db.raw<{ rows: { at: Date }[] }>('select created_at as at from holds where operation = ? and workspace_id = ?', [
-        operation,
-        workspaceId,
-    ]);
-    return rows[0]?.at;
+    const hold = await db('holds').where({ operation, workspace_id: workspaceId }).first('created_at');
+    return hold?.created_at;
 }
 
-interface CallRow extends LoggedCall {
-    micros: number;
-    id: number;
+/** The latest calls of a workspace that one account paid for, newest first. `byUser` keeps one user's calls only. */
+export async function recentCalls(
+    db: Db,
+    { accountId, workspaceId, byUser, most }: { accountId: string; workspaceId: string; byUser?: string | undefined; most: number },
+): Promise<RecentCall[]> {
+    return db('usage')
+        .where({ account_id: accountId, workspace_id: workspaceId, ...(byUser !== undefined && { user_id: byUser }) })
+        .orderBy(NEWEST_FIRST)
+        .limit(most)
+        .select({ at: 'at', site: 'site', endpoint: 'endpoint', outcome: 'outcome', credits: 'credits', durationMs: 'duration_ms' });
 }
 
-const MICROS = '(extract(epoch from at) * 1000000)::bigint';
-
-/** Reads the log along its index, from a place on. */
-function walk(filter: CallFilter, before: CallPlace | undefined) {
-    const { workspaceId, userId, site, endpoint, keyId, outcome, operation, from, until } = filter;
-    const bounds = [
-        'workspace_id = :workspaceId',
-        ...(from === undefined ? [] : ['at >= :from']),
-        ...(until === undefined ? [] : ['at < :until']),
-        ...(before === undefined
-            ? []
-            : ["(at, id) < (timestamptz 'epoch' + cast(:micros as bigint) * interval '1 microsecond', cast(:id as bigint))"]),
-    ];
-    return {
-        text: `select * from usage where ${bounds.join(' and ')} order by at desc, id desc`,
-        values: {
-            workspaceId,
-            userId: userId ?? null,
-            site: site ?? null,
-            endpoint: endpoint ?? null,
-            keyId: keyId ?? null,
-            outcome: outcome ?? null,
-            operation: operation ?? null,
-            ...(from === undefined ? {} : { from }),
-            ...(until === undefined ? {} : { until }),
-            ...(before === undefined ? {} : { micros: before[0], id: before[1] }),
-        },
-    };
-}
+export type RecentCall = Pick<LoggedCall, 'at' | 'site' | 'endpoint' | 'outcome' | 'credits' | 'durationMs'>;

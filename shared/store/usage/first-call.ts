@@ -13,13 +13,16 @@ const LOOKED_AT = 10;
 
 /** A call to begin with: of the starter registry first, then of sites that were verified, then of any. Undefined where none fits. */
 export async function findFirstCall(db: Db): Promise<FirstCall | undefined> {
-    const { rows } = await db.raw<{ rows: { site: string; document: PackageDocument }[] }>(
-        `select s.site, v.document from sites s join versions v on v.id = s.latest_version_id join domains d on d.registrable = s.registrable
-         where not d.is_blocked and d.credits = 1 and json_array_length(v.summary) <= 100
-         order by s.site = 'demo-shop.example' desc, v.origin = 'starter' desc, s.verified_at is not null desc, v.published_at desc, s.site
-         limit ?`,
-        [LOOKED_AT],
-    );
+    const rows: { site: string; document: PackageDocument }[] = await db('sites as s')
+        .join('versions as v', 'v.id', 's.latest_version_id')
+        .join('domains as d', 'd.registrable', 's.registrable')
+        .where({ 'd.is_blocked': false, 'd.credits': 1 })
+        .whereRaw('json_array_length(v.summary) <= 100')
+        .orderByRaw(
+            "s.site = 'demo-shop.example' desc, v.origin = 'starter' desc, s.verified_at is not null desc, v.published_at desc, s.site",
+        )
+        .limit(LOOKED_AT)
+        .select('s.site', 'v.document');
     for (const { site, document } of rows) {
         for (const published of document.endpoints) {
             const { name, hosted, effect, billing, pagination, params, examples } = readEndpoint(published);

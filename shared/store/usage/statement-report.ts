@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import type { Columns, Db } from '../../platform/db.ts';
 
 /** A movement of an account's credits. */
 export interface Movement {
@@ -19,6 +19,19 @@ export interface Movement {
     workspaceId: string | null;
 }
 
+const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
+    id: 'e.id',
+    at: 'e.at',
+    kind: 'e.kind',
+    availableDelta: 'e.available_delta',
+    heldDelta: 'e.held_delta',
+    operation: 'e.operation',
+    note: 'e.note',
+    site: 'h.site',
+    endpoint: 'h.endpoint',
+    workspaceId: 'h.workspace_id',
+};
+
 /** Older movements go on below this id, where so much could be spent. */
 export type StatementPlace = readonly [id: number, balance: number];
 
@@ -28,18 +41,15 @@ export async function listMovements(
     accountId: string,
     { most, before }: { most: number; before: StatementPlace | undefined },
 ): Promise<{ movements: Movement[]; next: StatementPlace | undefined }> {
+    const spendable = db('credit_accounts').where({ id: accountId }).select(db.raw('allowance_available + bonus_available'));
     // One statement, hence one snapshot: the balance is that after the newest movement of the page.
-    const { rows } = await db.raw<{ rows: (Omit<Movement, 'balance'> & { available: number })[] }>(
-        `select e.id, e.at, e.kind, e.available_delta as "availableDelta", e.held_delta as "heldDelta", e.operation, e.note,
-                h.site, h.endpoint, h.workspace_id as "workspaceId", c.available
-         from (select allowance_available + bonus_available as available from credit_accounts where id = :accountId) as c
-         cross join lateral (
-             select * from ledger_entries where account_id = :accountId and id < :below order by id desc limit :limit
-         ) as e
-         left join holds h on h.operation = e.operation
-         order by e.id desc`,
-        { accountId, below: before?.[0] ?? Number.MAX_SAFE_INTEGER, limit: most + 1 },
-    );
+    const rows: (Omit<Movement, 'balance'> & { available: number })[] = await db('ledger_entries as e')
+        .leftJoin('holds as h', 'h.operation', 'e.operation')
+        .where({ 'e.account_id': accountId })
+        .where('e.id', '<', before?.[0] ?? Number.MAX_SAFE_INTEGER)
+        .orderBy('e.id', 'desc')
+        .limit(most + 1)
+        .select({ ...MOVEMENT, available: spendable });
     let balance = before?.[1] ?? rows[0]?.available ?? 0;
     const movements: Movement[] = [];
     for (const { available: _available, ...row } of rows.slice(0, most)) {

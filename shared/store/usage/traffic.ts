@@ -1,6 +1,5 @@
-import type { Db } from '../../platform/db.ts';
+import { ago, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
-import { fromBucket } from './durations.ts';
 
 /** What real fetches say of an endpoint or a site. Days are UTC; "7 days" are today and the seven before. */
 export interface TrafficHealth {
@@ -18,7 +17,7 @@ export interface SiteTraffic {
     health: TrafficHealth | undefined;
 }
 
-/** By name, the health of each endpoint that was ever called. */
+/** The health of each endpoint that was ever called, by its name. */
 export type EndpointHealth = ReadonlyMap<string, TrafficHealth>;
 
 /** The health of each endpoint of a site that was ever called, by its name. */
@@ -38,16 +37,26 @@ export async function siteTraffic(db: Db, sites: readonly string[]): Promise<Sit
 
 /** Deletes the request log and the roll-ups that are older than this many days; returns the deleted rows of the log. */
 export async function pruneUsage(db: Db, { days, limit = 10_000 }: { days: number; limit?: number }): Promise<number> {
-    const { rowCount } = await db.raw<{ rowCount: number }>(
-        `delete from usage where id in (select id from usage where at < app_now() - make_interval(days => ?) limit ?)`,
-        [days, limit],
-    );
-    for (const table of ['endpoint_days', 'endpoint_durations', 'site_durations']) {
-        await db.raw("delete from ?? where day < ((app_now() - make_interval(days => ?)) at time zone 'UTC')::date", [table, days]);
-    }
-    await db.raw('delete from usage_hours where hour < app_now() - make_interval(days => ?)', [days]);
-    await db.raw('delete from catalog_sessions where at < app_now() - make_interval(days => ?)', [days]);
-    return rowCount;
+    const old = ago(db, `${days} days`);
+    const oldCalls = db('usage').where('at', '<', old).limit(limit).select('id');
+    const deleted = await db('usage').whereIn('id', oldCalls).delete();
+    for (const table of ['endpoint_days', 'endpoint_durations', 'site_durations'])
+        await db(table)
+            .where('day', '<', db.raw("(? at time zone 'UTC')::date", [old]))
+            .delete();
+    await db('usage_hours').where('hour', '<', old).delete();
+    await db('catalog_sessions').where('at', '<', old).delete();
+    return deleted;
+}
+
+/** The last success of an endpoint within two days, in any version. The log lags by a second. */
+export async function lastSuccess(db: Db, site: string, endpoint: string): Promise<Date | undefined> {
+    const last = await db('endpoint_days')
+        .where({ site, endpoint })
+        .where('day', '>=', db.raw("(app_now() at time zone 'UTC')::date - 1"))
+        .max({ at: 'last_success_at' })
+        .first();
+    return last?.at ?? undefined;
 }
 
 const TIMEOUT_MS = 5000;
@@ -131,4 +140,16 @@ function toHealth(row: HealthColumns): TrafficHealth {
         p95Ms: row.p95_bucket === null ? null : fromBucket(row.p95_bucket),
         lastSuccessAt: row.last_success_at,
     };
+}
+
+const RATIO = 1.2;
+
+/** The bucket of a duration: n holds what took up to 1.2 ^ n milliseconds and longer than bucket n - 1. */
+export function toBucket(ms: number): number {
+    return ms <= 1 ? 0 : Math.ceil(Math.log(ms) / Math.log(RATIO));
+}
+
+/** A duration in the middle of its bucket, in whole milliseconds: at most 10 % off. */
+export function fromBucket(bucket: number): number {
+    return Math.max(1, Math.round(RATIO ** (bucket - 0.5)));
 }

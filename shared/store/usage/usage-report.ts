@@ -1,5 +1,5 @@
 import type { Db } from '../../platform/db.ts';
-import { fromBucket } from './durations.ts';
+import { fromBucket } from './traffic.ts';
 
 /** Whose calls, and which of them. What is undefined does not narrow. */
 export interface UsageScope {

@@ -2,16 +2,7 @@ import type { UpstreamFigures } from '../../domain/fetch/call.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 import { type RefusalCode, refusalEntry } from '../../refusals.ts';
-import { toBucket } from './durations.ts';
-
-export {
-    type EndpointHealth,
-    endpointHealth,
-    pruneUsage,
-    type SiteTraffic,
-    siteTraffic,
-    type TrafficHealth,
-} from './traffic.ts';
+import { toBucket } from './traffic.ts';
 
 /** One counted call, as the request log has it. It is not money: what a call cost stands in the ledger. */
 export interface UsageRow {

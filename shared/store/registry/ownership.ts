@@ -1,0 +1,56 @@
+import { ROUTEBOOK_WORKSPACE } from '../../domain/site/routebook.ts';
+import type { Db } from '../../platform/db.ts';
+
+/** Who speaks for a domain: workspaces that proved it, Routebook, or whom Routebook transferred it to. */
+
+/** The claim (shared/domain/site/claim.ts) of the domain that the SQL expression `registrable` names, as an expression. */
+export function claimOf(registrable: string): string {
+    return `case when exists (select from maintainers m where m.registrable = ${registrable} and m.proven_at is not null) then 'owner'
+                 when exists (select from maintainers m where m.registrable = ${registrable}
+                              and (m.workspace_id = '${ROUTEBOOK_WORKSPACE}' or m.granted = 'transferred')) then 'operator'
+                 else 'unproven' end`;
+}
+
+/** The workspaces that have proved the domain, the first one first. */
+export async function ownersOf(db: Db, registrable: string): Promise<string[]> {
+    return db('maintainers').where({ registrable }).whereNotNull('proven_at').orderBy(['proven_at', 'workspace_id']).pluck('workspace_id');
+}
+
+/** Whether this workspace has proved the domain. */
+export async function isOwner(db: Db, registrable: string, workspaceId: string): Promise<boolean> {
+    return (await ownersOf(db, registrable)).includes(workspaceId);
+}
+
+/** One version of a site on a registrable domain. */
+export interface VersionOfDomain {
+    registrable: string;
+    versionId: number;
+}
+
+/** Raw: it is asked during fetches. */
+const IS_BELIEVED = `
+    select ${claimOf('d.registrable')} <> 'unproven'
+           or exists (select from versions v where v.id = :versionId and v.verified_at is not null and :endpoint = any (v.passed_endpoints))
+           as is_believed
+    from (select :registrable as registrable) d`;
+
+/**
+ * Whether it is believed that an endpoint reads although its method usually writes: somebody speaks for the site, or a verification run
+ * called that very endpoint of that very version. That of another one says nothing.
+ */
+export async function isBelievedToRead(db: Db, version: VersionOfDomain, endpoint: string): Promise<boolean> {
+    const { rows } = await db.raw<{ rows: [{ is_believed: boolean }] }>(IS_BELIEVED, { ...version, endpoint });
+    return rows[0].is_believed;
+}
+
+/** Whether the publisher of a version proved the domain, is Routebook, or received the domain from Routebook. */
+export async function isPublishedForSite(db: Db, { registrable, versionId }: VersionOfDomain): Promise<boolean> {
+    const version = await db('versions as v')
+        .join('maintainers as m', 'm.workspace_id', 'v.published_by_workspace')
+        .where({ 'v.id': versionId, 'm.registrable': registrable })
+        .where((is) =>
+            is.whereNotNull('m.proven_at').orWhere({ 'm.granted': 'transferred' }).orWhere({ 'm.workspace_id': ROUTEBOOK_WORKSPACE }),
+        )
+        .first('v.id');
+    return version !== undefined;
+}
