@@ -1,5 +1,5 @@
 import type { App } from '../shared/app.ts';
-import { allowanceLetter, failingLetter } from '../shared/billing/letters.ts';
+import { allowanceLetter, failingLetter } from '../shared/billing/notices.ts';
 import { queueMail } from '../shared/store/accounts/mails.ts';
 import {
     endNotice,

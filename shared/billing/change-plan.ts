@@ -95,6 +95,6 @@ function placeToPay({ latest_invoice: invoice }: Stripe.Subscription): string | 
 
 /** Withdraws a cancellation. */
 async function resume({ ask }: Billing, { subscriptionId, endsAt }: Subscription): Promise<void> {
-    if (endsAt === undefined) return;
+    if (endsAt === null) return;
     await ask((stripe) => stripe.subscriptions.update(subscriptionId, { cancel_at_period_end: false }));
 }

@@ -67,7 +67,7 @@ export async function closeCheckout(billing: Billing, workspaceId: string): Prom
     const { db, ask } = billing;
     await checkouts.closeUnopened(db, workspaceId);
     const open = await checkouts.findOpenCheckout(db, workspaceId);
-    if (open?.sessionId === undefined) return;
+    if (open?.sessionId == null) return;
     const { checkoutId, sessionId } = open;
     try {
         await ask((stripe) => stripe.checkout.sessions.expire(sessionId));
@@ -88,7 +88,7 @@ export function checkoutOrigin({ settings: { apiBase } }: Billing): string {
 /** The URL of this user's open checkout for this plan, while it can be paid and no other one can. */
 async function findSame({ db, ask }: Billing, { workspaceId, current, wanted, userId }: CheckoutOrder): Promise<string | undefined> {
     const [open, subscription] = await Promise.all([checkouts.findOpenCheckout(db, workspaceId), findSubscription(db, workspaceId)]);
-    if (open?.sessionId === undefined || open.plan !== wanted || open.userId !== userId) return undefined;
+    if (open?.sessionId == null || open.plan !== wanted || open.userId !== userId) return undefined;
     if (isBilled(subscription) || !isAbove(wanted, current)) return undefined;
     const { sessionId } = open;
     try {

@@ -19,9 +19,9 @@ export function factsOf(settings: Billing['settings'], subscription: Stripe.Subs
         customerId: idOf(subscription.customer),
         itemId: item.id,
         status: subscription.status,
-        plan: planOfPrice(settings, item.price.id),
+        plan: planOfPrice(settings, item.price.id) ?? null,
         periodEnd: toDate(item.current_period_end),
-        endsAt: endsAt === null ? undefined : toDate(endsAt),
+        endsAt: endsAt === null ? null : toDate(endsAt),
     };
 }
 
@@ -78,10 +78,10 @@ function invoiceOf(settings: Billing['settings'], invoice: Stripe.Invoice): Read
             plan: line.plan,
             from: line.from,
             until: line.until,
-            number: invoice.number ?? undefined,
+            number: invoice.number,
             amountCents: invoice.amount_paid,
             currency: invoice.currency,
-            link: invoice.hosted_invoice_url ?? undefined,
+            link: invoice.hosted_invoice_url ?? null,
             paidAt: toDate(invoice.status_transitions.paid_at ?? invoice.created),
         },
     };

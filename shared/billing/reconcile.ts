@@ -32,7 +32,7 @@ async function keepOne(app: App, billing: Billing | undefined, workspaceId: stri
     const subscription = await findSubscription(app.db, workspaceId);
     if (subscription === undefined) return;
     const { subscriptionId, endedBy } = subscription;
-    if (billing !== undefined && endedBy !== undefined) return settleWorkspace(billing, workspaceId, subscriptionId);
+    if (billing !== undefined && endedBy !== null) return settleWorkspace(billing, workspaceId, subscriptionId);
     if (billing !== undefined) await catchUp(billing, subscriptionId);
     if (!(await isUnpaidFor(app.db, workspaceId, UNPAID_DAYS))) return;
     if (billing === undefined) await endPlan(app, workspaceId, subscriptionId, 'unpaid');

@@ -5,12 +5,13 @@ import type { Db } from '../platform/db.ts';
 import { Refusal } from '../refusals.ts';
 import { recordChange } from '../store/accounts/audit.ts';
 import { recordAct } from '../store/accounts/workspace-audit.ts';
+import { lockWorkspace } from '../store/accounts/workspaces.ts';
 import { findCheckoutBySession } from '../store/billing/checkouts.ts';
 import { addInvoice, isKept, markGranted, newestInvoice, takeInvoiceBack } from '../store/billing/invoices.ts';
 import * as subscriptions from '../store/billing/subscriptions.ts';
 import { changePlan, renewWorkspace } from '../store/credits/credits.ts';
 import { type Billing, isUnknown } from './billing.ts';
-import { forgetTrouble, tellOfEnd, tellOfFailure } from './payment-notices.ts';
+import { forgetTrouble, tellOfEnd, tellOfFailure } from './notices.ts';
 import { type ReadInvoice, readCharge, readInvoice, readPaidInvoices, readSubscription } from './read-stripe.ts';
 
 /**
@@ -75,7 +76,7 @@ export async function endPlan(
     reason: EndReason,
 ): Promise<void> {
     await billing.db.transaction(async (trx) => {
-        await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+        await lockWorkspace(trx, workspaceId);
         await subscriptions.markEnded(trx, workspaceId, subscriptionId, reason);
         await applyVerdict(trx, workspaceId, billing);
     });
@@ -121,7 +122,7 @@ async function writeDown(
     facts: SubscriptionFacts,
 ): Promise<Awaited<ReturnType<typeof subscriptions.writeRead>>> {
     return billing.db.transaction(async (trx) => {
-        await trx.raw('select from workspaces where id = ? for update', [workspaceId]);
+        await lockWorkspace(trx, workspaceId);
         const done = await subscriptions.writeRead(trx, workspaceId, number, facts);
         if (done === 'written') await applyVerdict(trx, workspaceId, billing);
         return done;
@@ -145,12 +146,12 @@ async function applyVerdict(trx: Db, workspaceId: string, sender: Pick<Billing, 
     if (verdict === 'leave' && hasPaidPlan && isOwed(subscription.status)) await tellOfFailure(trx, sender, subscription);
     if (verdict !== 'begin period' || newest === undefined || !(await markGranted(trx, newest.invoiceId))) return;
     const { plan, from, until } = newest;
-    const former = await planOf(trx, workspaceId);
+    const former = await trx('workspaces').where({ id: workspaceId }).first('plan');
     const isDone = await renewWorkspace(trx, workspaceId, { plan, planAllowance: PLANS[plan].allowance, from, until });
     // The workspace has no members left, so the subscription ends.
     if (!isDone) return subscriptions.markEnded(trx, workspaceId, subscription.subscriptionId, 'deletion');
     await audit(trx, workspaceId, { plan, why: newest.invoiceId });
-    if (former !== plan) await recordPlan(trx, workspaceId, { plan, why: newest.invoiceId });
+    if (former?.plan !== plan) await recordPlan(trx, workspaceId, { plan, why: newest.invoiceId });
     await forgetTrouble(trx, workspaceId);
 }
 
@@ -163,14 +164,9 @@ async function recordPlan(trx: Db, workspaceId: string, details: { plan: string;
     await recordAct(trx, { workspaceId, actor: 'system', action: 'plan.changed', target: workspaceId, details });
 }
 
-async function planOf(trx: Db, workspaceId: string): Promise<string | undefined> {
-    const { rows } = await trx.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [workspaceId]);
-    return rows[0]?.plan;
-}
-
 async function isToCancel(db: Db, workspaceId: string, { subscriptionId, status }: SubscriptionFacts): Promise<boolean> {
     const subscription = await subscriptions.findSubscription(db, workspaceId);
-    return subscription?.subscriptionId === subscriptionId && subscription.endedBy !== undefined && !isOver(status);
+    return subscription?.subscriptionId === subscriptionId && subscription.endedBy !== null && !isOver(status);
 }
 
 /** Cancels without a refund; nothing more is billed. */

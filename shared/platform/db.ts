@@ -97,6 +97,11 @@ export function orNow(db: Db, column: string): Knex.Raw {
     return db.raw('coalesce(??, app_now())', [column]);
 }
 
+/** Conditions for `where` without those that are undefined, which do not narrow. */
+export function given(conditions: Readonly<Record<string, string | undefined>>): Record<string, string> {
+    return Object.fromEntries(Object.entries(conditions).filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
 /** How many rows a query finds. */
 export async function countRows(query: Knex.QueryBuilder): Promise<number> {
     const [row] = await query.count<{ count: number }[]>();

@@ -58,9 +58,9 @@ export async function showBilling(visit: WorkspaceVisit, problems: Problems = {}
 /** What comes after the month that was paid for. */
 function nextOf(current: Plan, subscription: Subscription | undefined): { plan: Plan; at: Date } | undefined {
     if (subscription === undefined) return undefined;
-    if (subscription.endsAt !== undefined) return { plan: 'free', at: subscription.endsAt };
+    if (subscription.endsAt !== null) return { plan: 'free', at: subscription.endsAt };
     const { plan, periodEnd } = subscription;
-    return plan === undefined || plan === current ? undefined : { plan, at: periodEnd };
+    return plan === null || plan === current ? undefined : { plan, at: periodEnd };
 }
 
 interface Choice {

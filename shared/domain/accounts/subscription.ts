@@ -15,11 +15,11 @@ export interface SubscriptionFacts {
     itemId: string;
     /** As Stripe names it. */
     status: string;
-    /** By the price that it has now: what the next invoice is for. Undefined for a price that is none of ours. */
-    plan: SoldPlan | undefined;
+    /** By the price that it has now: what the next invoice is for. Null for a price that is none of ours. */
+    plan: SoldPlan | null;
     periodEnd: Date;
     /** It was cancelled for then. */
-    endsAt: Date | undefined;
+    endsAt: Date | null;
 }
 
 /** An invoice that was paid for a period of a plan. */
@@ -29,11 +29,11 @@ export interface PaidInvoice {
     plan: SoldPlan;
     from: Date;
     until: Date;
-    number: string | undefined;
+    number: string | null;
     amountCents: number;
     currency: string;
     /** Where Stripe shows it. */
-    link: string | undefined;
+    link: string | null;
     paidAt: Date;
 }
 
@@ -77,11 +77,11 @@ export function isOwed(status: string): boolean {
  * @param newest the paid invoice of the latest period
  */
 export function judge(
-    { status, endedBy }: { status: string; endedBy: EndReason | undefined },
+    { status, endedBy }: { status: string; endedBy: EndReason | null },
     newest: { isGranted: boolean; isTakenBack: boolean } | undefined,
     hasPaidPlan: boolean,
 ): Verdict {
-    if (endedBy !== undefined || isOver(status) || status === 'paused') return hasPaidPlan ? 'end plan' : 'leave';
+    if (endedBy !== null || isOver(status) || status === 'paused') return hasPaidPlan ? 'end plan' : 'leave';
     if (!isLive(status) || newest === undefined) return 'leave';
     return newest.isGranted || newest.isTakenBack ? 'leave' : 'begin period';
 }

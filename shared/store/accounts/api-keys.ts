@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { keyHash, keyPrefix, newApiKey } from '../../domain/accounts/api-key.ts';
 import { EARLIER_SCOPES, isWider, type Scopes } from '../../domain/accounts/scopes.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import { type Columns, countRows, type Db, fromNow, given, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { setKeyCap } from '../credits/spending.ts';
 import { queueMail } from './mails.ts';
@@ -97,7 +97,7 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
 export async function listedKeys(db: Db, workspaceId: string, ofUser?: string): Promise<ListedKey[]> {
     const rows: (KeyRow & { madeBy: string; isOver: boolean })[] = await db('api_keys as k')
         .join('users as u', 'u.id', 'k.user_id')
-        .where({ 'k.workspace_id': workspaceId, ...(ofUser !== undefined && { 'k.user_id': ofUser }) })
+        .where(given({ 'k.workspace_id': workspaceId, 'k.user_id': ofUser }))
         .orderBy([{ column: 'k.created_at', order: 'desc' }, 'k.id'])
         .select({ ...KEY, madeBy: 'u.email', isOver: db.raw('coalesce(k.expires_at <= app_now(), false)') });
     const keys = rows.map(({ isOver, ...key }): ListedKey => {

@@ -2,7 +2,7 @@ import { type AccountFigures, figuresFor, type Plan } from '../../domain/account
 import { type KeyScopes, prepareScopes, type Scopes } from '../../domain/accounts/scopes.ts';
 import { openBatch, WaitedTooLong } from '../../platform/batch.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
-import { ago, type Db, now } from '../../platform/db.ts';
+import { ago, columnList, type Db, now } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { payerOf } from '../credits/credits.ts';
@@ -126,14 +126,32 @@ interface Found {
     lastsMs: number;
 }
 
+const COLUMNS: Record<keyof CallerColumns, string> = {
+    place: 'wanted.place::integer',
+    lastsMs: '(extract(epoch from k.expires_at - app_now()) * 1000)::double precision',
+    keyId: 'k.id',
+    keyName: 'k.name',
+    keyPrefix: 'k.prefix',
+    keyExpiresAt: 'k.expires_at',
+    scopes: 'k.scopes',
+    userId: 'u.id',
+    suspended: 'u.suspended_at is not null',
+    emailVerified: 'u.verified_at is not null',
+    workspaceId: 'w.id',
+    workspaceName: 'w.name',
+    plan: 'w.plan',
+    role: 'm.role',
+    perMinute: 'c.per_minute',
+    perHour: 'c.per_hour',
+    perDay: 'c.per_day',
+    allowance: 'c.allowance_override',
+    concurrency: 'c.concurrency',
+    isCapped: 'k.day_cap is not null or c.day_cap is not null',
+};
+
 const CALLERS: PreparedQuery = {
     name: 'callers',
-    text: `select wanted.place::integer as place, k.id as key_id, k.name as key_name, k.prefix as key_prefix, k.expires_at,
-                  (extract(epoch from k.expires_at - app_now()) * 1000)::double precision as lasts_ms,
-                  u.id as user_id, u.suspended_at is not null as suspended, u.verified_at is not null as email_verified,
-                  w.id as workspace_id, w.name as workspace_name, w.plan, m.role,
-                  c.per_minute, c.per_hour, c.per_day, c.allowance_override, c.concurrency,
-                  k.day_cap is not null or c.day_cap is not null as is_capped, k.scopes
+    text: `select ${columnList(COLUMNS)}
            from unnest((select $1::bytea[])) with ordinality as wanted (hash, place)
            join api_keys k on k.hash = wanted.hash and k.revoked_at is null and (k.expires_at is null or k.expires_at > app_now())
            join memberships m on m.workspace_id = k.workspace_id and m.user_id = k.user_id
@@ -163,54 +181,26 @@ async function writeUses(db: Db, keyIds: string[]): Promise<void> {
         .update({ last_used_at: now(db) });
 }
 
-interface CallerColumns {
+interface CallerColumns extends Omit<Caller, 'accountId' | 'figures' | 'scopes'> {
     place: number;
-    key_id: string;
-    key_name: string;
-    key_prefix: string;
-    expires_at: Date | null;
-    lasts_ms: number | null;
-    user_id: string;
-    suspended: boolean;
-    email_verified: boolean;
-    workspace_id: string;
-    workspace_name: string;
-    plan: Plan;
-    role: Role;
-    per_minute: number | null;
-    per_hour: number | null;
-    per_day: number | null;
-    allowance_override: number | null;
-    concurrency: number | null;
-    is_capped: boolean;
+    lastsMs: number | null;
     scopes: Scopes;
+    perMinute: number | null;
+    perHour: number | null;
+    perDay: number | null;
+    allowance: number | null;
+    concurrency: number | null;
 }
 
 function toFound(row: CallerColumns): Found {
+    const { place: _place, lastsMs, scopes, perMinute, perHour, perDay, allowance, concurrency, ...caller } = row;
     return {
-        lastsMs: row.lasts_ms ?? Number.MAX_SAFE_INTEGER,
+        lastsMs: lastsMs ?? Number.MAX_SAFE_INTEGER,
         caller: {
-            keyId: row.key_id,
-            keyName: row.key_name,
-            keyPrefix: row.key_prefix,
-            keyExpiresAt: row.expires_at,
-            userId: row.user_id,
-            workspaceId: row.workspace_id,
-            workspaceName: row.workspace_name,
-            role: row.role,
-            accountId: payerOf(row.plan, row.workspace_id, row.user_id),
-            plan: row.plan,
-            figures: figuresFor(row.plan, {
-                perMinute: row.per_minute,
-                perHour: row.per_hour,
-                perDay: row.per_day,
-                allowance: row.allowance_override,
-                concurrency: row.concurrency,
-            }),
-            suspended: row.suspended,
-            emailVerified: row.email_verified,
-            isCapped: row.is_capped,
-            scopes: prepareScopes(row.scopes),
+            ...caller,
+            accountId: payerOf(row.plan, row.workspaceId, row.userId),
+            figures: figuresFor(row.plan, { perMinute, perHour, perDay, allowance, concurrency }),
+            scopes: prepareScopes(scopes),
         },
     };
 }

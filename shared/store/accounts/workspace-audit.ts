@@ -1,6 +1,6 @@
 import type { Act } from '../../domain/accounts/acts.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { ago, countRows, type Db } from '../../platform/db.ts';
+import { ago, countRows, cutPage, type Db, given } from '../../platform/db.ts';
 
 /** Who acts: `usr_…`, `key_…`, another workspace, an operator, or Routebook itself. */
 export type Actor = `usr_${string}` | `key_${string}` | `wsp_${string}` | 'operator' | 'system';
@@ -75,7 +75,7 @@ export async function pageOfActs(
 ): Promise<{ acts: ActRow[]; next: ActPlace | undefined; total: number }> {
     const wanted = () =>
         db('workspace_audit')
-            .where({ workspace_id: workspaceId, ...(actor !== undefined && { actor }), ...(action !== undefined && { action }) })
+            .where(given({ workspace_id: workspaceId, actor, action }))
             .where('at', '>', ago(db, `${AUDIT_DAYS} days`))
             .where('at', '>=', since ?? '-infinity');
     const ip = db.raw('case when at > ? then host(ip) end', [ago(db, `${IP_DAYS} days`)]);
@@ -100,8 +100,7 @@ export async function pageOfActs(
             .select(columns),
         countRows(wanted()),
     ]);
-    const shown = rows.slice(0, limit);
-    const last = rows.length > limit ? shown.at(-1) : undefined;
+    const { shown, last } = cutPage(rows, limit);
     return { acts: shown.map(({ id: _id, place: _place, ...act }) => act), next: last && { at: last.place, id: last.id }, total };
 }
 

@@ -1,5 +1,5 @@
-import type { PaidInvoice, SoldPlan } from '../../domain/accounts/subscription.ts';
-import type { Db } from '../../platform/db.ts';
+import type { PaidInvoice } from '../../domain/accounts/subscription.ts';
+import { type Columns, type Db, now, orNow } from '../../platform/db.ts';
 
 export interface KeptInvoice extends PaidInvoice {
     workspaceId: string;
@@ -9,98 +9,73 @@ export interface KeptInvoice extends PaidInvoice {
 
 /** Stores a paid invoice; an existing one stays as it is. Another function decides what it grants. */
 export async function addInvoice(db: Db, workspaceId: string, invoice: PaidInvoice): Promise<void> {
-    await db.raw(
-        `insert into paid_invoices (id, workspace_id, subscription_id, plan, period_start, period_end, number, amount_cents, currency, link, paid_at)
-         values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing`,
-        [
-            invoice.invoiceId,
-            workspaceId,
-            invoice.subscriptionId,
-            invoice.plan,
-            invoice.from,
-            invoice.until,
-            invoice.number ?? null,
-            invoice.amountCents,
-            invoice.currency,
-            invoice.link ?? null,
-            invoice.paidAt,
-        ],
-    );
+    const { invoiceId, subscriptionId, from, until, amountCents, paidAt, ...same } = invoice;
+    await db('paid_invoices')
+        .insert({
+            ...same,
+            id: invoiceId,
+            workspace_id: workspaceId,
+            subscription_id: subscriptionId,
+            period_start: from,
+            period_end: until,
+            amount_cents: amountCents,
+            paid_at: paidAt,
+        })
+        .onConflict()
+        .ignore();
 }
 
 /** Whether an invoice is stored. */
 export async function isKept(db: Db, invoiceId: string): Promise<boolean> {
-    const { rows } = await db.raw<{ rows: unknown[] }>('select from paid_invoices where id = ?', [invoiceId]);
-    return rows.length > 0;
+    return (await db('paid_invoices').where({ id: invoiceId }).first('id')) !== undefined;
 }
 
 /** The paid invoice of a subscription's latest period; of two within a second, the one that waits. */
 export async function newestInvoice(db: Db, subscriptionId: string): Promise<KeptInvoice | undefined> {
-    const { rows } = await db.raw<{ rows: InvoiceRow[] }>(
-        `select * from paid_invoices where subscription_id = ?
-         order by period_end desc, period_start desc, paid_at desc, granted_at is null desc, id limit 1`,
-        [subscriptionId],
-    );
-    return rows[0] && toInvoice(rows[0]);
+    return db('paid_invoices')
+        .where({ subscription_id: subscriptionId })
+        .orderByRaw('period_end desc, period_start desc, paid_at desc, granted_at is null desc, id')
+        .first(invoiceColumns(db));
 }
 
 /** Marks an invoice as the one whose allowance was granted; false where it was granted before. */
 export async function markGranted(db: Db, invoiceId: string): Promise<boolean> {
-    const { rowCount } = await db.raw<{ rowCount: number }>(
-        'update paid_invoices set granted_at = app_now() where id = ? and granted_at is null',
-        [invoiceId],
-    );
-    return rowCount === 1;
+    const granted = await db('paid_invoices')
+        .where({ id: invoiceId, granted_at: null })
+        .update({ granted_at: now(db) });
+    return granted === 1;
 }
 
-/** Marks an invoice as refunded, so that it grants nothing. Returns the invoice as it was; undefined for an unknown one. */
+/** Marks an invoice as refunded, so that it grants nothing. Returns the invoice; undefined for an unknown one. */
 export async function takeInvoiceBack(db: Db, invoiceId: string): Promise<KeptInvoice | undefined> {
-    const { rows } = await db.raw<{ rows: InvoiceRow[] }>(
-        'update paid_invoices set taken_back_at = coalesce(taken_back_at, app_now()) where id = ? returning *',
-        [invoiceId],
-    );
-    return rows[0] && toInvoice(rows[0]);
+    const invoice = db('paid_invoices').where({ id: invoiceId });
+    await invoice.clone().update({ taken_back_at: orNow(db, 'taken_back_at') });
+    return invoice.clone().first(invoiceColumns(db));
 }
 
 /** A workspace's invoices, the latest first. */
 export async function listInvoices(db: Db, workspaceId: string, limit: number): Promise<KeptInvoice[]> {
-    const { rows } = await db.raw<{ rows: InvoiceRow[] }>(
-        'select * from paid_invoices where workspace_id = ? order by paid_at desc, id limit ?',
-        [workspaceId, limit],
-    );
-    return rows.map(toInvoice);
+    return db('paid_invoices')
+        .where({ workspace_id: workspaceId })
+        .orderBy([{ column: 'paid_at', order: 'desc' }, 'id'])
+        .limit(limit)
+        .select(invoiceColumns(db));
 }
 
-interface InvoiceRow {
-    id: string;
-    workspace_id: string;
-    subscription_id: string;
-    plan: SoldPlan;
-    period_start: Date;
-    period_end: Date;
-    number: string | null;
-    amount_cents: number;
-    currency: string;
-    link: string | null;
-    paid_at: Date;
-    granted_at: Date | null;
-    taken_back_at: Date | null;
-}
-
-function toInvoice(row: InvoiceRow): KeptInvoice {
+function invoiceColumns(db: Db): Columns<KeptInvoice> {
     return {
-        invoiceId: row.id,
-        workspaceId: row.workspace_id,
-        subscriptionId: row.subscription_id,
-        plan: row.plan,
-        from: row.period_start,
-        until: row.period_end,
-        number: row.number ?? undefined,
-        amountCents: row.amount_cents,
-        currency: row.currency,
-        link: row.link ?? undefined,
-        paidAt: row.paid_at,
-        isGranted: row.granted_at !== null,
-        isTakenBack: row.taken_back_at !== null,
+        invoiceId: 'id',
+        workspaceId: 'workspace_id',
+        subscriptionId: 'subscription_id',
+        plan: 'plan',
+        from: 'period_start',
+        until: 'period_end',
+        number: 'number',
+        amountCents: 'amount_cents',
+        currency: 'currency',
+        link: 'link',
+        paidAt: 'paid_at',
+        isGranted: db.raw('granted_at is not null'),
+        isTakenBack: db.raw('taken_back_at is not null'),
     };
 }

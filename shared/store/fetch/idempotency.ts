@@ -55,8 +55,7 @@ export interface Idempotency {
     close(): Promise<void>;
 }
 
-/** How long a statement is tried again when the database is away, and how long one may take, in milliseconds. */
-/** Longest wait for a place in a batch. */
+/** Longest wait for a place in a batch, how long a statement is tried again, and how long one may take, in milliseconds. */
 const MAX_WAIT_MS = 1000;
 const PATIENCE = { begin: 300, end: 1000 };
 const TIMEOUT_MS = 5000;
@@ -96,8 +95,8 @@ export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
 
 /** Deletes answers that ran out; how many. Safe to run anywhere, at once. */
 export async function sweepAnswers(db: Db, limit = 2000): Promise<number> {
-    const { rows } = await db.raw<{ rows: { count: number }[] }>('select idempotency_sweep(?) as count', [limit]);
-    return rows[0]?.count ?? 0;
+    const swept = await db.first(db.raw('idempotency_sweep(?) as count', [limit]));
+    return swept.count;
 }
 
 const BEGIN: PreparedQuery = {
@@ -110,6 +109,11 @@ const FORGET: PreparedQuery = {
     text: `delete from idempotency i using unnest($1::text[], $2::text[], $3::text[], $4::text[]) as g (workspace, route, key, operation)
         where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
           and i.operation = g.operation and i.status is null`,
+};
+
+const KEEP: PreparedQuery = {
+    name: 'idempotency_keep',
+    text: 'select idempotency_keep($1::text[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::text[], array[null]::bigint[]) as stored',
 };
 
 async function beginAll(db: Db, orders: readonly KeyOrder[]): Promise<Begun[]> {
@@ -140,24 +144,17 @@ async function forgetAll(db: Db, calls: readonly KeyedCall[]): Promise<true[]> {
  */
 export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { status, headers, body }: KeptAnswer): Promise<boolean> {
     const sealed = await secrets.seal(writeParts({ headers, head: body }), PURPOSE);
-    const { rows } = await db
-        .raw<{ rows: { stored: number }[] }>(
-            'select idempotency_keep(?::text[], ?::text[], ?::text[], ?::text[], ?::smallint[], ?::text[], array[null]::bigint[]) as stored',
-            [...columns([call]), [call.operation], [status], [sealed.toString('base64')]],
-        )
-        .timeout(TIMEOUT_MS);
-    return rows[0]?.stored === 1;
+    const values = [...columns([call]), [call.operation], [status], [sealed.toString('base64')]];
+    const [kept] = await runPrepared<{ stored: number }>(db, KEEP, values, TIMEOUT_MS);
+    return kept?.stored === 1;
 }
 
 async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined> {
-    const { rows } = await db
-        .raw<{ rows: AnswerRow[] }>(
-            `select status, headers, body, sealed, remaining from idempotency
-             where workspace_id = ? and route = ? and idempotency_key = ? and status is not null`,
-            [call.workspaceId, call.route, call.key],
-        )
-        .timeout(TIMEOUT_MS);
-    const [row] = rows;
+    const row: AnswerRow | undefined = await db('idempotency')
+        .where({ workspace_id: call.workspaceId, route: call.route, idempotency_key: call.key })
+        .whereNotNull('status')
+        .timeout(TIMEOUT_MS)
+        .first('status', 'headers', 'body', 'sealed', 'remaining');
     if (row === undefined) return undefined;
     const { status, headers, body, sealed, remaining } = row;
     // A row of a release without encryption.
@@ -175,8 +172,8 @@ interface AnswerRow {
 }
 
 async function readRoom(db: Db, workspaceId: string): Promise<number> {
-    const { rows } = await db.raw<{ rows: { wait: number }[] }>('select idempotency_room(?, ?) as wait', [workspaceId, KEPT_BYTES]);
-    return rows[0]?.wait ?? 0;
+    const room = await db.first(db.raw('idempotency_room(?, ?) as wait', [workspaceId, KEPT_BYTES]));
+    return room.wait;
 }
 
 function columns(calls: readonly Omit<KeyedCall, 'operation'>[]): [string[], string[], string[]] {

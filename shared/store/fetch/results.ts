@@ -1,4 +1,5 @@
 import type { Db } from '../../platform/db.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 
 /** Bounds of what is kept for `max_age`, in bytes and seconds (docs/api.md, "Hosted fetch"). */
@@ -24,30 +25,29 @@ export interface ResultPlace {
     question: string;
 }
 
+const KEEP: PreparedQuery = { name: 'kept_results_seal', text: 'select kept_results_seal($1, $2, $3, $4, $5)' };
+
+const FIND: PreparedQuery = {
+    name: 'kept_results_find',
+    text: `select sealed, results from kept_results
+        where account_id = $1 and question = decode($2, 'hex') and kept_at >= app_now() - $3 * interval '1 second' and sealed is not null`,
+};
+
 /** Stores a result, encrypted, and replaces an earlier one. The account's oldest results are deleted for space. */
 export async function keepResult(db: Db, secrets: Secrets, place: ResultPlace, { text, results }: KeptResult): Promise<void> {
     const sealed = (await secrets.seal(text, PURPOSE)).toString('base64');
-    await db
-        .raw('select kept_results_seal(?, ?, ?, ?, ?)', [place.accountId, place.question, sealed, results, ACCOUNT_BYTES])
-        .timeout(KEEP_MS);
+    await runPrepared(db, KEEP, [place.accountId, place.question, sealed, results, ACCOUNT_BYTES], KEEP_MS);
 }
 
 /** The account's result of this very question, at most `maxAge` seconds old. One that no key of the ring opens is absent. */
 export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, maxAge: number): Promise<KeptResult | undefined> {
-    const { rows } = await db
-        .raw<{ rows: { sealed: Buffer; results: number }[] }>(
-            `select sealed, results from kept_results where account_id = ? and question = decode(?, 'hex')
-             and kept_at >= app_now() - ? * interval '1 second' and sealed is not null`,
-            [place.accountId, place.question, maxAge],
-        )
-        .timeout(KEEP_MS);
-    const [row] = rows;
+    const [row] = await runPrepared<{ sealed: Buffer; results: number }>(db, FIND, [place.accountId, place.question, maxAge], KEEP_MS);
     const text = row && (await secrets.open(row.sealed, PURPOSE));
     return row && text && { text: text.toString(), results: row.results };
 }
 
 /** Deletes expired results; returns their number. Safe to run anywhere, at any time. */
 export async function sweepResults(db: Db, limit = 2000): Promise<number> {
-    const { rows } = await db.raw<{ rows: { count: number }[] }>('select kept_results_sweep(?, ?) as count', [MAX_AGE_SECONDS, limit]);
-    return rows[0]?.count ?? 0;
+    const swept = await db.first(db.raw('kept_results_sweep(?, ?) as count', [MAX_AGE_SECONDS, limit]));
+    return swept.count;
 }

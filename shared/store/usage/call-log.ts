@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Columns, Db } from '../../platform/db.ts';
+import { type Columns, type Db, given } from '../../platform/db.ts';
 
 /** Which calls of the request log; what is undefined does not narrow. */
 export interface CallFilter {
@@ -107,8 +107,7 @@ function alongIndex(db: Db, { workspaceId, from, until }: CallFilter, before: Ca
 }
 
 function matching(db: Db, log: Knex.QueryBuilder, { userId, site, endpoint, keyId, outcome, operation }: CallFilter): Knex.QueryBuilder {
-    const is = { user_id: userId, site, key_id: keyId, operation };
-    const calls = db.from(log.as('u')).where(Object.fromEntries(Object.entries(is).filter(([, value]) => value !== undefined)));
+    const calls = db.from(log.as('u')).where(given({ user_id: userId, site, key_id: keyId, operation }));
     if (endpoint !== undefined) calls.whereRaw("coalesce(endpoint, '') = ?", [endpoint]);
     if (outcome === 'failed') calls.whereNot({ outcome: 'success' });
     else if (outcome !== undefined) calls.where({ outcome });
@@ -127,7 +126,7 @@ export async function recentCalls(
     { accountId, workspaceId, byUser, most }: { accountId: string; workspaceId: string; byUser?: string | undefined; most: number },
 ): Promise<RecentCall[]> {
     return db('usage')
-        .where({ account_id: accountId, workspace_id: workspaceId, ...(byUser !== undefined && { user_id: byUser }) })
+        .where(given({ account_id: accountId, workspace_id: workspaceId, user_id: byUser }))
         .orderBy(NEWEST_FIRST)
         .limit(most)
         .select({ at: 'at', site: 'site', endpoint: 'endpoint', outcome: 'outcome', credits: 'credits', durationMs: 'duration_ms' });

@@ -1,4 +1,5 @@
-import type { Db } from '../../platform/db.ts';
+import type { Knex } from 'knex';
+import { type Columns, type Db, given } from '../../platform/db.ts';
 import { fromBucket } from './traffic.ts';
 
 /** Whose calls, and which of them. What is undefined does not narrow. */
@@ -52,26 +53,20 @@ export async function usageOverTime(
     scope: UsageScope,
     { slots, slotHours }: { slots: number; slotHours: number },
 ): Promise<UsageOverTime> {
-    const { rows } = await db.raw<{ rows: { first: Date; slot: number | null; bucket: number; calls: number; credits: number }[] }>(
-        `with range as materialized (
-             select to_timestamp(floor(extract(epoch from app_now()) / :seconds) * :seconds - (:slots - 1) * :seconds) as first
-         )
-         select range.first, summed.* from range left join lateral (
-             select floor(extract(epoch from h.hour - range.first) / :seconds)::integer as slot, h.bucket,
-                    sum(h.calls)::bigint as calls, sum(h.credits)::bigint as credits
-             from usage_hours h where ${WITHIN} and h.hour >= range.first group by 1, 2
-         ) as summed on true`,
-        { ...valuesOf(scope), slots, seconds: slotHours * HOUR_S },
-    );
-    const first = rows[0]?.first.getTime() ?? 0;
+    const seconds = slotHours * HOUR_S;
+    const clock = await db.first(db.raw('floor(extract(epoch from app_now()) / ?)::bigint as slot', [seconds]));
+    const first = (clock.slot - slots + 1) * seconds;
+    const rows: (Counted & { slot: number })[] = await within(db, scope)
+        .where('h.hour', '>=', new Date(first * 1000))
+        .groupBy('slot', 'h.bucket')
+        .select({ ...counted(db), slot: db.raw('floor((extract(epoch from h.hour) - ?) / ?)::integer', [first, seconds]) });
     const bySlot = Map.groupBy(rows, ({ slot }) => slot);
-    const counted = rows.filter(({ slot }) => slot !== null);
     return {
         slots: Array.from({ length: slots }, (_, slot) => ({
-            from: new Date(first + slot * slotHours * HOUR_S * 1000),
+            from: new Date((first + slot * seconds) * 1000),
             ...figuresOf(bySlot.get(slot) ?? []),
         })),
-        total: figuresOf(counted),
+        total: figuresOf(rows),
     };
 }
 
@@ -81,33 +76,44 @@ export async function usageShares(
     scope: UsageScope,
     { by, since, most }: { by: Dimension; since: Date; most: number },
 ): Promise<Share[]> {
-    const named = COLUMNS[by];
-    const { rows } = await db.raw<{ rows: (Counted & { site: string; endpoint: string; key_id: string })[] }>(
-        `with counted as (
-             select ${named}, h.bucket, sum(h.calls)::bigint as calls, sum(h.credits)::bigint as credits
-             from usage_hours h where ${WITHIN} and h.hour >= :since group by 1, 2, 3, 4
-         ), best as (
-             select site, endpoint, key_id, sum(calls) as all_calls from counted group by 1, 2, 3 order by 4 desc, 1, 2, 3 limit :most
-         )
-         select counted.* from best join counted using (site, endpoint, key_id) order by best.all_calls desc, site, endpoint, key_id`,
-        { ...valuesOf(scope), since, most },
-    );
+    const ofOne = COLUMNS[by].map((name) => `h.${name}`);
+    const calls = within(db, scope).where('h.hour', '>=', since).groupBy(ofOne);
+    const best = calls
+        .clone()
+        .orderBy([{ column: db.raw('sum(h.calls)'), order: 'desc' }, ...ofOne])
+        .limit(most)
+        .select(...ofOne, { all: db.raw('sum(h.calls)') });
+    const rows: (Counted & { site?: string; endpoint?: string; key_id?: string })[] = await calls
+        .clone()
+        .join(best.as('best'), (on) => {
+            for (const name of COLUMNS[by]) on.on(`best.${name}`, `h.${name}`);
+        })
+        .groupBy('h.bucket', 'best.all')
+        .orderBy([{ column: 'best.all', order: 'desc' }, ...ofOne])
+        .select(...ofOne, counted(db));
     const shares = Map.groupBy(rows, ({ site, endpoint, key_id }) => JSON.stringify([site, endpoint, key_id]));
-    return [...shares.values()].map((ofOne) => ({
-        site: ofOne[0]?.site ?? '',
-        endpoint: ofOne[0]?.endpoint ?? '',
-        keyId: ofOne[0]?.key_id ?? '',
-        ...figuresOf(ofOne),
+    return [...shares.values()].map((share) => ({
+        site: share[0]?.site ?? '',
+        endpoint: share[0]?.endpoint ?? '',
+        keyId: share[0]?.key_id ?? '',
+        ...figuresOf(share),
     }));
 }
 
 /** The sites that were called since a time, by name, up to a limit. */
-export async function sitesCalled(db: Db, scope: Pick<UsageScope, 'workspaceId' | 'userId'>, since: Date, most = 200): Promise<string[]> {
-    const { rows } = await db.raw<{ rows: { site: string }[] }>(
-        `select distinct h.site from usage_hours h where ${WITHIN} and h.hour >= :since order by h.site limit :most`,
-        { ...valuesOf({ ...scope, site: undefined, endpoint: undefined, keyId: undefined }), since, most },
-    );
-    return rows.map(({ site }) => site);
+export async function sitesCalled(
+    db: Db,
+    { workspaceId, userId }: Pick<UsageScope, 'workspaceId' | 'userId'>,
+    since: Date,
+    most = 200,
+): Promise<string[]> {
+    const scope = { workspaceId, userId, site: undefined, endpoint: undefined, keyId: undefined };
+    return within(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(most).pluck('h.site');
+}
+
+function within(db: Db, { workspaceId, userId, site, endpoint, keyId }: UsageScope): Knex.QueryBuilder {
+    const scope = { 'h.workspace_id': workspaceId, 'h.user_id': userId, 'h.site': site, 'h.endpoint': endpoint, 'h.key_id': keyId };
+    return db('usage_hours as h').where(given(scope));
 }
 
 interface Counted {
@@ -116,18 +122,10 @@ interface Counted {
     credits: number;
 }
 
-const WITHIN = `h.workspace_id = :workspaceId and (cast(:userId as text) is null or h.user_id = :userId)
-    and (cast(:site as text) is null or h.site = :site) and (cast(:endpoint as text) is null or h.endpoint = :endpoint)
-    and (cast(:keyId as text) is null or h.key_id = :keyId)`;
+const COLUMNS = { site: ['site'], endpoint: ['site', 'endpoint'], key: ['key_id'] } as const satisfies Record<Dimension, readonly string[]>;
 
-const COLUMNS: Readonly<Record<Dimension, string>> = {
-    site: "h.site, '' as endpoint, '' as key_id",
-    endpoint: "h.site, h.endpoint, '' as key_id",
-    key: "'' as site, '' as endpoint, h.key_id",
-};
-
-function valuesOf({ workspaceId, userId, site, endpoint, keyId }: UsageScope) {
-    return { workspaceId, userId: userId ?? null, site: site ?? null, endpoint: endpoint ?? null, keyId: keyId ?? null };
+function counted(db: Db): Columns<Counted> {
+    return { bucket: 'h.bucket', calls: db.raw('sum(h.calls)::bigint'), credits: db.raw('sum(h.credits)::bigint') };
 }
 
 function figuresOf(rows: readonly Counted[]): Figures {

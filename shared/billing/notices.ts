@@ -1,6 +1,11 @@
-import type { Mail } from '../store/accounts/mails.ts';
+import type { App } from '../app.ts';
+import type { Db } from '../platform/db.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { type Mail, queueMail } from '../store/accounts/mails.ts';
+import { endNotices, giveNotice, payersOf } from '../store/accounts/notices.ts';
+import type { Subscription } from '../store/billing/subscriptions.ts';
 
-/** What we mail about credits and payment: plain text, what happened, what follows, and where to look. */
+/** What we tell about credits and payment: plain text, what happened, what follows, and where to look. */
 
 const number = (value: number) => value.toLocaleString('en-US');
 const credits = (value: number) => `${number(value)} ${value === 1 ? 'credit' : 'credits'}`;
@@ -56,8 +61,7 @@ We will not email you about this again until a call has succeeded.
     };
 }
 
-/** For the members who pay for a workspace, with the days left to pay. */
-export function paymentFailedLetter(to: string, publicUrl: string, workspace: string): Mail {
+function paymentFailedLetter(to: string, publicUrl: string, workspace: string): Mail {
     return {
         to,
         subject: `Your payment for ${workspace} failed`,
@@ -77,8 +81,8 @@ const REASONS: Readonly<Record<string, string>> = {
     canceled: 'because the subscription ended',
 };
 
-/** For the members who pay for a workspace. @param why the status of its subscription, as Stripe reports it */
-export function planEndedLetter(to: string, publicUrl: string, workspace: string, why: string): Mail {
+/** @param why the status of its subscription, as Stripe reports it */
+function planEndedLetter(to: string, publicUrl: string, workspace: string, why: string): Mail {
     return {
         to,
         subject: `${workspace} is now on Free`,
@@ -87,4 +91,43 @@ export function planEndedLetter(to: string, publicUrl: string, workspace: string
 ${publicUrl}/dashboard/billing
 `,
     };
+}
+
+/** The needs of a mail: the address of its links, and the keys for the queue. */
+type Sender = Pick<App, 'publicUrl' | 'secrets'>;
+
+/** Reports a failed payment once per billing date, by mail and on the dashboard. */
+export async function tellOfFailure(
+    trx: Db,
+    { publicUrl, secrets }: Sender,
+    { workspaceId, subscriptionId, periodEnd }: Subscription,
+): Promise<void> {
+    const subject = `${subscriptionId} ${periodEnd.toISOString()}`;
+    const isNew = await giveNotice(trx, { kind: 'payment_failed', accountId: workspaceId, workspaceId, subject, facts: {} });
+    if (isNew) await mailPayers(trx, secrets, workspaceId, (to, name) => paymentFailedLetter(to, publicUrl(), name));
+}
+
+/** Reports the end of a plan and its reason. */
+export async function tellOfEnd(
+    trx: Db,
+    { publicUrl, secrets }: Sender,
+    { workspaceId, subscriptionId }: Subscription,
+    why: string,
+): Promise<void> {
+    await endNotices(trx, workspaceId, 'payment_failed');
+    const ended = { kind: 'plan_ended', accountId: workspaceId, workspaceId, subject: subscriptionId, facts: { why } } as const;
+    const isNew = await giveNotice(trx, ended);
+    // The person who deletes the account knows.
+    if (isNew && why !== 'deletion') await mailPayers(trx, secrets, workspaceId, (to, name) => planEndedLetter(to, publicUrl(), name, why));
+}
+
+/** Removes the notices of payment when a new period begins. */
+export async function forgetTrouble(trx: Db, workspaceId: string): Promise<void> {
+    await endNotices(trx, workspaceId, 'payment_failed');
+    await endNotices(trx, workspaceId, 'plan_ended');
+}
+
+async function mailPayers(trx: Db, secrets: Secrets, workspaceId: string, letter: (to: string, workspace: string) => Mail): Promise<void> {
+    const workspace = await trx('workspaces').where({ id: workspaceId }).first('name');
+    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, letter(to, workspace?.name ?? 'your workspace'));
 }
