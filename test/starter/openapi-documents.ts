@@ -33,18 +33,18 @@ export const EXCERPTS: readonly Excerpt[] = readdirSync(FOLDER).map(
 
 /**
  * Where an endpoint says something else than the document does, as sentences; empty where it keeps to it. Names of path params are
- * the package's own, their places count.
+ * the package's own, their places count. Of the query that stands in the url only the names are compared.
  */
 export function departures(endpoint: PackageEndpoint, excerpt: Excerpt): string[] {
     const [address = '', constants = ''] = endpoint.url.split('?', 2);
     const found = operationOf(endpoint.method, address, excerpt);
     if (found === undefined) return [`${endpoint.name}: the document has no ${endpoint.method} ${address}`];
     const documented = [...(found.operation.parameters ?? []), ...bodyParams(found.operation)];
-    const given = (endpoint.params ?? []).map((param) => ({
-        ...param,
-        name: param.source === 'path' ? (found.names.get(param.name) ?? param.name) : param.name,
-    }));
+    const given = (endpoint.params ?? [])
+        .filter(({ name }) => !constants.includes(`{${name}}`))
+        .map((param) => ({ ...param, name: param.source === 'path' ? (found.names.get(param.name) ?? param.name) : param.name }));
     const fixed = new Set(new URLSearchParams(constants).keys());
+    const unknown = [...fixed].filter((name) => !documented.some((param) => param.name === name && param.in === 'query'));
     const strange = given.flatMap((param) => {
         const same = documented.find(({ name, in: place }) => name === param.name && place === param.source);
         if (same === undefined) return [`${endpoint.name}: the document has no ${param.source} param ${param.name}`];
@@ -54,7 +54,11 @@ export function departures(endpoint: PackageEndpoint, excerpt: Excerpt): string[
         const own = given.find((param) => param.name === name);
         return required && !fixed.has(name) && !(own?.required || own?.default !== undefined) && !isInBody(endpoint, name);
     });
-    return [...strange, ...missing.map(({ name }) => `${endpoint.name}: the document requires ${name}`)];
+    return [
+        ...strange,
+        ...unknown.map((name) => `${endpoint.name}: the document has no query param ${name}`),
+        ...missing.map(({ name }) => `${endpoint.name}: the document requires ${name}`),
+    ];
 }
 
 interface Found {

@@ -137,10 +137,11 @@ function endpointOf(endpoints: readonly Endpoint[], { endpoint: name }: Sample):
     return endpoint;
 }
 
-/** One credit a result or one a page, of which the last may be empty and free; or one a request. */
+/** One credit a result or one a page, or one a request. Counted pages end with an empty one, which is free; cursors may. */
 function checkBill({ billing, pagination }: Endpoint, pages: number, { body }: Answer): void {
     const { results, credits_used: charged } = body['meta'] as { results: number; credits_used: number };
     if (billing.unit === 'result') expect(charged, 'one credit a result').to.equal(results);
     else if (pagination === undefined) expect(charged, 'one credit').to.equal(1);
+    else if (pagination.style === 'cursor') expect(charged, 'one credit a page with results').to.be.oneOf([pages, pages - 1]);
     else expect(charged, 'one credit a page with results').to.equal(pagination.style === 'link' ? pages : pages - 1);
 }
