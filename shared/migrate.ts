@@ -1,8 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { updateFrom0097 } from '../migrations/bridge/from-0097.ts';
+import { updateFrom0156 } from '../migrations/bridge/from-0156.ts';
 import { migrateQueue } from './coordination/queue/queue.ts';
-import { migrate } from './platform/db.ts';
+import { type Db, openDb } from './platform/db.ts';
+
+const FOLDER = fileURLToPath(new URL('../migrations', import.meta.url));
+/** The last commit that can bring a database of any older migration to 0156. */
+const LAST_BEFORE_BASELINE = '6699734';
 
 /** Brings the database at `url` up to date: our tables, and the queue's own schema beside them. */
 export async function migrateAll(url: string): Promise<void> {
     await migrate(url);
     await migrateQueue(url);
+}
+
+/** Brings our tables up to date. Throws an Error of one line where the database is older than what the baseline takes over. */
+export async function migrate(url: string): Promise<void> {
+    const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
+    try {
+        await moveToBaseline(db);
+        await db.migrate.latest({ directory: FOLDER, loadExtensions: ['.ts'], tableName: 'migrations' });
+    } finally {
+        await db.destroy();
+    }
+}
+
+/** Updates a database of before the baseline (`migrations/1…`) to it: of migration 0156, or of 0097. Otherwise nothing happens. */
+async function moveToBaseline(db: Db): Promise<void> {
+    if (!(await db.schema.hasTable('migrations'))) return;
+    await db.transaction(async (trx) => {
+        // Of two processes that start at once, the second one finds the baseline.
+        await trx.raw('lock table migrations');
+        const [newest] = await trx('migrations').max('name', { as: 'name' });
+        const name: string | null = newest?.name;
+        if (name === null || name >= '1') return;
+        if (!['0097_lone_movements.ts', '0156_runs_that_go_on.ts'].includes(name)) {
+            throw new Error(`this database is at migration ${name}: run \`npm run migrate\` of commit ${LAST_BEFORE_BASELINE} first`);
+        }
+        if (name < '0156') await updateFrom0097(trx);
+        await updateFrom0156(trx);
+        const baseline = readdirSync(FOLDER).filter((file) => /^1\d{3}_.*\.ts$/.test(file));
+        await trx('migrations').delete();
+        await trx('migrations').insert(baseline.map((file) => ({ name: file, batch: 1, migration_time: trx.raw('app_now()') })));
+    });
 }

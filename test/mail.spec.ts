@@ -92,13 +92,6 @@ describe('mail', () => {
         expect(JSON.stringify(logged)).to.include('no key of SECRET_KEYS opens it');
     });
 
-    it('goes out too where a release before this one left it in clear', async () => {
-        await db.raw('insert into mails (recipient, subject, body) values (?, ?, ?)', ['old@people.example', 'An old subject', 'Text.']);
-        await postman().flush();
-        expect((await server.letterTo('old@people.example')).subject).to.equal('An old subject');
-        expect((await db.raw('select count(*) from mails')).rows[0].count).to.equal(0);
-    });
-
     it('is not sent where what was the reason for it did not happen', async () => {
         await db
             .transaction(async (trx) => {

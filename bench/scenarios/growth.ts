@@ -1,4 +1,4 @@
-import { migrate } from '../../shared/platform/db.ts';
+import { migrate } from '../../shared/migrate.ts';
 import type { Watched } from '../load/load.ts';
 import type { LoadPlan } from '../load/plan.ts';
 import type { Figures } from '../results.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { PackageDocument } from '../../shared/domain/types.ts';
-import { migrate } from '../../shared/platform/db.ts';
+import { migrate } from '../../shared/migrate.ts';
 import { runLoad } from '../load/load.ts';
 import { figuresOf as timesOf } from '../load/plan.ts';
 import type { Figures } from '../results.ts';

@@ -25,6 +25,9 @@ export interface BatchOptions<Item, Verdict> {
     sharesFate?(item: Item): boolean;
     /** Items in one batch; 500 by default. */
     maxSize?: number;
+    /** The size of an item, such as its bytes. A batch has at most `maxTotal` of it, or a single item. Absent: only items are counted. */
+    sizeOf?(item: Item): number;
+    maxTotal?: number;
     /** Batches in flight; 2 by default. */
     maxInFlight?: number;
     /** Longest wait for a place in a batch, in milliseconds. Absent: any. */
@@ -43,7 +46,8 @@ interface Waiting<Item, Verdict> {
 
 /** Opens a batcher; close it with `close()`. */
 export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): Batch<Item, Verdict> {
-    const { keyOf, isCommonFate = () => true, sharesFate = () => true, maxSize = 500, maxInFlight = 2, maxWaitMs } = options;
+    const { keyOf, sizeOf, isCommonFate = () => true, sharesFate = () => true } = options;
+    const { maxSize = 500, maxTotal = Number.POSITIVE_INFINITY, maxInFlight = 2, maxWaitMs } = options;
     let waiting: Waiting<Item, Verdict>[] = [];
     let inFlight = 0;
     let isScheduled = false;
@@ -83,10 +87,15 @@ export function openBatch<Item, Verdict>(options: BatchOptions<Item, Verdict>): 
         if (keyOf === undefined) return waiting.splice(0, maxSize);
         const taken = new Map<string, Waiting<Item, Verdict>>();
         const left: Waiting<Item, Verdict>[] = [];
+        let total = 0;
         for (const one of waiting) {
             const key = keyOf(one.item);
-            if (taken.size < maxSize && !taken.has(key)) taken.set(key, one);
-            else left.push(one);
+            const size = sizeOf?.(one.item) ?? 0;
+            const fits = taken.size === 0 || (taken.size < maxSize && total + size <= maxTotal);
+            if (fits && !taken.has(key)) {
+                taken.set(key, one);
+                total += size;
+            } else left.push(one);
         }
         waiting = left;
         return [...taken.values()];

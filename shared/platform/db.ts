@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import knex, { type Knex } from 'knex';
 import pg from 'pg';
 
@@ -7,8 +6,6 @@ export type Db = Knex;
 
 // Parse bigint as number: no column exceeds 2^53 (credits, row ids), and strings would compare as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-
-const MIGRATIONS = fileURLToPath(new URL('../../migrations', import.meta.url));
 
 export interface DbOptions {
     url: string;
@@ -119,14 +116,4 @@ export function columnList(columns: Readonly<Record<string, string>>): string {
 export function cutPage<Row>(rows: readonly Row[], limit: number): { shown: Row[]; last: Row | undefined } {
     const shown = rows.slice(0, limit);
     return { shown, last: rows.length > limit ? shown.at(-1) : undefined };
-}
-
-/** Migrates the database at `url` to the current version. */
-export async function migrate(url: string): Promise<void> {
-    const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
-    try {
-        await db.migrate.latest({ directory: MIGRATIONS, loadExtensions: ['.ts'], tableName: 'migrations' });
-    } finally {
-        await db.destroy();
-    }
 }

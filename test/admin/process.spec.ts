@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { migrate } from '../../shared/platform/db.ts';
+import { migrate } from '../../shared/migrate.ts';
 import { startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
 

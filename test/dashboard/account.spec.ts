@@ -281,7 +281,6 @@ describe('an account', function () {
             for (const table of [
                 'users',
                 'web_sessions',
-                'mails',
                 'outgoing_mails',
                 'mail_links',
                 'api_keys',

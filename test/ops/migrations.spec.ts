@@ -1,24 +1,34 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import pg from 'pg';
-import { migrate, openDb } from '../../shared/platform/db.ts';
-import { createTestDatabase } from '../support/postgres.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { migrate } from '../../shared/migrate.ts';
+import { type Db, openDb } from '../../shared/platform/db.ts';
+import { createIdempotency } from '../../shared/store/fetch/idempotency.ts';
+import { readCatalog } from '../support/catalog.ts';
+import { createEmptyDatabase, createTestDatabase } from '../support/postgres.ts';
+import { testSecrets } from '../support/secrets.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
-const BEFORE_0090 = new URL('../../ops/postgres/before-0090.sql', import.meta.url);
+/** Databases as `pg_dump --schema-only` of PostgreSQL 15 wrote them at these migrations, with the rows that migrations insert. */
+const dumpOf = (migration: string) => new URL(`../fixtures/schema-${migration}.sql.gz`, import.meta.url);
 
 /** Tables that have a row for every call, or nearly so. */
 const LARGE = ['usage', 'usage_hours', 'holds', 'ledger_entries', 'idempotency', 'kept_results', 'catalog_sessions', 'endpoint_days'];
-/** Whatever landed before there was this rule; what landed is never edited. */
-const LAST_WITHOUT = 99;
 
 const files = readdirSync(FOLDER)
     .filter((name) => name.endsWith('.ts'))
     .toSorted();
 
+/** Its SQL without comments and without the bodies of functions. */
+function codeOf(text: string): string {
+    return text.replaceAll(/\/\*[\s\S]*?\*\/|^ *(\/\/|--).*$|\$\$[\s\S]*?\$\$/gm, '');
+}
+
 /** How a migration would keep calls from being written while it builds an index. */
 function faultsOf(text: string): string[] {
-    const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^ *(\/\/|--).*$/gm, '');
+    const code = codeOf(text);
     const made = new Set([...code.matchAll(/create\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/gi)].map(([, table = '']) => table));
     const INDEX = /create\s+(?:unique\s+)?index\s+(concurrently\s+)?(?:if\s+not\s+exists\s+)?(\w+)\s+on\s+(?:only\s+)?(\w+)/gi;
     return [...code.matchAll(INDEX)].flatMap(([, concurrently, index = '', table = '']) => {
@@ -33,11 +43,19 @@ function faultsOf(text: string): string[] {
     });
 }
 
+/** Tables that a migration fills and leaves without statistics, so that the first plans are wrong. */
+function unanalysed(text: string): string[] {
+    const code = codeOf(text);
+    const filled = [...code.matchAll(/\b(?:insert\s+into|update)\s+(\w+)\s+(?:\w+\s+)?(?:\(|set\b|select\b|values\b)/gi)].map(
+        ([, table = '']) => table,
+    );
+    const analysed = [...code.matchAll(/\banalyze\s+([\w, ]+)/gi)].flatMap(([, tables = '']) => tables.split(/,\s*/));
+    return filled.filter((table) => !analysed.includes(table));
+}
+
 describe('migrations', () => {
     it('build indexes of large tables while calls go on being written', () => {
-        for (const name of files.filter((file) => Number(file.slice(0, 4)) > LAST_WITHOUT)) {
-            expect(faultsOf(readFileSync(new URL(name, FOLDER), 'utf8')), name).to.deep.equal([]);
-        }
+        for (const name of files) expect(faultsOf(readFileSync(new URL(name, FOLDER), 'utf8')), name).to.deep.equal([]);
     });
 
     it('are found out where they do not', () => {
@@ -50,49 +68,122 @@ describe('migrations', () => {
         expect(faultsOf(good.replace('if exists ', ''))).to.have.length(1);
         expect(faultsOf('create table usage (site text); create index usage_site on usage (site)')).to.deep.equal([]);
         expect(faultsOf('create index domains_x on domains (x)')).to.deep.equal([]);
-        expect(faultsOf(readFileSync(new URL('0090_usage_hours.ts', FOLDER), 'utf8'))).to.have.length(3);
     });
 
-    it('have one that can be done by hand beforehand, with the same outcome', async () => {
-        const [usual, prepared] = [await createTestDatabase(), await createTestDatabase()];
-        const db = openDb({ url: prepared.url });
-        const client = new pg.Client({ connectionString: prepared.url });
-        try {
-            const settings = { directory: FOLDER.pathname, loadExtensions: ['.ts'], tableName: 'migrations' };
-            for (let last = files.length - 1; Number(files[last]?.slice(0, 4)) >= 90; last--) await db.migrate.down(settings);
-            await client.connect();
-            const statements = readFileSync(BEFORE_0090, 'utf8')
-                .replaceAll(/^--.*$/gm, '')
-                .split(';');
-            // One by one, as psql sends them.
-            for (const statement of statements) await client.query(statement);
-            await migrate(prepared.url);
-            expect(await shapeOf(prepared.url)).to.deep.equal(await shapeOf(usual.url));
-        } finally {
-            await client.end();
-            await db.destroy();
-            await usual.drop();
-            await prepared.drop();
+    it('analyze what they fill', () => {
+        const all = [...files, 'bridge/from-0097.ts', 'bridge/from-0156.ts'];
+        for (const name of all) expect(unanalysed(readFileSync(new URL(name, FOLDER), 'utf8')), name).to.deep.equal([]);
+        expect(unanalysed('update sites s set title = 1; insert into notes (a) values (1); analyze notes;')).to.deep.equal(['sites']);
+    });
+
+    describe('of before the baseline', () => {
+        for (const migration of ['0097', '0156']) {
+            it(`${migration} are brought to the same tables, indexes, triggers and functions as a new database`, async () => {
+                const fresh = await createTestDatabase();
+                const old = await openOld(migration);
+                const freshDb = openDb({ url: fresh.url });
+                try {
+                    // As two processes of one release do that start at the same time.
+                    await Promise.all([migrate(old.url), migrate(old.url)]);
+                    const [bridged, expected] = [await readCatalog(old.db), await readCatalog(freshDb)];
+                    for (const kind of Object.keys(expected)) expect(bridged[kind], kind).to.deep.equal(expected[kind]);
+                    expect(expected['functions']).to.have.length.above(40);
+                } finally {
+                    await freshDb.destroy();
+                    await fresh.drop();
+                    await old.close();
+                }
+            });
         }
+
+        it('name the commit to migrate with where they are others', async () => {
+            const old = await openOld('0156');
+            try {
+                await old.db.raw("delete from migrations where name > '0150'");
+                const error: unknown = await migrate(old.url).catch((cause: unknown) => cause);
+                expect(String(error)).to.match(
+                    /at migration 0149_operator_policies\.ts: run `npm run migrate` of commit [0-9a-f]{7} first$/,
+                );
+                expect(await old.db.schema.hasColumn('sites', 'revision')).to.equal(false);
+            } finally {
+                await old.close();
+            }
+        });
+
+        it('note the hosts of versions that were published before, and what each version added', async () => {
+            const old = await openOld('0097');
+            try {
+                const packageOf = (...urls: string[]) => JSON.stringify({ endpoints: urls.map((url) => ({ url })) });
+                const prepared = { url: 'https://api.many.example:8443/x', prepare: { url: 'https://www.many.example' } };
+                await old.db.raw(
+                    `insert into domains (registrable) values ('many.example');
+                     insert into sites (site, registrable) values ('many.example', 'many.example');`,
+                );
+                for (const [place, document] of [
+                    packageOf('https://many.example/a?b={c}'),
+                    JSON.stringify({ endpoints: [{ url: 'https://many.example/' }, prepared] }),
+                    JSON.stringify({ endpoints: [prepared] }),
+                ].entries()) {
+                    await old.db.raw(
+                        `insert into versions (site, version, version_hash, document, summary, change, changes, origin)
+                         values ('many.example', ?, '', ?, '{}', 'major', '{}', 'starter')`,
+                        [place + 1, document],
+                    );
+                }
+                await migrate(old.url);
+                const { rows } = await old.db.raw(
+                    "select hosts, changes->'hosts_added' as added, published_by_workspace as by from versions order by version",
+                );
+                const by = 'wsp_routebook';
+                expect(rows).to.deep.equal([
+                    { hosts: ['many.example'], added: ['many.example'], by },
+                    {
+                        hosts: ['api.many.example', 'many.example', 'www.many.example'],
+                        added: ['api.many.example', 'www.many.example'],
+                        by,
+                    },
+                    { hosts: ['api.many.example', 'www.many.example'], added: [], by },
+                ]);
+            } finally {
+                await old.close();
+            }
+        });
+
+        it('never repeat a call whose answer was kept in clear', async () => {
+            const old = await openOld('0156');
+            const keys = createIdempotency(old.db, testSecrets(old.db));
+            try {
+                await old.db.raw(
+                    `insert into idempotency (workspace_id, route, idempotency_key, body_hash, operation, status, body, running_until, expires_at)
+                     values ('wsp_a', 'fetch', 'k', '\\xaa', 'op_1', 200, '{}', now(), now() + interval '1 hour')`,
+                );
+                await migrate(old.url);
+                const call = { workspaceId: 'wsp_a', route: 'fetch', key: 'k' };
+                const begun = await keys.begin({ ...call, operation: newId('op'), bodyHash: 'aa', lastsMs: 1000 });
+                expect(begun.verdict).to.equal('replay');
+                expect(await keys.read(call)).to.equal('sealed');
+            } finally {
+                await keys.close();
+                await old.close();
+            }
+        });
     });
 });
 
-/** Columns and valid indexes of the tables that 0090 is about, and which migrations are done. */
-async function shapeOf(url: string): Promise<unknown> {
+/** A database at an old migration. */
+async function openOld(migration: string): Promise<{ url: string; db: Db; close(): Promise<void> }> {
+    const { url, drop } = await createEmptyDatabase();
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    await client.query(gunzipSync(readFileSync(dumpOf(migration))).toString());
+    await client.end();
     const db = openDb({ url });
-    try {
-        const { rows: columns } = await db.raw(
-            `select table_name, column_name, data_type, is_nullable, collation_name from information_schema.columns
-             where table_name in ('usage', 'usage_hours') and table_schema = 'public' order by table_name, ordinal_position`,
-        );
-        const { rows: indexes } = await db.raw(
-            `select pg_get_indexdef(indexrelid) as index, indisvalid from pg_index
-             where indrelid in ('usage'::regclass, 'usage_hours'::regclass) order by 1`,
-        );
-        const { rows: done } = await db.raw('select name from migrations order by name');
-        expect(indexes).to.have.length.above(3);
-        return { columns, indexes, done };
-    } finally {
-        await db.destroy();
-    }
+    return {
+        url,
+        db,
+        async close() {
+            await db.destroy();
+            await drop();
+        },
+    };
 }

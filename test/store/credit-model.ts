@@ -31,7 +31,7 @@ interface Hold {
     expiresAt: number;
 }
 
-/** Alone a movement is a statement of another kind than with others of its tick (migrations/0097), and must come to the same. */
+/** Alone or with others of its tick, a movement must come to the same. */
 interface Travel {
     isAlone: boolean;
 }

@@ -97,26 +97,6 @@ describe('the keys of a workspace', () => {
         expect(await keys.read(order)).to.deep.include({ status: 200, body: '{"text":"planted-body"}' });
     });
 
-    it('are read where a release before this one kept them in clear; its processes wait for what is sealed', async () => {
-        const order = orderOf();
-        await keys.begin(order);
-        const store =
-            'select idempotency_store(array[?], array[?], array[?], array[?], array[200::smallint], array[?], array[?]) as stored';
-        const bindings = [order.workspaceId, order.route, order.key, order.operation, '{"retry-after":"7"}', '{"answer":1}'];
-        expect((await books.db.raw(store, bindings)).rows).to.deep.equal([{ stored: 1 }]);
-        expect(await keys.read(order)).to.deep.equal(answer());
-        const verdictOf = async ({ workspaceId, route, key, bodyHash }: KeyOrder) => {
-            const begin = 'select verdict from idempotency_begin(array[?], array[?], array[?], array[?], array[?], array[1000], 1000000)';
-            return (await books.db.raw(begin, [workspaceId, route, key, bodyHash, newId('op')])).rows[0].verdict;
-        };
-        expect(await verdictOf(order)).to.equal('replay');
-        const sealed = orderOf();
-        await keys.begin(sealed);
-        await keys.store(sealed, answer());
-        expect(await verdictOf(sealed)).to.equal('running');
-        expect((await again(sealed)).verdict).to.equal('replay');
-    });
-
     it('are free again when their call forgets them, and only then', async () => {
         const order = orderOf();
         await keys.begin(order);

@@ -150,11 +150,14 @@ describe('a cap that an account sets itself', () => {
         expect((await accountCap(books.db, id)).spent).to.equal(101);
     });
 
-    it('costs nothing where there is none: such orders never come near it', async () => {
-        const { hold } = await account({ cap: 1 });
+    it('holds at once, for processes too that do not know of it yet', async () => {
+        const { id, hold } = await account({ cap: 1 });
         const { order, verdict } = await hold(5, { isCapped: false });
-        expect(verdict).to.include({ ok: true, amount: 5 });
+        expect(verdict).to.include({ ok: true, amount: 1 });
         await books.credits.release(order);
+        expect((await hold(1, { isCapped: false })).verdict).to.include({ ok: true });
+        expect(await accountCap(books.db, id)).to.include({ spent: 1 });
+        for (const open of await openHolds()) await books.credits.release(open);
     });
 
     async function openHolds(): Promise<{ operation: string }[]> {

@@ -28,8 +28,17 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     const server = await serverUrl();
     template ??= makeTemplate(server);
     await template;
+    return createDatabase(server, `template ${TEMPLATE}`);
+}
+
+/** A database without any table. */
+export async function createEmptyDatabase(): Promise<TestDatabase> {
+    return createDatabase(await serverUrl(), '');
+}
+
+async function createDatabase(server: string, options: string): Promise<TestDatabase> {
     const name = `rb_${randomBytes(6).toString('hex')}`;
-    await asOperator(server, (client) => client.query(`create database ${name} template ${TEMPLATE}`));
+    await asOperator(server, (client) => client.query(`create database ${name} ${options}`));
     return {
         url: withDatabase(server, name),
         async drop() {

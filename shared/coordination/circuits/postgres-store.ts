@@ -5,7 +5,7 @@ import type { CircuitStore, ProbeChange } from './store.ts';
 
 const SWEEP_MS = 60_000;
 
-/** Opens circuits, turns and deaths in PostgreSQL (migrations/0012_circuits.ts). The clock is `app_now()`. */
+/** Opens circuits, turns and deaths in PostgreSQL (migrations/1210_circuits.ts). The clock is `app_now()`. */
 export function openPostgresCircuits({ databaseUrl, log }: { databaseUrl: string; log: ConnectionLog }): CircuitStore {
     const pool = openPool({
         url: databaseUrl,

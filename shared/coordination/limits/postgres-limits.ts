@@ -28,7 +28,7 @@ const TAKE_AND_LOOK = {
                 lateral site_standing(taken.verdict, $8, $11, $12, $13)`,
 };
 
-/** Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/0011_limits.ts). The clock is `app_now()`. */
+/** Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/1200_limits.ts). The clock is `app_now()`. */
 export function openPostgresLimits(options: { databaseUrl: string; log: ConnectionLog; patienceMs?: number | undefined }): LimitStore {
     const { databaseUrl, log, patienceMs = PATIENCE_MS } = options;
     const pool = openPool({

@@ -68,7 +68,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
             .where((is) => is.whereIn('workspace_id', alone).orWhereRaw('lower(btrim(requester_contact)) = lower(?)', [email]))
             .update({ requester_contact: null });
         await forgetInAudit(trx, { userId, email, alone, others });
-        for (const table of ['mails', 'outgoing_mails']) await trx(table).where({ recipient: email }).delete();
+        await trx('outgoing_mails').where({ recipient: email }).delete();
         for (const table of ['usage', 'usage_hours']) await trx(table).where({ account_id: userId }).delete();
         await trx('users')
             .where({ id: userId })

@@ -20,8 +20,6 @@ export interface WaitingMail {
     attempts: number;
     /** Undefined where no key of the ring opens it. */
     content: Omit<Mail, 'to'> | undefined;
-    /** Where it waits: `mails` is of releases that did not encrypt. */
-    table: 'outgoing_mails' | 'mails';
 }
 
 const PURPOSE = 'mail';
@@ -37,31 +35,21 @@ export async function queueMail(db: Db, secrets: Secrets, { to, ...content }: Ma
  * due.
  */
 export async function takeMail(db: Db, secrets: Secrets): Promise<WaitingMail | undefined> {
-    const sealed = await takeFrom<{ sealed: Buffer }>(db, 'outgoing_mails', ['sealed']);
-    if (sealed !== undefined) {
-        const text = await secrets.open(sealed.sealed, PURPOSE);
-        const content = text && (JSON.parse(text.toString()) as Omit<Mail, 'to'>);
-        return { id: sealed.id, to: sealed.recipient, attempts: sealed.attempts, content, table: 'outgoing_mails' };
-    }
-    const clear = await takeFrom<{ subject: string; body: string }>(db, 'mails', ['subject', 'body']);
-    if (clear === undefined) return undefined;
-    const { id, recipient, attempts, subject, body } = clear;
-    return { id, to: recipient, attempts, content: { subject, text: body }, table: 'mails' };
-}
-
-async function takeFrom<Content>(db: Db, table: WaitingMail['table'], columns: string[]) {
-    const due = db(table).where('due_at', '<=', now(db)).orderBy(['due_at', 'id']).limit(1).forUpdate().skipLocked();
-    const [taken] = await db(table)
+    const due = db('outgoing_mails').where('due_at', '<=', now(db)).orderBy(['due_at', 'id']).limit(1).forUpdate().skipLocked();
+    const [taken] = await db('outgoing_mails')
         .where({ id: due.select('id') })
         .update({
             attempts: db.raw('attempts + 1'),
             due_at: db.raw("app_now() + interval '2 minutes' * power(2, least(attempts, 8))"),
         })
-        .returning<(Content & { id: number; recipient: string; attempts: number })[]>(['id', 'recipient', 'attempts', ...columns]);
-    return taken;
+        .returning<{ id: number; recipient: string; attempts: number; sealed: Buffer }[]>(['id', 'recipient', 'attempts', 'sealed']);
+    if (taken === undefined) return undefined;
+    const text = await secrets.open(taken.sealed, PURPOSE);
+    const content = text && (JSON.parse(text.toString()) as Omit<Mail, 'to'>);
+    return { id: taken.id, to: taken.recipient, attempts: taken.attempts, content };
 }
 
 /** Deletes a mail that was sent, or never will be. */
-export async function dropMail(db: Db, { table, id }: Pick<WaitingMail, 'table' | 'id'>): Promise<void> {
-    await db(table).where({ id }).delete();
+export async function dropMail(db: Db, { id }: Pick<WaitingMail, 'id'>): Promise<void> {
+    await db('outgoing_mails').where({ id }).delete();
 }

@@ -137,8 +137,6 @@ async function bringUpToDate(db: Db, row: AccountRow | undefined): Promise<Balan
 async function open(db: Db, id: string, account: AccountPlan, isRestart: boolean): Promise<void> {
     const limits = JSON.stringify(account.overrides ?? {});
     await db.raw('select credits_open(?, ?, ?, ?::jsonb, ?)', [id, account.plan, account.planAllowance, limits, isRestart]);
-    // From here on it follows the calendar again.
-    if (isRestart) await db.raw('update credit_accounts set billing_date = null where id = ?', [id]);
 }
 
 /** A workspace under its lock, with its first owner; null where everybody left. */

@@ -10,7 +10,7 @@ export interface Bonuses {
     referralsAMonth: number;
     /** For the first contribution to a registrable domain. */
     contribution: number;
-    /** Domains of an account whose contribution is paid at publishing; those of further ones are owed (migrations/0144). */
+    /** Domains of an account whose contribution is paid at publishing; those of further ones are owed. */
     contributionsAtOnce: number;
     /** Contributions that earn something, per account and calendar month (UTC). */
     contributionsAMonth: number;

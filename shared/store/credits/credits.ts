@@ -1,9 +1,9 @@
+import { newId } from '../../domain/text/ids.ts';
+import { type Batch, BatchClosed, openBatch, WaitedTooLong } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
+import { isOutage, persist } from '../../platform/pg-errors.ts';
 import { type Balance, createBalances, forwardBonus } from './accounts.ts';
-import type { AnswerToKeep } from './answered.ts';
-import { type BatcherOptions, openBatchers } from './batchers.ts';
-import type { HoldOrder, HoldVerdict } from './holds.ts';
-import type { HoldState } from './settlements.ts';
+import { type AnswerToKeep, findHolds, type HoldOrder, type HoldState, type Mark, type MovedRow, move, type Settlement } from './moves.ts';
 
 export type { AccountPlan, Balance, Overrides, PaidPeriod } from './accounts.ts';
 export { changePlan, openAccount, payerOf, readBalance, renewWorkspace, setLimits } from './accounts.ts';
@@ -16,9 +16,35 @@ export {
     payOwedContribution,
     reclaimContribution,
 } from './bonuses.ts';
-export type { HoldOrder, HoldVerdict, ReachedCap } from './holds.ts';
-export type { HoldState } from './settlements.ts';
-export type { AnswerToKeep };
+export type { AnswerToKeep, HoldOrder, HoldState } from './moves.ts';
+
+/** A cap that an account set itself, and that leaves no unit for a call today. */
+export interface ReachedCap {
+    of: 'account' | 'key';
+    /** Credits a day. */
+    cap: number;
+    /** Spent today, or held by calls in flight. */
+    spent: number;
+    /** Midnight, UTC. */
+    resetsAt: Date;
+}
+
+export type HoldVerdict =
+    | {
+          ok: true;
+          operation: string;
+          /** Credits held: `units` times the unit. */
+          amount: number;
+          units: number;
+          availableAfter: number;
+      }
+    | {
+          ok: false;
+          available: number;
+          isStale?: boolean;
+          /** There are credits, and a cap that leaves none of them for this call. */
+          reached?: ReachedCap;
+      };
 
 export type ChargeVerdict =
     | {
@@ -34,9 +60,9 @@ export type ChargeVerdict =
     | { ok: false; state: HoldState | 'unknown'; marked: boolean; available: number };
 
 export interface ReleaseVerdict {
-    /** `held` or `sent`: this call released it. Otherwise somebody was first, or there is no such hold. */
+    /** `held` or `sent`: this call released it. Otherwise another call was first, or there is no such hold. */
     before: HoldState | 'unknown';
-    /** Whether a worker marked it as sent, also where somebody else was first: a failed write is then OUTCOME_UNKNOWN. */
+    /** Whether a worker marked it as sent, also where another call was first: a failed write is then OUTCOME_UNKNOWN. */
     marked: boolean;
     available: number;
 }
@@ -50,7 +76,7 @@ export interface HoldView {
 }
 
 export interface Swept {
-    /** Holds released because nobody settled them in time. */
+    /** Holds released because they were not settled in time. */
     released: number;
     /** Accounts whose period ended. */
     turned: number;
@@ -59,11 +85,11 @@ export interface Swept {
 }
 
 /**
- * The movements of money (docs/api.md, "Credits"). Whatever arrives in one tick is one statement and one commit. Every method
+ * The movements of money (docs/api.md, "Credits"). What arrives in one tick is one statement and one commit. Every method
  * rejects with the database's error where the outcome could not be learned in time, or where nothing was done.
  */
 export interface Credits {
-    /** Holds as many units as are wanted and the balance allows; refused where it is below one unit. */
+    /** Holds as many units as are wanted, paid for and within the caps; refused below one unit. */
     hold(order: HoldOrder): Promise<HoldVerdict>;
     /**
      * Charges the exact cost, at most the hold (more is cut to it), and gives back the rest. A hold that has ended stays as it is.
@@ -72,51 +98,171 @@ export interface Credits {
     charge(charge: { operation: string; amount: number; answer?: AnswerToKeep | undefined }): Promise<ChargeVerdict>;
     /** Gives the whole hold back. */
     release(release: { operation: string }): Promise<ReleaseVerdict>;
-    /** A worker's `held → sent`; it sends only if this is true. */
+    /** A worker's `held → sent`; it sends only if this is true. An error means: not known, so nothing may be sent. */
     markSent(operation: string): Promise<boolean>;
     /** How a hold stands; undefined where there is none. */
     stateOf(operation: string): Promise<HoldView | undefined>;
     balance(accountId: string): Promise<Balance | undefined>;
-    /** About how many milliseconds a charge takes at the moment: the batch that is under way, and its own. */
+    /** The estimated time of a charge in milliseconds: the rest of the current batch plus its own. */
     settlingMs(): number;
     /** Releases forgotten holds and turns ended periods, at most `limit` of each. Safe to run anywhere, at once. */
     sweep(limit?: number): Promise<Swept>;
-    /** Takes nothing more and waits for what was taken. */
+    /** Accepts no more movements and waits for the pending ones. */
     close(): Promise<void>;
 }
 
+export interface CreditsOptions {
+    /** How long a hold or mark tries again when the database is away, in milliseconds. */
+    patienceMs?: number;
+    /** The same for charges and releases, whose work is done already. */
+    settlePatienceMs?: number;
+    /** Longest a statement may take, in milliseconds. */
+    timeoutMs?: number;
+    /** Longest wait for a place in a batch, in milliseconds. */
+    maxWaitMs?: number;
+}
+
 /** Opens the credits of `db`'s accounts; close them before the pool. */
-export function openCredits(db: Db, options: BatcherOptions = {}): Credits {
-    const batchers = openBatchers(db, options);
+export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
+    const limits: Limits = { patienceMs: 300, settlePatienceMs: 2000, timeoutMs: 5000, maxWaitMs: 2500, ...options };
+    const { batch: moves, settlingMs } = openMoves(db, limits);
+    const settlements = openSettlements(db, limits);
+
+    async function settle(settlement: Settlement): Promise<Settled> {
+        if (settlement.answer !== undefined) return settlements.add({ settlement });
+        try {
+            return await moves.add({ settlement });
+        } catch (error) {
+            if (!isOutage(error) || error instanceof BatchClosed) throw error;
+            // The last try may have been committed, and only its answer is missing.
+            return settlements.add({ settlement: { ...settlement, mayBeDone: !(error instanceof WaitedTooLong) } });
+        }
+    }
+
     return {
         async hold(order) {
             mustBePositive('unit', order.unit);
             mustBePositive('maxUnits', order.maxUnits);
-            return batchers.hold(order);
+            return holdVerdict(await moves.add({ order }));
         },
         async charge({ operation, amount, answer }) {
             if (!Number.isSafeInteger(amount) || amount < 0) throw new RangeError('a charge is a whole number of credits');
-            if (answer !== undefined) {
-                const settled = await batchers.settleAnswered({ operation, charge: amount, answer });
-                const { won, state, marked, charged, available, firstFetchBonus, remaining } = settled;
-                if (!won) return { ok: false, state, marked, available };
-                const kept = `${answer.head}${remaining ?? available}${answer.tail}`;
-                return { ok: true, charged, available, firstFetchBonus, kept };
-            }
-            const { won, state, marked, charged, available, firstFetchBonus } = await batchers.settle({ operation, charge: amount });
-            return won ? { ok: true, charged, available, firstFetchBonus } : { ok: false, state, marked, available };
+            const { won, state, marked, charged, available, first_fetch, remaining } = await settle({ operation, charge: amount, answer });
+            if (!won) return { ok: false, state, marked, available };
+            const kept = answer && { kept: `${answer.head}${remaining ?? available}${answer.tail}` };
+            return { ok: true, charged, available, firstFetchBonus: first_fetch, ...kept };
         },
         async release({ operation }) {
-            const { won, state, marked, available } = await batchers.settle({ operation, charge: null });
+            const { won, state, marked, available } = await settle({ operation, charge: null });
             return { before: won ? (marked ? 'sent' : 'held') : state, marked, available };
         },
-        markSent: (operation) => batchers.mark(operation),
+        markSent: async (operation) => (await moves.add({ mark: { operation, by: newId('op') } })).won,
         stateOf: (operation) => stateOf(db, operation),
         balance: createBalances(db),
-        settlingMs: () => batchers.settlingMs(),
+        settlingMs,
         sweep: (limit = 500) => sweep(db, limit),
-        close: () => batchers.close(),
+        async close() {
+            await moves.close();
+            await settlements.close();
+        },
     };
+}
+
+type Limits = Required<CreditsOptions>;
+type Move = { order: HoldOrder } | { settlement: Settlement } | { mark: Mark };
+/** A row of `credits_move`; `unknown`: there never was such a hold. */
+type Settled = Omit<MovedRow, 'state'> & { state: HoldState | 'unknown' };
+
+/** The time of a batch predicts the next one for this long. */
+const SETTLING_KNOWN_MS = 5000;
+/** Bytes of answers in one statement. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** Holds, settlements and marks share a statement, since they lock the same rows: one batch at a time, in order of arrival. */
+function openMoves(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): { batch: Batch<Move, Settled>; settlingMs(): number } {
+    let last = { ms: 0, at: Number.NEGATIVE_INFINITY };
+    const batch = openBatch<Move, Settled>({
+        async run(moves) {
+            const begun = performance.now();
+            try {
+                return await moveAll(db, moves, { patienceMs, timeoutMs });
+            } finally {
+                const at = performance.now();
+                last = { ms: at - begun, at };
+            }
+        },
+        keyOf: operationOf,
+        isCommonFate: isOutage,
+        // Waiting holds and marks have done nothing yet. Settlements are tried again.
+        sharesFate: (waiting) => !('settlement' in waiting),
+        maxInFlight: 1,
+        maxWaitMs,
+    });
+    return { batch, settlingMs: () => (performance.now() - last.at < SETTLING_KNOWN_MS ? 2 * last.ms : 0) };
+}
+
+/** Settlements that take longer, so that they delay no hold: with answers to keep, or tried again after an outage. */
+function openSettlements(db: Db, { settlePatienceMs, timeoutMs, maxWaitMs }: Limits): Batch<{ settlement: Settlement }, Settled> {
+    return openBatch<{ settlement: Settlement }, Settled>({
+        run: (settlements) => moveAll(db, settlements, { patienceMs: settlePatienceMs, timeoutMs }),
+        keyOf: operationOf,
+        isCommonFate: isOutage,
+        sharesFate: () => false,
+        sizeOf: ({ settlement }) => settlement.answer?.sealed.length ?? 0,
+        maxTotal: MAX_ANSWER_BYTES,
+        maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
+    });
+}
+
+/** Makes these moves in one statement, tried again for a while when the database is away; a row for each, in their order. */
+async function moveAll(db: Db, moves: readonly Move[], limits: { patienceMs: number; timeoutMs: number }): Promise<Settled[]> {
+    const orders = moves.flatMap((one) => ('order' in one ? [one.order] : []));
+    const settlements = moves.flatMap((one) => ('settlement' in one ? [one.settlement] : []));
+    const marks = moves.flatMap((one) => ('mark' in one ? [one.mark] : []));
+    return persist(limits.patienceMs, async (mayBeDone) => {
+        const rows = new Map<string, MovedRow>();
+        if (mayBeDone) for (const row of await findHolds(db, orders, limits.timeoutMs)) rows.set(row.operation, row);
+        const left = orders.filter(({ operation }) => !rows.has(operation));
+        for (const row of await move(db, { orders: left, settlements, marks }, limits.timeoutMs)) rows.set(row.operation, row);
+        return moves.map((one) => {
+            const row = rows.get(operationOf(one)) ?? NO_HOLD;
+            return 'settlement' in one ? claimed(row, one.settlement, mayBeDone) : row;
+        });
+    });
+}
+
+const NO_HOLD: Settled = {
+    operation: '',
+    won: false,
+    state: 'unknown',
+    marked: false,
+    charged: 0,
+    first_fetch: 0,
+    available: 0,
+    amount: 0,
+    units: 0,
+    is_stale: false,
+    limited_by: null,
+    cap: 0,
+    spent: 0,
+    resets_at: new Date(0),
+};
+
+/** After a lost answer, a hold that ended the way we wanted is our own work: no other call charges or gives up this operation. */
+function claimed(row: Settled, { charge, mayBeDone }: Settlement, isTriedAgain: boolean): Settled {
+    const isOurs = (isTriedAgain || mayBeDone === true) && row.state === (charge === null ? 'released' : 'charged');
+    return isOurs ? { ...row, won: true } : row;
+}
+
+function holdVerdict({ operation, won, amount, units, available, is_stale, limited_by, cap, spent, resets_at }: Settled): HoldVerdict {
+    if (won) return { ok: true, operation, amount, units, availableAfter: available };
+    if (is_stale) return { ok: false, available, isStale: true };
+    if (limited_by === null) return { ok: false, available };
+    return { ok: false, available, reached: { of: limited_by, cap, spent, resetsAt: resets_at } };
+}
+
+function operationOf(one: Move): string {
+    return ('order' in one ? one.order : 'settlement' in one ? one.settlement : one.mark).operation;
 }
 
 async function stateOf(db: Db, operation: string): Promise<HoldView | undefined> {

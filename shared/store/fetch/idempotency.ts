@@ -100,8 +100,8 @@ export async function sweepAnswers(db: Db, limit = 2000): Promise<number> {
 }
 
 const BEGIN: PreparedQuery = {
-    name: 'idempotency_take',
-    text: 'select operation, verdict, holder from idempotency_take($1, $2, $3, $4, $5, $6, $7)',
+    name: 'idempotency_begin',
+    text: 'select operation, verdict, holder from idempotency_begin($1, $2, $3, $4, $5, $6, $7)',
 };
 
 const FORGET: PreparedQuery = {
@@ -154,19 +154,15 @@ async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'opera
         .where({ workspace_id: call.workspaceId, route: call.route, idempotency_key: call.key })
         .whereNotNull('status')
         .timeout(TIMEOUT_MS)
-        .first('status', 'headers', 'body', 'sealed', 'remaining');
+        .first('status', 'sealed', 'remaining');
     if (row === undefined) return undefined;
-    const { status, headers, body, sealed, remaining } = row;
-    // A row of a release without encryption.
-    if (sealed === null) return { status, headers: headers ?? {}, body: body ?? '' };
-    const text = await secrets.open(sealed, PURPOSE);
-    return text === undefined ? 'sealed' : { status, ...joinParts(text.toString(), remaining) };
+    const text = row.sealed && (await secrets.open(row.sealed, PURPOSE));
+    return text ? { status: row.status, ...joinParts(text.toString(), row.remaining) } : 'sealed';
 }
 
 interface AnswerRow {
     status: number;
-    headers: Record<string, string> | null;
-    body: string | null;
+    /** Null where it was kept in clear, before the baseline of migrations: that answer is gone. */
     sealed: Buffer | null;
     remaining: number | null;
 }

@@ -25,12 +25,12 @@ export interface ResultPlace {
     question: string;
 }
 
-const KEEP: PreparedQuery = { name: 'kept_results_seal', text: 'select kept_results_seal($1, $2, $3, $4, $5)' };
+const KEEP: PreparedQuery = { name: 'kept_results_keep', text: 'select kept_results_keep($1, $2, $3, $4, $5)' };
 
 const FIND: PreparedQuery = {
     name: 'kept_results_find',
     text: `select sealed, results from kept_results
-        where account_id = $1 and question = decode($2, 'hex') and kept_at >= app_now() - $3 * interval '1 second' and sealed is not null`,
+        where account_id = $1 and question = decode($2, 'hex') and kept_at >= app_now() - $3 * interval '1 second'`,
 };
 
 /** Stores a result, encrypted, and replaces an earlier one. The account's oldest results are deleted for space. */

@@ -103,7 +103,7 @@ const SITE_STATES: PreparedQuery = {
                       where spell.site = s.site and (spell.ended_at is null
                             or spell.ended_at > (select moment from clock) - interval '24 hours')
                      )::double precision[] as "latestOfDay",
-                format('%s:%s:%s', d.xmin, s.xmin, v.xmin) as revision
+                format('%s:%s:%s', d.revision, s.revision, v.revision) as revision
          from unnest((select $1::text[]), (select $2::text[]), (select $3::bigint[])) with ordinality as wanted (site, registrable, version, place)
          left join domains d on d.registrable = wanted.registrable
          left join sites s on s.site = wanted.site

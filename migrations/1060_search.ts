@@ -1,0 +1,53 @@
+import type { Knex } from 'knex';
+
+export { down } from './1000_common.ts';
+
+/** The words of all sites, for words that were mistyped, and how many sites each category has. */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(FUNCTIONS);
+    await knex.raw(`
+        create table search_words (
+            id bigint generated always as identity,
+            word text collate "C" primary key
+        );
+        create index search_words_slips on search_words using gin (search_slips(array[word])) with (fastupdate = off);
+
+        -- Each change is a row of its own, so that publishers do not wait for each other; the sweeper adds them up. Each list reads
+        -- them, hence the early vacuum.
+        create table site_tallies (
+            intent_category text not null,
+            is_verified boolean not null,
+            sites integer not null
+        ) with (
+            autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0,
+            autovacuum_analyze_threshold = 500, autovacuum_analyze_scale_factor = 0
+        );
+        create trigger sites_tally after insert or delete or update of latest_version_id, intent_category, verified_at on sites
+            for each row execute function site_tally();
+    `);
+}
+
+export const FUNCTIONS = `
+    -- The beginnings of words, whole and with each character left out: two words that are one slip apart (a character more, less, changed, or
+    -- swapped with its neighbour) share one of them. An index finds that, in every locale.
+    create or replace function search_slips(p_words text[]) returns text[] language sql immutable parallel safe as $$
+        select coalesce(array_agg(distinct left(head, place - 1) || substr(head, place + 1)), '{}')
+        from (select left(word, 6) as head from unnest(p_words) as w (word)) as heads,
+             generate_series(1, char_length(head) + 1) as place
+    $$;
+
+    create or replace function site_tally() returns trigger language plpgsql as $$
+    begin
+        if tg_op = 'UPDATE' and (old.latest_version_id is null, old.intent_category, old.verified_at is null)
+            is not distinct from (new.latest_version_id is null, new.intent_category, new.verified_at is null) then
+            return null;
+        end if;
+        if tg_op <> 'INSERT' and old.latest_version_id is not null then
+            insert into site_tallies values (old.intent_category, old.verified_at is not null, -1);
+        end if;
+        if tg_op <> 'DELETE' and new.latest_version_id is not null then
+            insert into site_tallies values (new.intent_category, new.verified_at is not null, 1);
+        end if;
+        return null;
+    end $$;
+`;

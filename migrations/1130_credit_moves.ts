@@ -1,0 +1,369 @@
+import type { Knex } from 'knex';
+
+export { down } from './1000_common.ts';
+
+/** How credits move with calls: `credits_move` begins and ends holds, one or hundreds in one statement and one commit. */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(TYPES);
+    await knex.raw(FUNCTIONS);
+}
+
+export const TYPES = `
+    -- A hold that begins: what is ordered, and what is decided.
+    create type credit_order as (
+        operation text collate "C", account_id text collate "C", user_id text collate "C", workspace_id text collate "C",
+        key_id text collate "C", site text, endpoint text, version_id bigint, effect text,
+        unit bigint, max_units integer, lasts_ms bigint, is_capped boolean, is_stale boolean,
+        units integer, amount bigint, from_allowance bigint, period_number integer, available bigint,
+        limited_by text, cap bigint, spent bigint
+    );
+
+    -- A hold that ends: how it was, and what follows.
+    create type credit_settlement as (
+        operation text collate "C", account_id text collate "C", user_id text collate "C", site text,
+        amount bigint, from_allowance bigint, period_number integer, is_sent boolean, is_release boolean, charged bigint,
+        lapsed bigint, first_fetch integer, available bigint
+    );
+
+    -- A bonus for somebody else than the account that is charged, to be paid to the account \`home\`.
+    create type credit_bonus as (
+        home text collate "C", kind text, beneficiary text collate "C", subject text collate "C", credits integer, a_month integer
+    );
+`;
+
+export const FUNCTIONS = `
+    -- What a cap's subject has spent today. The caller has locked the account. A day begins at 0; a cap that was set during the day counts
+    -- what was spent before.
+    create or replace function credits_spent_today(p_subject text, p_account text, p_key text, p_today date) returns bigint language plpgsql as $$
+    declare
+        known day_spending;
+        midnight timestamptz := p_today::timestamp at time zone 'UTC';
+        before bigint := 0;
+    begin
+        select d.* into known from day_spending d where d.subject = p_subject for update;
+        if found and known.day = p_today then
+            return known.spent;
+        end if;
+        if not found then
+            select coalesce(sum(h.amount - e.available_delta), 0) into before
+                from ledger_entries e join holds h on h.operation = e.operation
+                where e.account_id = p_account and e.kind = 'charge' and e.at >= midnight and h.created_at >= midnight
+                  and (p_key is null or h.key_id = p_key);
+            before := before + coalesce((
+                select sum(h.amount) from holds h
+                where h.state in ('held', 'sent') and h.account_id = p_account and h.created_at >= midnight
+                  and (p_key is null or h.key_id = p_key)), 0);
+            -- What these do not spend is given back too. A hold that another call ends right now is left out: that call waits for ours.
+            update holds h set is_capped = true
+                where h.operation in (
+                    select o.operation from holds o
+                    where o.state in ('held', 'sent') and o.account_id = p_account and o.created_at >= midnight
+                      and (p_key is null or o.key_id = p_key) and not o.is_capped
+                    for update skip locked);
+        end if;
+        insert into day_spending (subject, day, spent) values (p_subject, p_today, before)
+            on conflict (subject) do update set day = excluded.day, spent = excluded.spent;
+        return before;
+    end $$;
+
+    -- Cuts an order to what the caps of its account and key leave, and counts it. What ended since is given back first, so that settlements
+    -- need not know of caps. The caller has locked the account.
+    create or replace function credits_cap(ordered credit_order, p_account_cap integer, p_today date) returns credit_order language plpgsql as $$
+    declare
+        ended record;
+        capped record;
+        most bigint;
+    begin
+        ordered.is_capped := true;
+        for ended in
+            update holds h set is_capped = false
+                where h.account_id = ordered.account_id and h.is_capped and h.settled_at is not null
+                returning h.key_id, h.amount - coalesce(h.charged, 0) as back, (h.created_at at time zone 'UTC')::date as day
+        loop
+            update day_spending d set spent = greatest(0, d.spent - ended.back)
+                where d.subject in (ordered.account_id, ended.key_id) and d.day = ended.day;
+        end loop;
+        for capped in
+            select c.kind, c.cap, credits_spent_today(c.subject, ordered.account_id, c.key_id, p_today) as spent
+            from (values ('account', ordered.account_id, p_account_cap, null),
+                         ('key', ordered.key_id, (select k.day_cap from api_keys k where k.id = ordered.key_id), ordered.key_id)
+                 ) as c (kind, subject, cap, key_id)
+            where c.cap is not null
+        loop
+            most := greatest(0, capped.cap - capped.spent) / ordered.unit;
+            if most < ordered.units then
+                ordered.units := most;
+                if most = 0 then
+                    ordered.limited_by := capped.kind;
+                    ordered.cap := capped.cap;
+                    ordered.spent := capped.spent;
+                end if;
+            end if;
+        end loop;
+        update day_spending d set spent = d.spent + ordered.units * ordered.unit
+            where d.subject in (ordered.account_id, ordered.key_id) and d.day = p_today and ordered.units > 0;
+        return ordered;
+    end $$;
+
+    -- What charges earn: \`settlements\` gets the bonuses of first fetches, \`bonuses\` what others are paid. Users and owed contributions are
+    -- locked from here on, before any account.
+    create or replace function credits_earned(
+        inout settlements credit_settlement[], p_first_fetch integer, p_referral integer, p_referrals_a_month integer,
+        out bonuses credit_bonus[]
+    ) language plpgsql as $$
+    declare
+        moment timestamptz := app_now();
+        person record;
+        debt record;
+        place integer;
+    begin
+        bonuses := '{}';
+        for person in
+            select u.id, u.invited_by, u.earns_inviter, u.first_charged_at from users u
+            where u.id = any (array(select s.user_id from unnest(settlements) as s where s.charged > 0))
+              and (u.first_charged_at is null or u.referral_from <= moment)
+            order by u.id for update
+        loop
+            if person.first_charged_at is null then
+                select min(n) into place from generate_subscripts(settlements, 1) as n
+                    where settlements[n].user_id = person.id and settlements[n].charged > 0;
+                settlements[place].first_fetch := p_first_fetch;
+                update users u
+                    set first_charged_at = moment, first_charged_operation = settlements[place].operation,
+                        referral_from = case when person.invited_by is not null and person.earns_inviter
+                            then (date_trunc('day', moment at time zone 'UTC') + interval '1 day') at time zone 'UTC' end
+                    where u.id = person.id;
+            else
+                update users u set referral_from = null where u.id = person.id;
+                bonuses := bonuses || array(
+                    select row(coalesce(c.moved_to, c.id), 'referral', c.id, person.id, p_referral, p_referrals_a_month)::credit_bonus
+                    from credit_accounts c where c.id = person.invited_by);
+            end if;
+        end loop;
+
+        for debt in
+            select o.registrable, o.account_id, o.credits, o.a_month, coalesce(c.moved_to, c.id) as home
+            from owed_contributions o join credit_accounts c on c.id = o.account_id
+            where exists (
+                select from unnest(settlements) as s join contributions_by_call f on f.site = s.site
+                where f.registrable = o.registrable and s.charged > 0 and s.account_id not in (c.id, coalesce(c.moved_to, c.id))
+                  and s.user_id <> o.account_id and s.user_id is distinct from o.published_by)
+            order by o.registrable for update of o
+        loop
+            delete from owed_contributions o where o.registrable = debt.registrable;
+            bonuses := bonuses || row(debt.home, 'contribution', debt.account_id, debt.registrable, debt.credits, debt.a_month)::credit_bonus;
+        end loop;
+    end $$;
+
+    -- Ends the holds \`s_…\`, by a charge of at most their amount or, with null, by a release; begins the holds \`h_…\`; marks the holds \`m_…\`
+    -- as sent. The first one to end or to mark a hold wins. Returns a row for each hold that begins, and for each other one that exists.
+    --
+    -- p_first_fetch and p_referral are credits, p_referrals_a_month how often an inviter earns them.
+    -- h_revision is what the caller believes of the site, or null: where it has changed, nothing is held (is_stale).
+    -- m_by is another one for each mark: the caller knows its mark by it when it tries again after a lost answer.
+    create or replace function credits_move(
+        s_operation text[], s_charge bigint[], p_first_fetch integer, p_referral integer, p_referrals_a_month integer,
+        h_operation text[] default '{}', h_account text[] default '{}', h_user text[] default '{}', h_workspace text[] default '{}',
+        h_key text[] default '{}', h_site text[] default '{}', h_endpoint text[] default '{}', h_version bigint[] default '{}',
+        h_effect text[] default '{}', h_unit bigint[] default '{}', h_max_units integer[] default '{}', h_lasts_ms bigint[] default '{}',
+        h_is_capped boolean[] default '{}', h_registrable text[] default '{}', h_revision text[] default '{}',
+        m_operation text[] default '{}', m_by text[] default '{}'
+    ) returns table (operation text, won boolean, state text, marked boolean, charged bigint, first_fetch integer, available bigint,
+                     amount bigint, units integer, is_stale boolean, limited_by text, cap bigint, spent bigint, resets_at timestamptz)
+    language plpgsql set lock_timeout = '1s' as $$
+    #variable_conflict use_column
+    declare
+        moment timestamptz := app_now();
+        today date := (moment at time zone 'UTC')::date;
+        settlements credit_settlement[] := '{}';
+        settlement credit_settlement;
+        settlement_place integer := 1;
+        may_earn boolean := false;
+        bonuses credit_bonus[] := '{}';
+        bonus credit_bonus;
+        orders credit_order[] := '{}';
+        ordered credit_order;
+        order_place integer := 1;
+        account_ids text[] := h_account;
+        account credit_accounts;
+        changed credit_accounts[] := '{}';
+        from_allowance bigint;
+        back bigint;
+    begin
+        if cardinality(s_operation) > 0 then
+            -- With this limit the planner expects one row, and with this form of "is open" many rows: on an empty table too it looks holds up by
+            -- key, in the order given, and never reads all of them.
+            with given as (
+                select * from unnest(s_operation, s_charge) as s (operation, charge) limit cardinality(s_operation)
+            ), ended as (
+                update holds h
+                    set state = case when g.charge is null then 'released' else 'charged' end,
+                        charged = case when g.charge is not null then least(g.charge, h.amount) end,
+                        settled_at = moment
+                    from given g
+                    where h.operation = g.operation and h.state not in ('charged', 'released')
+                    returning h.*
+            )
+            select array_agg(row(e.operation, e.account_id, e.user_id, e.site, e.amount, e.from_allowance, e.period_number,
+                                 e.sent_at is not null, e.charged is null, coalesce(e.charged, 0), 0, 0, 0
+                                )::credit_settlement order by e.account_id),
+                   account_ids || array_agg(e.account_id),
+                   bool_or(e.charged > 0 and (
+                       exists (select from users u where u.id = e.user_id and (u.first_charged_at is null or u.referral_from <= moment))
+                       or exists (select from contributions_by_call f where f.site = e.site and f.account_id <> e.account_id)))
+                into settlements, account_ids, may_earn
+                from ended e;
+        end if;
+        if cardinality(m_operation) > 0 then
+            return query
+                update holds h set state = 'sent', sent_at = moment, sent_by = g.by
+                from (select * from unnest(m_operation, m_by) as m (operation, by) limit cardinality(m_operation)) as g
+                where h.operation = g.operation and h.state not in ('charged', 'released') and (h.state <> 'sent' or h.sent_by = g.by)
+                returning h.operation::text, true, h.state, true, 0::bigint, 0, 0::bigint,
+                          h.amount, h.units, false, null::text, null::bigint, null::bigint, null::timestamptz;
+        end if;
+        if may_earn then
+            select e.settlements, e.bonuses into settlements, bonuses
+                from credits_earned(settlements, p_first_fetch, p_referral, p_referrals_a_month) e;
+            account_ids := account_ids || array(select unnest(array[b.home, b.beneficiary]) from unnest(bonuses) as b);
+        end if;
+        if cardinality(h_operation) > 0 then
+            select array_agg(row(o.operation, o.account, o.owner, o.workspace, o.key, o.site, o.endpoint, o.version, o.effect,
+                                 o.unit, o.max_units, o.lasts_ms, o.is_capped,
+                                 o.revision is not null and o.revision <> format('%s:%s:%s',
+                                     (select d.revision from domains d where d.registrable = o.registrable),
+                                     (select s.revision from sites s where s.site = o.site),
+                                     (select v.revision from versions v where v.id = o.version)),
+                                 0, 0, 0, 0, 0, null, null, null
+                                )::credit_order order by o.account collate "C", o.place)
+                into orders
+                from (select * from unnest(h_operation, h_account, h_user, h_workspace, h_key, h_site, h_endpoint, h_version, h_effect,
+                                           h_unit, h_max_units, h_lasts_ms, h_is_capped, h_registrable, h_revision) with ordinality
+                          as o (operation, account, owner, workspace, key, site, endpoint, version, effect,
+                                unit, max_units, lasts_ms, is_capped, registrable, revision, place)
+                      limit cardinality(h_operation)) as o;
+        end if;
+
+        for account in
+            select c.* from (select distinct unnest(account_ids) as id limit cardinality(account_ids)) as g
+            join credit_accounts c on c.id = g.id order by c.id for update of c
+        loop
+            if account.resets_at <= moment then
+                account := credits_turn_period(account);
+            end if;
+            loop
+                settlement := settlements[settlement_place];
+                exit when settlement.account_id is distinct from account.id;
+                -- A charge takes the allowance that was held first, then the bonus. What it leaves goes back where it came from, and lapses
+                -- where that was the allowance of an earlier period.
+                from_allowance := least(settlement.charged, settlement.from_allowance);
+                back := case when settlement.period_number = account.period_number
+                    then least(settlement.from_allowance - from_allowance, account.allowance - account.allowance_available) else 0 end;
+                settlement.lapsed := settlement.from_allowance - from_allowance - back;
+                account.allowance_available := account.allowance_available + back;
+                account.bonus_available := account.bonus_available + settlement.first_fetch
+                    + settlement.amount - settlement.from_allowance - (settlement.charged - from_allowance);
+                account.held := account.held - settlement.amount;
+                settlement.available := account.allowance_available + account.bonus_available;
+                settlements[settlement_place] := settlement;
+                settlement_place := settlement_place + 1;
+            end loop;
+            foreach bonus in array bonuses loop
+                if bonus.home = account.id then
+                    account := credits_earn(account, bonus.kind, bonus.beneficiary, bonus.subject, bonus.credits, bonus.a_month);
+                end if;
+            end loop;
+            loop
+                ordered := orders[order_place];
+                exit when ordered.account_id is null or ordered.account_id > account.id;
+                -- Orders of an account that does not exist stay refused.
+                if ordered.account_id = account.id then
+                    -- As many whole units as are wanted, paid for and within the caps; the allowance goes before the bonus.
+                    if not ordered.is_stale then
+                        ordered.units := least(ordered.max_units, (account.allowance_available + account.bonus_available) / ordered.unit);
+                        if ordered.units > 0 and (ordered.is_capped or account.day_cap is not null) then
+                            ordered := credits_cap(ordered, account.day_cap, today);
+                        end if;
+                    end if;
+                    ordered.amount := ordered.units * ordered.unit;
+                    ordered.from_allowance := least(ordered.amount, account.allowance_available);
+                    ordered.period_number := account.period_number;
+                    account.allowance_available := account.allowance_available - ordered.from_allowance;
+                    account.bonus_available := account.bonus_available - (ordered.amount - ordered.from_allowance);
+                    account.held := account.held + ordered.amount;
+                    ordered.available := account.allowance_available + account.bonus_available;
+                    orders[order_place] := ordered;
+                end if;
+                order_place := order_place + 1;
+            end loop;
+            changed := array_append(changed, account);
+        end loop;
+        if settlement_place <= cardinality(settlements) then
+            raise exception 'hold % has no account', settlements[settlement_place].operation;
+        end if;
+
+        return query
+            with begun as materialized (
+                select * from unnest(orders) limit cardinality(orders)
+            ), ended as materialized (
+                select * from unnest(settlements) limit cardinality(settlements)
+            ), held as (
+                insert into holds (operation, account_id, user_id, workspace_id, key_id, site, endpoint, version_id, effect,
+                                   amount, units, from_allowance, from_bonus, period_number, created_at, expires_at, is_capped)
+                    select o.operation, o.account_id, o.user_id, o.workspace_id, o.key_id, o.site, o.endpoint, o.version_id, o.effect,
+                           o.amount, o.units, o.from_allowance, o.amount - o.from_allowance, o.period_number,
+                           moment, moment + o.lasts_ms * interval '1 millisecond', o.is_capped
+                    from begun o where o.amount > 0
+            ), entered as (
+                insert into ledger_entries (account_id, operation, kind, available_delta, held_delta, at)
+                    select s.account_id, s.operation, e.kind, e.available_delta, e.held_delta, moment
+                    from ended s
+                    cross join lateral (values
+                        (case when s.is_release then 'release' else 'charge' end, s.amount - s.charged, -s.amount),
+                        ('lapse', -s.lapsed, 0),
+                        ('first_fetch', s.first_fetch, 0)
+                    ) as e (kind, available_delta, held_delta)
+                    where e.available_delta <> 0 or e.held_delta <> 0
+                    union all
+                    select o.account_id, o.operation, 'hold', -o.amount, o.amount, moment from begun o where o.amount > 0
+            ), written as (
+                update credit_accounts c
+                    set allowance_available = n.allowance_available, bonus_available = n.bonus_available, held = n.held
+                    from (select * from unnest(changed) limit cardinality(changed)) as n
+                    where c.id = n.id
+                      and (c.allowance_available <> n.allowance_available or c.bonus_available <> n.bonus_available or c.held <> n.held)
+            )
+            select s.operation, true, case when s.is_release then 'released' else 'charged' end, s.is_sent, s.charged, s.first_fetch,
+                   s.available, s.amount, 0, false, null::text, null::bigint, null::bigint, null::timestamptz
+            from ended s
+            union all
+            select o.operation, o.units > 0, 'held', false, 0::bigint, 0,
+                   o.available, o.amount, o.units, o.is_stale, o.limited_by, o.cap, o.spent, (today + 1)::timestamp at time zone 'UTC'
+            from begun o;
+
+        if coalesce(cardinality(settlements), 0) < cardinality(s_operation) then
+            return query
+                select h.operation::text, false, h.state, h.sent_at is not null, coalesce(h.charged, 0),
+                       case when exists (select from users u where u.id = h.user_id and u.first_charged_operation = h.operation)
+                            then p_first_fetch else 0 end,
+                       c.allowance_available + c.bonus_available, h.amount, 0, false,
+                       null::text, null::bigint, null::bigint, null::timestamptz
+                from (select * from unnest(s_operation) as s (operation) limit cardinality(s_operation)) as g
+                join holds h on h.operation = g.operation
+                join credit_accounts c on c.id = h.account_id
+                where h.operation not in (select s.operation from unnest(settlements) as s);
+        end if;
+    end $$;
+
+    -- Releases holds whose time is over, but those that another call works on; how many.
+    create or replace function credits_sweep(p_limit integer) returns integer language plpgsql as $$
+    declare
+        forgotten text[] := array(
+            select h.operation from holds h
+            where h.state in ('held', 'sent') and h.expires_at <= app_now()
+            order by h.expires_at limit p_limit for update skip locked);
+    begin
+        perform from credits_move(forgotten, array_fill(null::bigint, array[cardinality(forgotten)]), 0, 0, 0);
+        return cardinality(forgotten);
+    end $$;
+`;
