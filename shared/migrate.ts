@@ -17,10 +17,14 @@ export async function migrateAll(url: string): Promise<void> {
 
 /** Brings our tables up to date. Throws an Error of one line where the database is older than what the baseline takes over. */
 export async function migrate(url: string): Promise<void> {
-    const db = openDb({ url, poolSize: 2, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
+    const db = openDb({ url, poolSize: 3, acquireTimeoutMs: 30_000, name: 'routebook-migrate' });
     try {
-        await moveToBaseline(db);
-        await db.migrate.latest({ directory: FOLDER, loadExtensions: ['.ts'], tableName: 'migrations' });
+        // Of several processes that start at once, one migrates and the others wait.
+        await db.transaction(async (lock) => {
+            await lock.raw("select pg_advisory_xact_lock(hashtext('routebook migrate'))");
+            await moveToBaseline(db);
+            await db.migrate.latest({ directory: FOLDER, loadExtensions: ['.ts'], tableName: 'migrations' });
+        });
     } finally {
         await db.destroy();
     }
@@ -29,15 +33,13 @@ export async function migrate(url: string): Promise<void> {
 /** Updates a database of before the baseline (`migrations/1…`) to it: of migration 0156, or of 0097. Otherwise nothing happens. */
 async function moveToBaseline(db: Db): Promise<void> {
     if (!(await db.schema.hasTable('migrations'))) return;
+    const [newest] = await db('migrations').max('name', { as: 'name' });
+    const name: string | null = newest?.name;
+    if (name === null || name >= '1') return;
+    if (!['0097_lone_movements.ts', '0156_runs_that_go_on.ts'].includes(name)) {
+        throw new Error(`this database is at migration ${name}: run \`npm run migrate\` of commit ${LAST_BEFORE_BASELINE} first`);
+    }
     await db.transaction(async (trx) => {
-        // Of two processes that start at once, the second one finds the baseline.
-        await trx.raw('lock table migrations');
-        const [newest] = await trx('migrations').max('name', { as: 'name' });
-        const name: string | null = newest?.name;
-        if (name === null || name >= '1') return;
-        if (!['0097_lone_movements.ts', '0156_runs_that_go_on.ts'].includes(name)) {
-            throw new Error(`this database is at migration ${name}: run \`npm run migrate\` of commit ${LAST_BEFORE_BASELINE} first`);
-        }
         if (name < '0156') await updateFrom0097(trx);
         await updateFrom0156(trx);
         const baseline = readdirSync(FOLDER).filter((file) => /^1\d{3}_.*\.ts$/.test(file));
