@@ -1,17 +1,15 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import { readEmail } from '../../shared/domain/accounts/email.ts';
-import { PLAN_NAMES, type Plan } from '../../shared/domain/accounts/plans.ts';
+import type { Plan } from '../../shared/domain/accounts/plans.ts';
 import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
-import * as accounts from '../../shared/store/accounts/accounts.ts';
+import type { Db } from '../../shared/platform/db.ts';
+import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import { dropFactors, factorsOf } from '../../shared/store/accounts/factors.ts';
 import { type Mail, queueMail } from '../../shared/store/accounts/mails.ts';
-import { findUser, setSuspended } from '../../shared/store/accounts/users.ts';
+import { findUser, setSuspended, type User } from '../../shared/store/accounts/users.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
-import { fields, idOf, type Run, type Work, wholeNumber } from './command.ts';
-import { type LimitOptions, presentLimits, readLimits, withLimits } from './limits.ts';
-import { AdminFault, audited } from './operator.ts';
-import { SCOPES_HELP, scopesOf } from './scopes.ts';
+import { type Done, done, fields } from './command.ts';
+import { type LimitOptions, presentLimits, readLimits } from './money.ts';
+import { AdminFault, audited, type Operator } from './operator.ts';
 
 interface CreateOptions extends LimitOptions {
     email: string;
@@ -21,102 +19,60 @@ interface CreateOptions extends LimitOptions {
     scopes?: Scopes;
 }
 
-/** `account create | suspend | resume`. */
-export function addAccountCommands(program: Command, run: Run): void {
-    const account = program.command('account').description('accounts and the people behind them');
-    withLimits(
-        account
-            .command('create')
-            .description('make a verified user, or find the one of this address, with a workspace and a key')
-            .requiredOption('--email <address>', 'whom it is for', readAddress)
-            .addOption(new Option('--plan <plan>').choices(PLAN_NAMES).default('free'))
-            .option('--credits <n>', 'bonus credits, on top of the allowance', wholeNumber(0, 1_000_000_000))
-            .option('--invited-by <user>', 'who invited this new address', idOf('usr'))
-            .option('--scopes <parts>', SCOPES_HELP, scopesOf),
-    ).action((options: CreateOptions) => run(create(options)));
-    account
-        .command('suspend')
-        .description('refuse every key of a user, within a second')
-        .argument('<user>', 'usr_…', idOf('usr'))
-        .action((userId: string) => run(suspend(userId, true)));
-    account
-        .command('resume')
-        .description('let a suspended user back in')
-        .argument('<user>', 'usr_…', idOf('usr'))
-        .action((userId: string) => run(suspend(userId, false)));
-    account
-        .command('reset-factor')
-        .description('take every second factor of a user away who lost them, and mail the user')
-        .argument('<user>', 'usr_…', idOf('usr'))
-        .action((userId: string) => run(resetFactor(userId)));
-}
-
-function create(options: CreateOptions): Work {
-    return async (operator) => {
-        const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE } = options;
-        const overrides = readLimits(options);
-        const made = await audited(operator, { command: 'account create' }, async (trx) => {
-            if (invitedBy !== undefined && (await findUser(trx, invitedBy)) === undefined) throw noUser(invitedBy);
-            const order = { email, plan, bonus: credits, invitedBy, scopes };
-            const result = await accounts.createAccount(trx, Object.keys(overrides).length > 0 ? { ...order, overrides } : order);
-            const { userId, workspaceId, keyId } = result;
-            const limits = presentLimits(overrides);
-            const act = { workspaceId, actor: 'operator' } as const;
-            await recordAct(trx, { ...act, action: 'workspace.created', target: workspaceId, details: { plan } });
-            await recordAct(trx, { ...act, action: 'key.created', target: keyId, details: { name: 'default', scopes: scopeText(scopes) } });
-            const after = {
-                email,
-                plan,
-                credits: credits ?? 0,
-                invited_by: invitedBy ?? null,
-                limits,
-                workspace_id: workspaceId,
-                key_id: keyId,
-            };
-            return { target: userId, before: null, after, result };
-        });
-        const result = { user_id: made.userId, workspace_id: made.workspaceId, key_id: made.keyId, api_key: made.apiKey };
-        const isLate = invitedBy !== undefined && !made.isNewUser;
-        return {
-            result,
-            lines: fields(result),
-            ...(isLate && { note: 'admin: this address is not new, so that the invitation does not count' }),
-        };
+/** `account create` */
+export async function create(operator: Operator, options: CreateOptions): Promise<Done> {
+    const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE } = options;
+    const overrides = readLimits(options);
+    const made = await audited(operator, async (trx) => {
+        if (invitedBy !== undefined) await userOrFault(trx, invitedBy);
+        const limited = Object.keys(overrides).length > 0 ? { overrides } : {};
+        const result = await createAccount(trx, { email, plan, bonus: credits, invitedBy, scopes, ...limited });
+        const { userId, workspaceId, keyId } = result;
+        const act = { workspaceId, actor: 'operator' } as const;
+        await recordAct(trx, { ...act, action: 'workspace.created', target: workspaceId, details: { plan } });
+        await recordAct(trx, { ...act, action: 'key.created', target: keyId, details: { name: 'default', scopes: scopeText(scopes) } });
+        const order = { email, plan, credits: credits ?? 0, invited_by: invitedBy ?? null, limits: presentLimits(overrides) };
+        return { target: userId, before: null, after: { ...order, workspace_id: workspaceId, key_id: keyId }, result };
+    });
+    const isLate = invitedBy !== undefined && !made.isNewUser;
+    return {
+        ...done({ user_id: made.userId, workspace_id: made.workspaceId, key_id: made.keyId, api_key: made.apiKey }),
+        ...(isLate && { note: 'admin: this address is not new, so that the invitation does not count' }),
     };
 }
 
-function suspend(userId: string, isSuspended: boolean): Work {
-    return async (operator) => {
-        const command = isSuspended ? 'account suspend' : 'account resume';
-        await audited(operator, { command }, async (trx) => {
-            const user = await findUser(trx, userId);
-            if (user === undefined) throw noUser(userId);
-            await setSuspended(trx, userId, isSuspended);
-            return {
-                target: userId,
-                before: { suspended: user.suspendedAt !== null },
-                after: { suspended: isSuspended },
-                result: undefined,
-            };
-        });
-        const result = { user_id: userId, suspended: isSuspended };
-        return { result, lines: fields(result) };
-    };
+/** `account suspend` */
+export async function suspend(operator: Operator, userId: string): Promise<Done> {
+    return change(operator, userId, true);
 }
 
-function resetFactor(userId: string): Work {
-    return async (operator) => {
-        const lost = await audited(operator, { command: 'account reset-factor' }, async (trx) => {
-            const user = await findUser(trx, userId);
-            if (user === undefined) throw noUser(userId);
-            const { hasTotp, passkeys } = await factorsOf(trx, userId);
-            const before = { authenticator_app: hasTotp, passkeys };
-            await dropFactors(trx, userId);
-            await queueMail(trx, operator.secrets, resetFactorLetter(user.email));
-            return { target: userId, before, after: { authenticator_app: false, passkeys: 0 }, result: before };
-        });
-        const result = { user_id: userId, removed: lost };
-        return { result, lines: fields({ user_id: userId, removed_app: lost.authenticator_app, removed_passkeys: lost.passkeys }) };
+/** `account resume` */
+export async function resume(operator: Operator, userId: string): Promise<Done> {
+    return change(operator, userId, false);
+}
+
+async function change(operator: Operator, userId: string, isSuspended: boolean): Promise<Done> {
+    await audited(operator, async (trx) => {
+        const before = { suspended: (await userOrFault(trx, userId)).suspendedAt !== null };
+        await setSuspended(trx, userId, isSuspended);
+        return { target: userId, before, after: { suspended: isSuspended }, result: undefined };
+    });
+    return done({ user_id: userId, suspended: isSuspended });
+}
+
+/** `account reset-factor` */
+export async function resetFactor(operator: Operator, userId: string): Promise<Done> {
+    const lost = await audited(operator, async (trx) => {
+        const { email } = await userOrFault(trx, userId);
+        const { hasTotp, passkeys } = await factorsOf(trx, userId);
+        const before = { authenticator_app: hasTotp, passkeys };
+        await dropFactors(trx, userId);
+        await queueMail(trx, operator.secrets, resetFactorLetter(email));
+        return { target: userId, before, after: { authenticator_app: false, passkeys: 0 }, result: before };
+    });
+    return {
+        result: { user_id: userId, removed: lost },
+        lines: fields({ user_id: userId, removed_app: lost.authenticator_app, removed_passkeys: lost.passkeys }),
     };
 }
 
@@ -132,12 +88,8 @@ operator at once.
     };
 }
 
-function noUser(userId: string): AdminFault {
-    return new AdminFault('NOT_FOUND', `There is no user ${userId}.`);
-}
-
-function readAddress(text: string): string {
-    const email = readEmail(text);
-    if (email.ok) return email.address;
-    throw new InvalidArgumentError(email.message);
+async function userOrFault(db: Db, userId: string): Promise<User> {
+    const user = await findUser(db, userId);
+    if (user === undefined) throw new AdminFault('NOT_FOUND', `There is no user ${userId}.`);
+    return user;
 }

@@ -1,8 +1,7 @@
-import { InvalidArgumentError } from 'commander';
-import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { Argument, InvalidArgumentError, Option } from 'commander';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { AdminFault, type Operator } from './operator.ts';
+import type { Operator } from './operator.ts';
 
 /** What a command did: the JSON, and the same for a person's eyes. */
 export interface Done {
@@ -14,8 +13,32 @@ export interface Done {
     isFailure?: boolean;
 }
 
-export type Work = (operator: Operator) => Promise<Done>;
-export type Run = (work: Work) => Promise<void>;
+/** An entry of the table of commands (commands.ts). */
+export interface AdminCommand {
+    /** `site block`. */
+    name: string;
+    about?: string;
+    takes: readonly (Argument | Option)[];
+    /** Why the options are no use together, as one line; undefined where nothing is wrong. */
+    judge?(options: never): string | undefined;
+    /** Gets the arguments in their order, and then the options. */
+    work(operator: Operator, ...given: never[]): Promise<Done>;
+}
+
+/** Reads what was given; of an option that may be repeated also what it gave before. */
+type Reader = (text: string, before: never) => unknown;
+
+/** An argument; `[name]` may be left out. */
+export function argument(name: string, about?: string, read?: Reader): Argument {
+    const made = new Argument(name, about);
+    return read === undefined ? made : made.argParser(read as (text: string) => unknown);
+}
+
+/** An option. */
+export function option(flags: string, about?: string, read?: Reader): Option {
+    const made = new Option(flags, about);
+    return read === undefined ? made : made.argParser(read as (text: string) => unknown);
+}
 
 /** A whole number within bounds. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
@@ -35,10 +58,8 @@ export function positiveNumber(most: number): (text: string) => number {
     };
 }
 
-export type OrDefault = number | 'default';
-
 /** `default` takes a setting back; everything else is read by `read`. */
-export function orDefault(read: (text: string) => number): (text: string) => OrDefault {
+export function orDefault(read: (text: string) => number): (text: string) => number | 'default' {
     return (text) => (text === 'default' ? text : read(text));
 }
 
@@ -61,27 +82,25 @@ export function line(most: number): (text: string) => string {
     };
 }
 
-/** Normalizes the name of a site. */
-export function readSite(text: string): { site: string; registrable: string } {
-    const name = normaliseSite(text);
-    if (!name.ok) throw new AdminFault('INVALID_DOMAIN', name.message);
-    return name;
-}
+type Cell = string | number | boolean | null;
 
 /** Columns of equal width; null is a dash. */
-export function table(heads: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string[] {
+export function table(heads: readonly string[], rows: readonly (readonly Cell[])[]): string[] {
     const cells = [heads, ...rows.map((row) => row.map((cell) => String(cell ?? '-')))];
     const widths = heads.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-    return cells.map((row) =>
-        row
-            .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-            .join('  ')
-            .trimEnd(),
-    );
+    return cells.map((row) => {
+        const padded = row.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+        return padded.join('  ').trimEnd();
+    });
 }
 
 /** Names and values below each other. */
-export function fields(values: Readonly<Record<string, string | number | boolean | null>>): string[] {
+export function fields(values: Readonly<Record<string, Cell>>): string[] {
     const width = Math.max(...Object.keys(values).map((name) => name.length));
     return Object.entries(values).map(([name, value]) => `${name.padEnd(width)}  ${value ?? '-'}`);
+}
+
+/** A result that is shown as it is. */
+export function done(result: Readonly<Record<string, Cell>>): Done {
+    return { result: { ...result }, lines: fields(result) };
 }

@@ -6,6 +6,7 @@ import { findRunning } from '../../shared/platform/embedded-postgres.ts';
 import { createSecrets, type Secrets } from '../../shared/platform/secrets.ts';
 import type { RefusalCode } from '../../shared/refusals.ts';
 import { recordChange } from '../../shared/store/accounts/audit.ts';
+import { findWorkspace, type Workspace } from '../../shared/store/accounts/workspaces.ts';
 import { readSecretKeys } from '../secret-keys.ts';
 
 /** What an operator can do something about; the message is one sentence. */
@@ -27,14 +28,15 @@ export interface Operator {
     secretKeyId: string | undefined;
     /** What workers may reach beyond public https; packages are judged by it. */
     egressAllow: Config['egressAllow'];
-    /** As it stands in the audit. */
+    /** As they stand in the audit: who works, and the name of the command. */
     actor: string;
+    command: string;
 }
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
 /** Opens DATABASE_URL, or the embedded database that runs on DATA_DIR; close `db` afterwards. */
-export async function openOperator(env?: Env): Promise<Operator> {
+export async function openOperator(command: string, env?: Env): Promise<Operator> {
     const { databaseUrl, dataDir, secretKeys, egressAllow } = readConfig(env);
     const url = databaseUrl ?? findRunning(dataDir);
     if (url === undefined) {
@@ -44,20 +46,27 @@ export async function openOperator(env?: Env): Promise<Operator> {
     const keys = secretKeys.length > 0 ? secretKeys : readSecretKeys(dataDir);
     // The services warn of a ring in the database at each start; a command need not.
     const secrets = createSecrets({ db, keys, log: { warn: () => undefined } });
-    return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, actor: `operator ${loginName()}` };
+    return { db, secrets, secretKeyId: keys[0]?.id, egressAllow, actor: `operator ${loginName()}`, command };
 }
 
 /** A change and its entry in the audit, both or neither. `before` and `after` never hold a key. */
 export async function audited<Result>(
-    { db, actor }: Operator,
-    entry: { command: string; reason?: string },
+    { db, actor, command }: Operator,
     change: (trx: Db) => Promise<{ target: string; before: JsonObject | null; after: JsonObject | null; result: Result }>,
+    reason: string | null = null,
 ): Promise<Result> {
     return db.transaction(async (trx) => {
         const { target, before, after, result } = await change(trx);
-        await recordChange(trx, { actor, command: entry.command, target, reason: entry.reason ?? null, before, after });
+        await recordChange(trx, { actor, command, target, reason, before, after });
         return result;
     });
+}
+
+/** The workspace of this id. @throws AdminFault NOT_FOUND */
+export async function workspaceOrFault(db: Db, workspaceId: string): Promise<Workspace> {
+    const workspace = await findWorkspace(db, workspaceId);
+    if (workspace === undefined) throw new AdminFault('NOT_FOUND', `There is no workspace ${workspaceId}.`);
+    return workspace;
 }
 
 /** Containers may run under a number that has no name. */

@@ -1,43 +1,29 @@
-import type { Command } from 'commander';
+import type { RequestStatus } from '../../shared/domain/site/schema-request.ts';
 import { recordChange } from '../../shared/store/accounts/audit.ts';
 import { listShared } from '../../shared/store/registry/maintainers.ts';
+import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { type LoadedPackage, LoadFault, loadPackages, readPackages, STARTER_FOLDER } from '../starter-packages.ts';
-import { type Run, table, type Work } from './command.ts';
-import { AdminFault } from './operator.ts';
+import { type Done, done, table } from './command.ts';
+import { AdminFault, audited, type Operator } from './operator.ts';
 
-/** `registry load`: the starter packages; `registry status`: domains that others maintain beside Routebook. */
-export function addRegistryCommands(program: Command, run: Run): void {
-    const registry = program.command('registry').description('what Routebook itself maintains');
-    registry
-        .command('load')
-        .description('publish the starter packages for Routebook, or those of a folder or file; what others own or maintain is left alone')
-        .argument('[path]', 'a folder of packages, or one package; the shipped ones by default')
-        .action((path: string | undefined) => run(load(path ?? STARTER_FOLDER)));
-    registry
-        .command('status')
-        .description('list the domains where others are maintainers beside Routebook, for site transfer')
-        .action(() => run(status));
-}
-
-function load(path: string): Work {
-    return async ({ db, actor, egressAllow }) => {
-        const loaded = await loadPackages(db, documentsAt(path, egressAllow), (trx, site, version) =>
-            recordChange(trx, {
-                actor,
-                command: 'registry load',
-                target: `${site} ${version}`,
-                reason: null,
-                before: { version: version === 1 ? null : version - 1 },
-                after: { version },
-            }),
-        );
-        return {
-            result: loaded.map((one) => ({ site: one.site, outcome: one.outcome, version: versionOf(one) })),
-            lines: table(
-                ['site', 'outcome', 'version'],
-                loaded.map((one) => [one.site, WORDS[one.outcome], versionOf(one)]),
-            ),
-        };
+/** `registry load` */
+export async function load({ db, actor, command, egressAllow }: Operator, path = STARTER_FOLDER): Promise<Done> {
+    const loaded = await loadPackages(db, documentsAt(path, egressAllow), (trx, site, version) =>
+        recordChange(trx, {
+            actor,
+            command,
+            target: `${site} ${version}`,
+            reason: null,
+            before: { version: version === 1 ? null : version - 1 },
+            after: { version },
+        }),
+    );
+    return {
+        result: loaded.map((one) => ({ site: one.site, outcome: one.outcome, version: versionOf(one) })),
+        lines: table(
+            ['site', 'outcome', 'version'],
+            loaded.map((one) => [one.site, WORDS[one.outcome], versionOf(one)]),
+        ),
     };
 }
 
@@ -62,7 +48,8 @@ function documentsAt(...order: Parameters<typeof readPackages>): ReturnType<type
     }
 }
 
-const status: Work = async ({ db }) => {
+/** `registry status`: domains that others maintain beside Routebook. */
+export async function status({ db }: Operator): Promise<Done> {
     const shared = await listShared(db);
     return {
         result: shared.map(({ registrable, others }) => ({
@@ -74,4 +61,16 @@ const status: Work = async ({ db }) => {
             shared.flatMap(({ registrable, others }) => others.map(({ workspaceId, name }) => [registrable, workspaceId, name])),
         ),
     };
-};
+}
+
+/** `request set` */
+export async function moveRequest(operator: Operator, id: string, { status: wanted }: { status: RequestStatus }): Promise<Done> {
+    await audited(operator, async (trx) => {
+        const moved = await schemaRequests.move(trx, id, wanted);
+        if (moved.outcome === 'absent') throw new AdminFault('REQUEST_NOT_FOUND', `There is no schema request ${id}.`);
+        if (moved.outcome === 'refused')
+            throw new AdminFault('VALIDATION_ERROR', `${id} is ${moved.before}, and a request only moves forward.`);
+        return { target: id, before: { status: moved.before }, after: { status: wanted }, result: undefined };
+    });
+    return done({ request_id: id, status: wanted });
+}

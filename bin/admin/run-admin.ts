@@ -1,15 +1,8 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { ConfigFault } from '../../shared/platform/config.ts';
-import { addAccountCommands } from './accounts.ts';
-import { addAuditCommands } from './audit.ts';
-import type { Work } from './command.ts';
-import { addCredentialCommands } from './credentials.ts';
-import { addKeyCommands } from './keys.ts';
-import { addMoneyCommands } from './money.ts';
+import type { AdminCommand } from './command.ts';
+import { COMMANDS, GROUPS } from './commands.ts';
 import { AdminFault, type Env, openOperator } from './operator.ts';
-import { addRegistryCommands } from './registry.ts';
-import { addRequestCommands } from './requests.ts';
-import { addSiteCommands } from './sites.ts';
 
 export interface Terminal {
     /** A line on stdout. */
@@ -36,10 +29,10 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             writeOut: (text) => terminal.print(text.trimEnd()),
             writeErr: (text) => terminal.complain(text.trimEnd()),
         });
-    const run = async (work: Work) => {
-        const operator = await openOperator(env);
+    const run = async ({ name, work }: AdminCommand, given: unknown[]) => {
+        const operator = await openOperator(name, env);
         try {
-            const { result, lines, note, isFailure } = await work(operator);
+            const { result, lines, note, isFailure } = await work(operator, ...(given as never[]));
             if (note !== undefined) terminal.complain(note);
             if (isJson) terminal.print(JSON.stringify(result));
             else for (const line of lines) terminal.print(line);
@@ -48,17 +41,10 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
             await operator.db.destroy();
         }
     };
-    for (const add of [
-        addAccountCommands,
-        addKeyCommands,
-        addMoneyCommands,
-        addSiteCommands,
-        addRegistryCommands,
-        addRequestCommands,
-        addCredentialCommands,
-        addAuditCommands,
-    ])
-        add(program, run);
+    for (const [group, about] of Object.entries(GROUPS)) {
+        const below = program.command(group).description(about);
+        for (const entry of COMMANDS.filter(({ name }) => name.startsWith(`${group} `))) add(below, entry, run);
+    }
     try {
         await program.parseAsync(args, { from: 'user' });
         return exitCode;
@@ -69,6 +55,18 @@ export async function runAdmin(args: readonly string[], terminal: Terminal, env?
         if (isJson) terminal.print(JSON.stringify({ error: { code, message } }));
         return 1;
     }
+}
+
+function add(group: Command, entry: AdminCommand, run: (entry: AdminCommand, given: unknown[]) => Promise<void>): void {
+    const command = group.command(entry.name.split(' ')[1] ?? '').description(entry.about ?? '');
+    for (const part of entry.takes) part instanceof Option ? command.addOption(part) : command.addArgument(part);
+    // Commander gives the arguments in their order, the options and the command.
+    command.action((...given: unknown[]) => {
+        const options = given.at(-2) as never;
+        const problem = entry.judge?.(options);
+        if (problem !== undefined) command.error(`error: ${problem}`);
+        return run(entry, given.slice(0, -1));
+    });
 }
 
 /** Help that was asked for is no fault; commander has printed what it has to say. */

@@ -1,49 +1,38 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from 'commander';
 import type { Finding } from '../../shared/domain/package/verification.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
-import { type Done, fields, type Run, readSite, table, type Work } from './command.ts';
+import { type Done, fields, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
+import type { SiteName } from './sites.ts';
 
 /** A worker looks once a second; where none has taken the run for so long, none is there to do it. */
 const TAKEN_MS = 10_000;
 const LOOK_AGAIN_MS = 100;
 
-/** `schema verify`: has a worker call the examples of a site's latest version, and tells what it found. */
-export function addVerifyCommand(schema: Command, run: Run): void {
-    schema
-        .command('verify')
-        .description("call the examples of a site's latest version now, from a worker, and tell what was found")
-        .argument('<site>')
-        .action((name: string) => run(verify(name)));
-}
-
 /**
- * A domain is called once in ten minutes, by operators too: where this very version was called within them, its findings are told again.
+ * `schema verify`: has a worker call the examples of a site's latest version, and tells what it found. A domain is called once in ten
+ * minutes, by operators too: where this very version was called within them, its findings are told again.
  */
-function verify(text: string): Work {
-    return async (operator) => {
-        const { db } = operator;
-        const name = readSite(text);
-        const version = await latestOrFault(db, name);
-        const before = await verification.readState(db, name.site);
-        if (before.ownWaitS > 0 && before.versionId === version.versionId) {
-            const note = `${name.site} was called within the last ten minutes: these are the findings of that run, the next one may begin in ${before.ownWaitS} s`;
-            return { ...(await present(db, name.site, await ended(db, name.site, before.run))), note };
-        }
-        if (before.domainWaitS > 0) {
-            const message = `${name.registrable} was called within the last ten minutes; try again in ${before.domainWaitS} s.`;
-            throw new AdminFault('RATE_LIMITED', message);
-        }
-        await request(operator, name.site, version);
-        return present(db, name.site, await ended(db, name.site, before.run + 1));
-    };
+export async function verify(operator: Operator, name: SiteName): Promise<Done> {
+    const { db } = operator;
+    const version = await latestOrFault(db, name);
+    const before = await verification.readState(db, name.site);
+    if (before.ownWaitS > 0 && before.versionId === version.versionId) {
+        const note = `${name.site} was called within the last ten minutes: these are the findings of that run, the next one may begin in ${before.ownWaitS} s`;
+        return { ...(await present(db, name.site, await ended(db, name, before.run))), note };
+    }
+    if (before.domainWaitS > 0) {
+        const message = `${name.registrable} was called within the last ten minutes; try again in ${before.domainWaitS} s.`;
+        throw new AdminFault('RATE_LIMITED', message);
+    }
+    await request(operator, name.site, version);
+    return present(db, name.site, await ended(db, name, before.run + 1));
 }
 
-async function latestOrFault(db: Db, name: { site: string; registrable: string }): Promise<schemas.VersionRef> {
+async function latestOrFault(db: Db, name: SiteName): Promise<schemas.VersionRef> {
     const { isBlocked, version } = await schemas.findLatest(db, name);
     if (isBlocked) throw new AdminFault('SITE_BLOCKED', `${name.registrable} is blocked, so that nothing of it is called.`);
     if (version === undefined) throw new AdminFault('SITE_NOT_FOUND', `No schema is published for ${name.site}.`);
@@ -51,29 +40,29 @@ async function latestOrFault(db: Db, name: { site: string; registrable: string }
 }
 
 async function request(operator: Operator, site: string, { version, verifiedAt }: schemas.VersionRef): Promise<void> {
-    await audited(operator, { command: 'schema verify' }, async (trx) => {
+    await audited(operator, async (trx) => {
         await verification.requestRun(trx, site);
         return { target: `${site} ${version}`, before: { verified: verifiedAt !== null }, after: { requested: true }, result: undefined };
     });
 }
 
 /** Waits for the end of this run or a later one. */
-async function ended(db: Db, site: string, run: number): Promise<verification.VerificationState> {
+async function ended(db: Db, name: SiteName, run: number): Promise<verification.VerificationState> {
     const giveUpAt = performance.now() + TAKEN_MS;
     for (;;) {
-        const state = await verification.readState(db, site);
+        const state = await verification.readState(db, name.site);
         const isTaken = state.run >= run;
         if (isTaken && state.endedAt !== null) return state;
         if (isTaken && state.ownWaitS === 0)
             throw new AdminFault('SERVICE_UNAVAILABLE', 'The run was taken and did not end; is its worker gone?');
-        if (!isTaken && performance.now() > giveUpAt) throw await notTaken(db, site, state);
+        if (!isTaken && performance.now() > giveUpAt) throw await notTaken(db, name, state);
         await sleep(LOOK_AGAIN_MS);
     }
 }
 
 /** A block, or a run of another site of the domain, may have come in between. */
-async function notTaken(db: Db, site: string, { domainWaitS }: verification.VerificationState): Promise<AdminFault> {
-    await latestOrFault(db, readSite(site));
+async function notTaken(db: Db, name: SiteName, { domainWaitS }: verification.VerificationState): Promise<AdminFault> {
+    await latestOrFault(db, name);
     return domainWaitS > 0
         ? new AdminFault('RATE_LIMITED', `Another site of the domain was called just now; the run may begin in ${domainWaitS} s.`)
         : new AdminFault('SERVICE_UNAVAILABLE', 'No worker took the run; is one running? It will be made when one is.');

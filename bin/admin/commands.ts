@@ -1,0 +1,226 @@
+import { InvalidArgumentError } from 'commander';
+import { readEmail } from '../../shared/domain/accounts/email.ts';
+import { PLAN_NAMES } from '../../shared/domain/accounts/plans.ts';
+import type { Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { readScopes } from '../../shared/domain/accounts/scopes-text.ts';
+import { REQUEST_STATUSES } from '../../shared/domain/site/schema-request.ts';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { YANK_REASONS } from '../../shared/store/registry/schemas.ts';
+import * as accounts from './accounts.ts';
+import { type AdminCommand, argument, idOf, line, option, orDefault, positiveNumber, wholeNumber } from './command.ts';
+import * as keys from './keys.ts';
+import * as maintenance from './maintenance.ts';
+import * as money from './money.ts';
+import { AdminFault } from './operator.ts';
+import * as registry from './registry.ts';
+import * as policy from './site-policy.ts';
+import * as sites from './sites.ts';
+import { verify } from './verify.ts';
+
+/** What the first word of a command is about. */
+export const GROUPS: Readonly<Record<string, string>> = {
+    account: 'accounts and the people behind them',
+    key: 'API keys',
+    plan: 'what a workspace pays and may do',
+    credits: 'credits beside the allowance',
+    ledger: "the accounts' books",
+    site: 'registrable domains and every site on them',
+    schema: 'versions of schemas',
+    maintainer: 'workspaces that may publish on a domain',
+    registry: 'what Routebook itself maintains',
+    request: 'requests for schemas',
+    credentials: 'what SECRET_KEYS encrypts',
+    audit: 'what operators did',
+};
+
+/** A century: longer is a slip of the finger. */
+const LONGEST_SECONDS = 3_155_760_000;
+const BILLION = 1_000_000_000;
+
+const USER = argument('<user>', 'usr_…', idOf('usr'));
+const WORKSPACE = argument('<workspace>', 'wsp_…', idOf('wsp'));
+const DOMAIN = argument('<domain>', undefined, readSite);
+const SITE = argument('<site>', undefined, readSite);
+const VERSION = argument('<version>', undefined, wholeNumber(1, 2_147_483_647));
+const OF_WORKSPACE = option('--workspace <id>', 'wsp_…', idOf('wsp')).makeOptionMandatory();
+const REASON = option('--reason <text>', 'why', line(500));
+const SCOPES = option(
+    '--scopes <parts>',
+    'what the key may do, as "routes=fetch,catalog effects=read sites=shop.example.com"; everything by default',
+    scopesOf,
+);
+const LIMITS = [
+    option('--per-minute <n>', 'counted calls a minute', wholeNumber(0, BILLION)),
+    option('--per-hour <n>', 'counted calls an hour', wholeNumber(0, BILLION)),
+    option('--per-day <n>', 'counted calls a day', wholeNumber(0, BILLION)),
+    option('--allowance <n>', 'credits a month', wholeNumber(0, BILLION)),
+    option('--concurrency <n>', 'fetches at the same time', wholeNumber(0, BILLION)),
+];
+
+/** Every command of the operator. `site …` and `maintainer …` act on the registrable domain. */
+export const COMMANDS: readonly AdminCommand[] = [
+    {
+        name: 'account create',
+        about: 'make a verified user, or find the one of this address, with a workspace and a key',
+        takes: [
+            option('--email <address>', 'whom it is for', readAddress).makeOptionMandatory(),
+            option('--plan <plan>').choices(PLAN_NAMES).default('free'),
+            option('--credits <n>', 'bonus credits, on top of the allowance', wholeNumber(0, BILLION)),
+            option('--invited-by <user>', 'who invited this new address', idOf('usr')),
+            SCOPES,
+            ...LIMITS,
+        ],
+        work: accounts.create,
+    },
+    { name: 'account suspend', about: 'refuse every key of a user, within a second', takes: [USER], work: accounts.suspend },
+    { name: 'account resume', about: 'let a suspended user back in', takes: [USER], work: accounts.resume },
+    {
+        name: 'account reset-factor',
+        about: 'take every second factor of a user away who lost them, and mail the user',
+        takes: [USER],
+        work: accounts.resetFactor,
+    },
+    {
+        name: 'key create',
+        about: 'make a key; it is shown this once',
+        takes: [
+            OF_WORKSPACE,
+            option('--user <id>', 'whose key it is; the owner by default', idOf('usr')),
+            option('--name <text>', 'what it is for', line(100)).default('admin'),
+            option('--expires-in <seconds>', 'how long it works', wholeNumber(1, LONGEST_SECONDS)),
+            SCOPES,
+        ],
+        work: keys.create,
+    },
+    { name: 'key list', about: 'list the keys of a workspace', takes: [OF_WORKSPACE], work: keys.list },
+    { name: 'key revoke', about: 'end a key, within a second', takes: [argument('<key>', 'key_…', idOf('key'))], work: keys.revoke },
+    {
+        name: 'plan set',
+        about: 'put a workspace on a plan, with these limits and no others',
+        takes: [WORKSPACE, argument('<plan>').choices(PLAN_NAMES), ...LIMITS],
+        work: money.setPlan,
+    },
+    {
+        name: 'credits grant',
+        about: 'give the account that pays for a workspace credits that never expire',
+        takes: [WORKSPACE, argument('<n>', 'credits', wholeNumber(1, BILLION))],
+        work: money.grant,
+    },
+    {
+        name: 'ledger check',
+        about: 'name every account whose entries do not sum to its balance',
+        takes: [],
+        work: money.check,
+    },
+    {
+        name: 'site set',
+        about: 'set price, share and pace of a domain',
+        takes: [
+            DOMAIN,
+            option('--credits <n>', 'credits of one unit', wholeNumber(1, 1_000_000)),
+            option('--concurrency <n>', 'fetches in flight, or default', orDefault(wholeNumber(1, 1_000_000))),
+            option('--rate <n>', 'upstream requests a second, or default', orDefault(positiveNumber(1_000_000))),
+        ],
+        judge: (options: object) =>
+            Object.keys(options).length === 0 ? 'give at least one of --credits, --concurrency, --rate' : undefined,
+        work: sites.set,
+    },
+    { name: 'site show', about: 'show a domain, its sites and who maintains it', takes: [DOMAIN], work: sites.show },
+    {
+        name: 'site block',
+        about: 'stop everything on a domain, within a second',
+        takes: [
+            DOMAIN,
+            option('--reason <text>', 'why', line(500)).makeOptionMandatory(),
+            option('--reclaim', 'take the bonus for its schema back, once, as far as it is not spent'),
+        ],
+        work: sites.block,
+    },
+    { name: 'site unblock', about: 'let a blocked domain work again', takes: [DOMAIN, REASON], work: sites.unblock },
+    { name: 'site transfer', about: 'make a workspace the only maintainer of a domain', takes: [DOMAIN, WORKSPACE], work: sites.transfer },
+    {
+        name: 'site policy',
+        about: "show the policies of owner and operator, change the operator's, or clear one; of both the strictest holds",
+        takes: [
+            DOMAIN,
+            option('--show', 'change nothing; so it is without options'),
+            option('--block', 'as site block; needs --reason'),
+            option('--unblock', 'as site unblock'),
+            option('--writes <state>', 'whether calls may change the site').choices(['on', 'off']),
+            option('--rpm <n>', 'requests a minute, all calls together, or none for no limit', policy.readPace),
+            option('--hours <from-to>', 'when calls are welcome, such as 22:00-06:00', policy.readHours),
+            option('--timezone <name>', 'of the hours, such as Europe/Berlin'),
+            option('--no-hours', 'calls are welcome at any time'),
+            option('--block-path <host/path>', 'nothing that begins like this is called; may be repeated', policy.collectPaths),
+            option('--unblock-path <host/path>', 'take that back; may be repeated', policy.collectPaths),
+            option('--clear', "take the operator's policy back; a block stays until site unblock"),
+            option('--clear-owner', "take the owner's policy back; its block too"),
+            REASON,
+        ],
+        judge: policy.contradiction,
+        work: policy.changeOrShow,
+    },
+    {
+        name: 'schema yank',
+        about: 'take a version out of use',
+        takes: [SITE, VERSION, option('--reason <reason>').choices(YANK_REASONS).makeOptionMandatory()],
+        work: sites.yank,
+    },
+    { name: 'schema unyank', about: 'put a yanked version back into use', takes: [SITE, VERSION], work: sites.yank },
+    {
+        name: 'schema verify',
+        about: "call the examples of a site's latest version now, from a worker, and tell what was found",
+        takes: [SITE],
+        work: verify,
+    },
+    { name: 'maintainer add', takes: [SITE, WORKSPACE], work: sites.addMaintainer },
+    { name: 'maintainer remove', takes: [SITE, WORKSPACE], work: sites.removeMaintainer },
+    {
+        name: 'registry load',
+        about: 'publish the starter packages for Routebook, or those of a folder or file; what others own or maintain is left alone',
+        takes: [argument('[path]', 'a folder of packages, or one package; the shipped ones by default')],
+        work: registry.load,
+    },
+    {
+        name: 'registry status',
+        about: 'list the domains where others are maintainers beside Routebook, for site transfer',
+        takes: [],
+        work: registry.status,
+    },
+    {
+        name: 'request set',
+        about: 'move a request on: open, in_progress, then fulfilled or declined',
+        takes: [argument('<request>', 'srq_…', idOf('srq')), option('--status <status>').choices(REQUEST_STATUSES).makeOptionMandatory()],
+        work: registry.moveRequest,
+    },
+    {
+        name: 'credentials rotate',
+        about: 'encrypt long-lived secrets again, with the first key of SECRET_KEYS',
+        takes: [],
+        work: maintenance.rotate,
+    },
+    {
+        name: 'audit list',
+        about: 'list it, newest first',
+        takes: [option('--limit <n>', 'entries at most', wholeNumber(1, 100_000)).default(100)],
+        work: maintenance.listAudit,
+    },
+];
+
+function readAddress(text: string): string {
+    const email = readEmail(text);
+    if (email.ok) return email.address;
+    throw new InvalidArgumentError(email.message);
+}
+
+function scopesOf(text: string): Scopes {
+    const read = readScopes(text);
+    if (read.ok) return read.scopes;
+    throw new InvalidArgumentError(read.message);
+}
+
+function readSite(text: string): { site: string; registrable: string } {
+    const name = normaliseSite(text);
+    if (!name.ok) throw new AdminFault('INVALID_DOMAIN', name.message);
+    return name;
+}

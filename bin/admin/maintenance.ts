@@ -1,0 +1,34 @@
+import { listChanges, recordChange } from '../../shared/store/accounts/audit.ts';
+import { rewrapAll } from '../../shared/store/accounts/sealed-rows.ts';
+import { type Done, table } from './command.ts';
+import { AdminFault, type Operator } from './operator.ts';
+
+/** `credentials rotate` */
+export async function rotate({ db, secrets, secretKeyId, actor, command }: Operator): Promise<Done> {
+    if (secretKeyId === undefined) {
+        throw new AdminFault('VALIDATION_ERROR', 'SECRET_KEYS is not set: there is no key to encrypt with. Set it as for the services.');
+    }
+    const tables = (await rewrapAll(db, secrets)).map((counts) => ({ ...counts }));
+    // Not in one transaction with the change: it would lock every row, so that nobody could sign in with a code meanwhile.
+    await recordChange(db, { actor, command, target: secretKeyId, reason: null, before: null, after: { tables } });
+    const unreadable = tables.reduce((sum, counts) => sum + counts.unreadable, 0);
+    return {
+        result: { key: secretKeyId, tables },
+        lines: table(['table', 'rewrapped', 'current', 'unreadable'], tables.map(Object.values)),
+        ...(unreadable > 0 && {
+            note: `admin: no key of SECRET_KEYS opens ${unreadable} of these secrets; add the key that sealed them, and run this again`,
+        }),
+    };
+}
+
+/** `audit list` */
+export async function listAudit({ db }: Operator, { limit }: { limit: number }): Promise<Done> {
+    const entries = (await listChanges(db, limit)).map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+    return {
+        result: entries,
+        lines: table(
+            ['at', 'actor', 'command', 'target', 'reason'],
+            entries.map(({ at, actor, command, target, reason }) => [at, actor, command, target, reason]),
+        ),
+    };
+}
