@@ -45,6 +45,8 @@ export interface AnswerNotes {
     creditsRemaining?: number | undefined;
     /** A failure is stored under the call's key: a write may have been sent. */
     isFinal?: boolean;
+    /** For how long a worker had a fetch, in milliseconds; undefined where none did. */
+    ranMs?: number | undefined;
     /** The log of fetches has this call already. */
     isRecorded?: boolean;
 }

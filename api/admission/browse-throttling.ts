@@ -2,12 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { performance } from 'node:perf_hooks';
 import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
+import { postFetch } from '../../shared/contracts/fetch.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { answerRaw } from './answer-raw.ts';
 import type { Check } from './check.ts';
-import { contractPaths } from './contract-paths.ts';
-import { isFetch } from './is-fetch.ts';
-import { rejectionCounter } from './rejection-counter.ts';
+import { reject, rejectionCounter } from './rejections.ts';
 import { createBucket } from './token-bucket.ts';
 
 /** The most browsing requests at the same time. More would only delay each other and every fetch. */
@@ -29,7 +27,6 @@ const WORDS = 'This process is busy, and fetches come first; read this again in 
  * `cacheSeconds`).
  */
 export function browseThrottling(server: Server, app: App): Check {
-    const contractOf = contractPaths(server, ({ cacheSeconds }) => cacheSeconds !== undefined);
     const admission = createAdmission(app.config.browsedPerSecond);
     const countRejection = rejectionCounter(app, { code: 'SERVICE_UNAVAILABLE', message: 'browsing was refused: fetches need the time' });
     let lastFetch = Number.NEGATIVE_INFINITY;
@@ -40,19 +37,18 @@ export function browseThrottling(server: Server, app: App): Check {
         return h.continue;
     });
 
-    return (request, response, pass) => {
-        const contract = contractOf(request.method, request.url);
-        if (contract !== undefined) {
+    return (arrival, pass) => {
+        const { request, response, contract } = arrival;
+        if (contract?.cacheSeconds !== undefined) {
             const isContested = performance.now() - lastFetch < FETCHES_MS;
             if (inService.size >= MAX_CONCURRENT || !admission.admits(isContested)) {
-                countRejection(contract.method, contract.path);
-                const isOpen = contract.auth !== 'required';
-                return answerRaw(app, { request, response, isOpen }, new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 }));
+                countRejection(contract);
+                return reject(app, arrival, new Refusal('SERVICE_UNAVAILABLE', WORDS, { retryAfter: 1 }));
             }
             inService.add(request);
             response.once('close', () => inService.delete(request));
         }
-        if (isFetch(request)) lastFetch = performance.now();
+        if (contract?.name === postFetch.name) lastFetch = performance.now();
         pass();
     };
 }

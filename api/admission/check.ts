@@ -1,4 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AnyContract } from '../../shared/contracts/contract.ts';
+
+/** A request before hapi has seen it. */
+export interface Arrival {
+    request: IncomingMessage;
+    response: ServerResponse;
+    /** Undefined for pages, probes and unknown paths. */
+    contract: AnyContract | undefined;
+}
 
 /** Judges a request before hapi does. Calls `pass` to let it continue, or answers it, or delays it. */
-export type Check = (request: IncomingMessage, response: ServerResponse, pass: () => void) => void;
+export type Check = (arrival: Arrival, pass: () => void) => void;

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { App } from '../../shared/app.ts';
 import { growingCache } from '../../shared/platform/growing-cache.ts';
 import type { Check } from './check.ts';
@@ -13,7 +14,7 @@ export interface ClientPacing {
     /** Delays requests without a key, whatever they ask for: cheap ones cost a fetch its turn too where one client sends 10,000 a second. */
     check: Check;
     /** Calls `answer` at once, or later where the client of this request has sent too many. */
-    pace(request: Parameters<Check>[0], answer: () => void): void;
+    pace(request: IncomingMessage, answer: () => void): void;
 }
 
 /**
@@ -41,7 +42,7 @@ export function clientPacing({ config }: App): ClientPacing {
     };
     return {
         pace,
-        check: (request, _response, pass) => {
+        check: ({ request }, pass) => {
             if (request.headers.authorization === undefined) pace(request, pass);
             else pass();
         },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Server } from '@hapi/hapi';
+import type { AnyContract } from '../../shared/contracts/contract.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { browseThrottling } from './browse-throttling.ts';
 import type { Check } from './check.ts';
@@ -16,7 +17,7 @@ export const gate: AppPlugin = {
         installGate(server, [
             serialQueue(),
             pacing.check,
-            invalidKeyThrottling(server, app, pacing),
+            invalidKeyThrottling(app, pacing),
             browseThrottling(server, app),
             overload(server, app),
         ]);
@@ -24,18 +25,49 @@ export const gate: AppPlugin = {
 };
 
 /**
- * The gate at the listener: requests pass these checks in order and then reach hapi. A refusal here costs a tenth of hapi's, which keeps a
- * process alive under five times its load (decision 13).
+ * Lets requests pass these checks in order before they reach hapi. A refusal here costs a tenth of hapi's, which keeps a process alive
+ * under five times its load (decision 13).
  */
-export function installGate({ listener }: Server, checks: readonly Check[]): void {
+export function installGate(server: Server, checks: readonly Check[]): void {
+    const { listener } = server;
     const hapi = listener.listeners('request') as RequestListener[];
+    const contractOf = contractsByPath(server);
     listener.removeAllListeners('request');
     listener.on('request', (request: IncomingMessage, response: ServerResponse) => {
+        const arrival = { request, response, contract: contractOf(request) };
         const step = (index: number): void => {
             const check = checks[index];
-            if (check !== undefined) check(request, response, () => step(index + 1));
+            if (check !== undefined) check(arrival, () => step(index + 1));
             else for (const serve of hapi) serve(request, response as Parameters<RequestListener>[1]);
         };
         step(0);
     });
+}
+
+/** Finds the contract of a request by method and path alone. The routes are read at the first request, when all of them exist. */
+function contractsByPath(server: Server): (request: IncomingMessage) => AnyContract | undefined {
+    let read: { fixed: Map<string, AnyContract>; others: { contract: AnyContract; form: RegExp }[] } | undefined;
+    return ({ method: given, url = '' }) => {
+        read ??= readContracts(server);
+        const method = given === 'HEAD' ? 'GET' : given;
+        const [path = ''] = url.split('?', 1);
+        const fixed = read.fixed.get(`${method} ${path}`);
+        return fixed ?? read.others.find(({ contract, form }) => contract.method === method && form.test(path))?.contract;
+    };
+}
+
+/** Paths with a name in braces, which matches one segment, and all others. */
+function readContracts(server: Server) {
+    const contracts = server.table().flatMap(({ settings: { app } }) => app?.contract ?? []);
+    const hasName = ({ path }: AnyContract) => path.includes('{');
+    return {
+        fixed: new Map(
+            contracts.filter((contract) => !hasName(contract)).map((contract) => [`${contract.method} ${contract.path}`, contract]),
+        ),
+        others: contracts.filter(hasName).map((contract) => ({ contract, form: formOf(contract.path) })),
+    };
+}
+
+function formOf(path: string): RegExp {
+    return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`);
 }

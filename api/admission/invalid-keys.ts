@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.ts';
 import { Refusal } from '../../shared/refusals.ts';
-import { answerRaw } from './answer-raw.ts';
 import type { Check } from './check.ts';
 import type { ClientPacing } from './client-pacing.ts';
-import { contractPaths } from './contract-paths.ts';
-import { rejectionCounter } from './rejection-counter.ts';
+import { reject, rejectionCounter } from './rejections.ts';
 import { bearerKey, headerCopies } from './request-headers.ts';
 import { createBucket } from './token-bucket.ts';
 
@@ -37,33 +34,30 @@ function countInvalidKeys(perSecond: number): InvalidKeys {
  * While many invalid keys come, rejects them before hapi does, with the same answer (goal I12). Valid keys pass; one that this process
  * has not seen for ten minutes is looked up together with the invalid ones, up to 25 ms later.
  */
-export function invalidKeyThrottling(server: Server, app: App, pacing: ClientPacing): Check {
+export function invalidKeyThrottling(app: App, pacing: ClientPacing): Check {
     const invalidKeys = invalidKeysOf(app);
-    const contractOf = contractPaths(server, ({ auth }) => auth !== 'ignored');
     const countRejection = rejectionCounter(app, { code: 'INVALID_API_KEY', message: 'many requests carry invalid keys' });
     const nextBatch = createBatchTimer();
 
-    return (request, response, pass) => {
+    return (arrival, pass) => {
+        const { request, contract } = arrival;
         const { authorization } = request.headers;
         const isThrottled = authorization !== undefined && invalidKeys.areMany() && headerCopies(request, 'authorization') === 1;
         const key = isThrottled ? bearerKey(authorization) : undefined;
-        const contract = key === undefined ? undefined : contractOf(request.method, request.url);
-        if (key === undefined || contract === undefined) return pass();
-        const reject = () => {
+        if (key === undefined || contract === undefined || contract.auth === 'ignored') return pass();
+        const refuse = () => {
             invalidKeys.count();
-            countRejection(contract.method, contract.path);
-            pacing.pace(request, () =>
-                answerRaw(app, { request, response, isOpen: contract.auth !== 'required' }, new Refusal('INVALID_API_KEY')),
-            );
+            countRejection(contract);
+            pacing.pace(request, () => reject(app, arrival, new Refusal('INVALID_API_KEY')));
         };
-        if (!isWellFormedKey(key)) return reject();
+        if (!isWellFormedKey(key)) return refuse();
         const hash = keyHash(key);
         const findCaller = async () => {
             if (!app.keys.isFamiliar(hash)) await nextBatch();
             return app.keys.find(hash);
         };
         // If the database is down, hapi answers with its error.
-        findCaller().then((caller) => (caller === undefined ? reject() : pass()), pass);
+        findCaller().then((caller) => (caller === undefined ? refuse() : pass()), pass);
     };
 }
 

@@ -20,7 +20,7 @@ export function serialQueue(): Check {
         serve();
     }
 
-    return ({ socket }, response, pass) => {
+    return ({ request: { socket }, response }, pass) => {
         if (socket.destroyed) return;
         const serve = () => {
             response.once('close', () => setImmediate(serveNext, socket));

@@ -12,9 +12,9 @@ import { settle } from '../../shared/fetch/settle.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { countCall } from '../admission/count-call.ts';
+import { refuseTooLate } from '../admission/overload.ts';
 import type { Call, Reply } from '../serve.ts';
 import { answerUnsent } from './answer-unsent.ts';
-import { checkQueueDelay } from './deadline-check.ts';
 import { answerToKeep, presentFetch } from './present-fetch.ts';
 
 /** A call of POST /v1/fetch, or of the tool that does the same. */
@@ -31,7 +31,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
 
     const asked = await admit(app, order);
     if (deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
-    if (asked.ok) checkQueueDelay(app, order);
+    if (asked.ok) refuseTooLate(app, order);
 
     const lease = order.body.dry_run === true ? undefined : leaseOf(order, asked);
     const { guardState } = await span.during('limits', () => countCall(call, lease));
@@ -54,6 +54,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         const job = jobOf(app, order, admitted, { units: hold.units, guardState });
         notes.isFinal = job.effect === 'write';
         const outcome = await runJob(app, job, call);
+        notes.ranMs = outcome.ranMs;
         passage(outcome);
         // Releases the concurrency lease before the charge, which takes longer.
         void endLease();

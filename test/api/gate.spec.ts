@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { server as hapiServer, type Server } from '@hapi/hapi';
 import { expect } from 'chai';
 import type { Check } from '../../api/admission/check.ts';
@@ -9,11 +8,11 @@ describe('the gate at the listener', () => {
     const seen: string[] = [];
     const note =
         (name: string): Check =>
-        (_request, _response, pass) => {
+        (_arrival, pass) => {
             seen.push(name);
             pass();
         };
-    const closed: Check = (request: IncomingMessage, response: ServerResponse, pass) => {
+    const closed: Check = ({ request, response }, pass) => {
         if (request.url !== '/closed') return pass();
         seen.push('closed');
         response.writeHead(503).end();

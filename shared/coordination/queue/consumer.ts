@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/call.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import type { Envelope, WorkerBackend } from './backend.ts';
-import { type Report, writeReport } from './report.ts';
+import { writeReport } from './report.ts';
 
 /** How long after the deadline a worker may report, in milliseconds (docs/api.md, "Hosted fetch"). */
 const REPORT_GRACE_MS = 200;
@@ -98,7 +98,7 @@ export function openConsumer(options: {
     }
 
     /** Retries until the caller's deadline. */
-    async function reply(id: string, { job, replyTo }: Envelope, report: Report): Promise<void> {
+    async function reply(id: string, { job, replyTo }: Envelope, report: FetchOutcome): Promise<void> {
         const body = writeReport(report);
         for (;;) {
             try {

@@ -1,5 +1,4 @@
 import type { FetchFailure, FetchJob, FetchOutcome } from '../../domain/fetch/call.ts';
-import { createQueueDelayEstimator, type QueueDelay } from '../../domain/fetch/queue-delay.ts';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import type { Envelope, ProducerBackend, QueuedJob, ReplyChannel, WorkerBackend } from './backend.ts';
@@ -60,8 +59,6 @@ export interface Queue {
     ping(): Promise<void>;
     /** Number of callers that wait in this process. */
     waiting(): number;
-    /** Estimates the delay of a plain job that is added now, behind this process's jobs and `others` calls that will add theirs. */
-    estimateDelay(others: number): QueueDelay;
     close(): Promise<void>;
 }
 
@@ -72,8 +69,6 @@ export function openQueue(options: QueueOptions): Queue {
     const producer = openProducer(options);
     const adding = watchConnection(log, 'queueing of jobs');
     const consumers: Consumer[] = [];
-    const line = createQueueDelayEstimator();
-    const places = new Map<string, { number: number; since: number }>();
     /** Ids of jobs that may be in the queue without a caller, because an add or a cancel failed. */
     const unwanted = new Set<string>();
     let replies: ReplyChannel | undefined;
@@ -91,7 +86,6 @@ export function openQueue(options: QueueOptions): Queue {
                 if (waiters.settle(id, { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' })) cancel(id);
             };
             signal?.addEventListener('abort', abandon, { once: true });
-            if (!priority) places.set(id, { number: line.join(Date.now()), since: job.admittedAt });
             const outcome = waiters.open(
                 id,
                 remainingMs + REPORT_GRACE_MS,
@@ -99,10 +93,7 @@ export function openQueue(options: QueueOptions): Queue {
                     cancel(id);
                     return { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' };
                 },
-                () => {
-                    places.delete(id);
-                    signal?.removeEventListener('abort', abandon);
-                },
+                () => signal?.removeEventListener('abort', abandon),
             );
             producer.add(id, envelope, priority).then(
                 () => {
@@ -129,7 +120,6 @@ export function openQueue(options: QueueOptions): Queue {
         },
         ping: () => producer.ping(),
         waiting: () => waiters.size(),
-        estimateDelay: (others) => line.estimate(Date.now(), { others, open: places.size }),
         async close() {
             if (isClosed) return;
             isClosed = true;
@@ -142,12 +132,7 @@ export function openQueue(options: QueueOptions): Queue {
 
     function openReplies(): ReplyChannel {
         replies ??= producer.openReplies({
-            onReply({ id, body }) {
-                const { ranMs, ...outcome } = readReport(body);
-                const place = places.get(id);
-                if (place !== undefined && ranMs !== undefined) line.taken(place.number, place.since, { toldAt: Date.now(), forMs: ranMs });
-                waiters.settle(id, outcome);
-            },
+            onReply: ({ id, body }) => void waiters.settle(id, readReport(body)),
             async onDoubt() {
                 for (const id of unwanted) cancel(id);
                 const open = waiters.queuedIds();

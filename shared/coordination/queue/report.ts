@@ -1,13 +1,10 @@
 import type { FetchOutcome } from '../../domain/fetch/call.ts';
 
-/** A worker's report: the outcome, and the run time in milliseconds; absent when the job did not run. */
-export type Report = FetchOutcome & { ranMs?: number };
-
 /**
  * Serializes a report: one line of JSON and, on success, the site's answer after it. The answer is JSON text that no process on the way
  * parses: to parse and write 5 MiB would block all other calls of the process.
  */
-export function writeReport(report: Report): string {
+export function writeReport(report: FetchOutcome): string {
     if (!report.ok) return JSON.stringify(report);
     const { text, ...head } = report;
     // `JSON.stringify` without indentation writes no line breaks.
@@ -15,8 +12,8 @@ export function writeReport(report: Report): string {
 }
 
 /** Reads what `writeReport` wrote. Throws SyntaxError for anything else. */
-export function readReport(body: string): Report {
+export function readReport(body: string): FetchOutcome {
     const end = body.indexOf('\n');
-    if (end === -1) return JSON.parse(body) as Report;
-    return { ...(JSON.parse(body.slice(0, end)) as Report), text: body.slice(end + 1) } as Report;
+    if (end === -1) return JSON.parse(body) as FetchOutcome;
+    return { ...(JSON.parse(body.slice(0, end)) as FetchOutcome), text: body.slice(end + 1) } as FetchOutcome;
 }

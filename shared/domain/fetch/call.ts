@@ -61,6 +61,8 @@ export type FetchOutcome =
           upstream: UpstreamFigures;
           /** When a worker picked the job up, milliseconds since the epoch. */
           startedAt: number;
+          /** For how long a worker had it, in milliseconds; 0: it was dropped. */
+          ranMs?: number;
       }
     | FetchFailure;
 
@@ -81,5 +83,6 @@ export interface FetchFailure {
     /** The worker that marked this write as sent had no time left to send it. Nobody else can tell: a second worker finds only the mark. */
     isUnsent?: true;
     startedAt?: number;
+    ranMs?: number;
     attempts?: number;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createQueueDelayEstimator, isTooLong } from '../../shared/domain/fetch/queue-delay.ts';
+import { createWaitEstimator } from '../../shared/domain/fetch/expected-wait.ts';
 
 /** Each job of the load: when it comes, and for how long it keeps a slot. Milliseconds. */
 interface Job {
@@ -56,12 +56,26 @@ describe('the line to the workers', () => {
         }
     });
 
+    it('lets newcomers expect a wait where those before them gave up, and none as soon as workers are well', () => {
+        const line = createWaitEstimator();
+        const enter = (count: number, enteredAt: number) =>
+            Array.from({ length: count }, () => ({ number: line.enter(enteredAt), enteredAt }));
+        for (const [at, fetch] of enter(80, 0).entries()) line.leave(fetch, 10 * at, 5);
+        for (const fetch of enter(20, 800)) line.leave(fetch, 1300, undefined);
+        const waiting = enter(40, 1300);
+        expect(line.waitMs(1400)).to.be.above(400);
+        for (const fetch of waiting) line.leave(fetch, 1400, 5);
+        const [last] = enter(1, 1500);
+        if (last !== undefined) line.leave(last, 1510, 5);
+        expect(line.waitMs(1520)).to.equal(0);
+    });
+
     it('never tells anybody to wait for longer than half a minute, however long nobody was taken', () => {
-        const line = createQueueDelayEstimator();
-        for (let number = 0; number < 500; number++) line.join(0);
-        line.taken(1, 0, { toldAt: 300, forMs: 10 });
-        line.taken(20, 0, { toldAt: 600, forMs: 10 });
-        for (let now = 1000; now < 60_000; now += 1000) expect(line.estimate(now, { others: 0, open: 480 }).waitMs).to.be.within(1, 30_000);
+        const line = createWaitEstimator();
+        const numbers = Array.from({ length: 500 }, () => line.enter(0));
+        line.leave({ number: numbers[0] ?? 0, enteredAt: 0 }, 300, 10);
+        line.leave({ number: numbers[19] ?? 0, enteredAt: 0 }, 600, 10);
+        for (let now = 1000; now < 60_000; now += 1000) expect(line.waitMs(now)).to.be.within(1, 30_000);
     });
 
     it('passes a burst on again after a rest', () => {
@@ -110,7 +124,7 @@ function play(
         slowness = (_at, job) => job.runMs,
     }: { timeoutMs?: number; slowness?: (at: number, job: Job) => number } = {},
 ): Played {
-    const line = createQueueDelayEstimator();
+    const line = createWaitEstimator();
     const coming = load.toSorted((one, other) => one.at - other.at);
     const waiting: (Job & { number: number })[] = [];
     const running = new Map<number, (Job & { number: number; takenAt: number })[]>();
@@ -121,19 +135,19 @@ function play(
         for (const job of running.get(now) ?? []) {
             free++;
             if (!open.delete(job.number)) continue;
-            line.taken(job.number, job.at, { toldAt: now, forMs: now - job.takenAt });
+            line.leave({ number: job.number, enteredAt: job.at }, now, now - job.takenAt);
             played.doneAt.push(now);
         }
         running.delete(now);
         for (let job = waiting[eldest]; job !== undefined && job.at + timeoutMs <= now; job = waiting[++eldest]) {
-            open.delete(job.number);
+            if (open.delete(job.number)) line.leave({ number: job.number, enteredAt: job.at }, now, undefined);
         }
         for (let job = coming[next]; job !== undefined && job.at <= now; job = coming[++next]) {
-            if (isTooLong(line.estimate(now, { others: 0, open: open.size }))) {
+            if (line.isTooLong(now)) {
                 played.refused.push(job.at);
                 continue;
             }
-            const number = line.join(now);
+            const number = line.enter(now);
             open.add(number);
             waiting.push({ ...job, number });
         }
@@ -144,6 +158,85 @@ function play(
             played.waits.push({ at: job.at, waited: now - job.at });
             free--;
         }
+    }
+    return played;
+}
+
+/** Fetches that this process can do in a second. */
+const PACE = 800;
+
+describe('the fetches that a process has in hand', () => {
+    it('are let in as a burst, although they take longer than a second', () => {
+        expect(playHere(times(atOnce(1500, 0))).refused).to.deep.equal([]);
+    });
+
+    it('are no more than it does in a second where five times as many come, and it stays busy', () => {
+        const { refused, waits, doneAt } = playHere(times(evenly(5 * PACE, 0, 20_000)));
+        expect(refused.length).to.be.above(0.7 * 5 * PACE * 20);
+        expect(doneAt.filter((at) => at < 20_000).length).to.be.above(0.95 * PACE * 20);
+        const later = waits.filter(({ at }) => at > 4000).map(({ waited }) => waited);
+        expect(Math.max(...later)).to.be.below(1300);
+    });
+
+    it('are all let in as soon as fewer come, and where as many come as it can just do', () => {
+        const less = [...evenly(5 * PACE, 0, 5000), ...evenly(PACE / 2, 5000, 10_000)];
+        expect(playHere(times(less)).refused.filter((at) => at > 7000)).to.deep.equal([]);
+        expect(playHere(times(evenly(0.97 * PACE, 0, 20_000))).refused).to.deep.equal([]);
+        expect(playHere(times([...atOnce(1500, 0), ...atOnce(1500, 10_000)])).refused).to.deep.equal([]);
+    });
+
+    it('are done once a worker has them, however slow the site is', () => {
+        expect(playHere(times(evenly(0.9 * PACE, 0, 20_000)), { siteMs: 10_000 }).refused).to.deep.equal([]);
+    });
+
+    it('are as many as before after the process stood nearly still, and nobody was answered in time', () => {
+        const paceAt = (at: number) => (at >= 3000 && at < 8000 ? PACE / 50 : PACE);
+        const { doneAt } = playHere(times(evenly(5 * PACE, 0, 30_000)), { timeoutMs: 2000, paceAt });
+        expect(doneAt.filter((at) => at >= 12_000 && at < 30_000).length).to.be.above(0.9 * PACE * 18);
+    });
+});
+
+function times(jobs: readonly Job[]): number[] {
+    return jobs.map(({ at }) => at);
+}
+
+interface Here {
+    siteMs?: number;
+    /** Who is not through with this process by then gives up, and costs it nothing more. */
+    timeoutMs?: number;
+    paceAt?: (at: number) => number;
+}
+
+/** One after the other at a pace, then a worker and its site; a second crossing of this process costs nothing here. */
+function playHere(arrivals: number[], { siteMs = 0, timeoutMs = Number.POSITIVE_INFINITY, paceAt = () => PACE }: Here = {}): Played {
+    const line = createWaitEstimator();
+    const played: Played = { refused: [], waits: [], doneAt: [] };
+    interface Fetch {
+        number: number;
+        enteredAt: number;
+    }
+    let inHand: Fetch[] = [];
+    const withSite: (Fetch & { doneAt: number })[] = [];
+    let freeAt = 0;
+    for (const at of arrivals) {
+        for (let first = inHand[0]; first !== undefined; first = inHand[0]) {
+            const start = Math.max(freeAt, first.enteredAt);
+            const end = start + 1000 / paceAt(start);
+            if (end > at) break;
+            freeAt = end;
+            withSite.push({ ...first, doneAt: end + siteMs });
+            played.waits.push({ at: first.enteredAt, waited: end - first.enteredAt });
+            played.doneAt.push(end + siteMs);
+            inHand.shift();
+        }
+        for (const late of inHand.filter(({ enteredAt }) => enteredAt + timeoutMs <= at)) line.leave(late, at, undefined);
+        inHand = inHand.filter(({ enteredAt }) => enteredAt + timeoutMs > at);
+        for (let first = withSite[0]; first !== undefined && first.doneAt <= at; first = withSite[0]) {
+            line.leave(first, first.doneAt, siteMs);
+            withSite.shift();
+        }
+        if (line.isTooLong(at)) played.refused.push(at);
+        else inHand.push({ number: line.enter(at), enteredAt: at });
     }
     return played;
 }

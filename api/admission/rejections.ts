@@ -1,0 +1,65 @@
+import type { IncomingMessage } from 'node:http';
+import type { App } from '../../shared/app.ts';
+import type { AnyContract } from '../../shared/contracts/contract.ts';
+import { type Refusal, type RefusalCode, refusalEntry } from '../../shared/refusals.ts';
+import { envelope, refusalHeaders, routeHeaders } from '../answers/refusal.ts';
+import type { Arrival } from './check.ts';
+import { requestIdOf } from './request-headers.ts';
+
+/** Rejections are counted and logged once a second: one by one they would cost what rejecting saves. */
+const FLUSH_EVERY_MS = 1000;
+
+/** Refuses a request before hapi creates one, with the same answer as hapi's. Use it where hapi's own answer would cost too much. */
+export function reject(app: App, { request, response, contract }: Arrival, refusal: Refusal): void {
+    const requestId = requestIdOf(request);
+    const body = JSON.stringify(envelope(refusal, { app: { requestId } }, app.publicUrl()));
+    const headers = [
+        ['content-type', 'application/json; charset=utf-8'],
+        ['content-length', String(Buffer.byteLength(body))],
+        ['cache-control', 'no-store'],
+        ...routeHeaders({ requestId, isOpen: contract?.auth !== 'required' }),
+        ...refusalHeaders(refusal),
+    ];
+    response.writeHead(refusalEntry(refusal.code).status, headers.flat());
+    response.end(isHead(request) ? undefined : body);
+}
+
+function isHead({ method }: IncomingMessage): boolean {
+    return method === 'HEAD';
+}
+
+/** Counts one rejection. @param waitMs the time after which the caller was told to come back */
+export type CountRejection = (route: Pick<AnyContract, 'method' | 'path'>, waitMs?: number) => void;
+
+/**
+ * Counts the requests that were rejected, and tells metrics and log once a second.
+ * @param kind.message what the log says of them
+ * @param kind.count told how many there were, for other metrics
+ */
+export function rejectionCounter(
+    app: App,
+    { code, message, count }: { code: RefusalCode; message: string; count?: (rejected: number) => void },
+): CountRejection {
+    const rejected = new Map<string, number>();
+    let longest: number | undefined;
+    const flush = () => {
+        const { status } = refusalEntry(code);
+        let all = 0;
+        for (const [call, calls] of rejected) {
+            const [method = '', route = ''] = call.split(' ');
+            app.metrics.httpRequests.inc({ method, route, status }, calls);
+            all += calls;
+        }
+        count?.(all);
+        const waited = longest === undefined ? {} : { wait_ms: Math.round(longest) };
+        app.log.warn({ part: 'overload', code, refused: all, calls: Object.fromEntries(rejected), ...waited }, message);
+        rejected.clear();
+        longest = undefined;
+    };
+    return ({ method, path }, waitMs) => {
+        if (rejected.size === 0) setTimeout(flush, FLUSH_EVERY_MS).unref();
+        const call = `${method} ${path}`;
+        rejected.set(call, (rejected.get(call) ?? 0) + 1);
+        if (waitMs !== undefined) longest = Math.max(longest ?? 0, waitMs);
+    };
+}
