@@ -22,6 +22,8 @@ export interface Excerpt {
     source: string;
     /** What was left out. */
     shortened: string;
+    /** Endpoints of the package that go beyond the document; other pages describe them. */
+    beyond?: string[];
     servers: { url: string }[];
     paths: Record<string, Record<string, Operation>>;
 }
@@ -102,15 +104,15 @@ function isInBody({ body }: PackageEndpoint, name: string): boolean {
     return typeof body === 'object' && body !== null && Object.hasOwn(body, name);
 }
 
+/** Types whose values are also values of another one; in a query a number is a text. */
+const NARROWER: Readonly<Record<string, readonly string[]>> = { number: ['integer'], string: ['number', 'integer'] };
+
 /** Whether values of the package's schema are values of the document's: by type, and by the words of an enum. One value is a list of one. */
 function fits(own: unknown, documented: unknown): boolean {
     const mine = own as { type?: string; enum?: unknown[]; items?: unknown };
     const theirs = documented as { type?: string; enum?: unknown[]; items?: unknown };
     if (theirs.type === 'array' && mine.type !== 'array') return fits(mine, theirs.items);
-    if (theirs.type !== undefined && mine.type !== theirs.type) {
-        const isNarrower = mine.type === 'integer' && theirs.type === 'number';
-        if (!isNarrower) return false;
-    }
+    if (theirs.type !== undefined && mine.type !== theirs.type && !NARROWER[theirs.type]?.includes(mine.type ?? '')) return false;
     if (theirs.enum !== undefined && !(mine.enum ?? [undefined]).every((word) => theirs.enum?.includes(word))) return false;
     return theirs.items === undefined || fits(mine.items, theirs.items);
 }

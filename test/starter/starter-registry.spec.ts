@@ -3,6 +3,7 @@ import { DEMO_SITE, openDemoSite } from '../../bin/demo/site.ts';
 import { loadStarterRegistry, publishDemo } from '../../bin/demo/starter-registry.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { checkPackage } from '../../shared/domain/package/rules.ts';
+import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
 import { ROUTEBOOK_WORKSPACE } from '../../shared/domain/site/routebook.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import type { Endpoint } from '../../shared/domain/types.ts';
@@ -30,6 +31,14 @@ describe('the starter registry, as files', () => {
         }
     });
 
+    it('has at least 60 sites, and two of every category', () => {
+        expect(STARTERS).to.have.length.of.at.least(60);
+        for (const { slug } of CATEGORIES) {
+            const sites = STARTERS.filter(({ document }) => document.intent_category?.split('/')[0] === slug);
+            expect(sites, slug).to.have.length.of.at.least(2);
+        }
+    });
+
     for (const { document, fixture } of STARTERS) {
         it(`${document.site} keeps the rules that hold for everybody, and says what it was written from`, () => {
             // As in production, where nothing is allowed beyond https on 443.
@@ -38,6 +47,15 @@ describe('the starter registry, as files', () => {
             const [, origin = ''] = /Written from (https?:\/\/[^\s,]+)/.exec(document.description ?? '') ?? [];
             expect(URL.canParse(origin), `${document.site} names its documentation`).to.equal(true);
             expect(fixture.site).to.equal(document.site);
+        });
+
+        it(`${document.site} says of every endpoint when to use it, and of every param what it is, with examples`, () => {
+            for (const { name, description = '', params = [], response, examples = [] } of document.endpoints) {
+                expect(description.split(' '), `${name}: ${description}`).to.have.length.of.at.least(6);
+                expect(response?.schema, name).to.be.an('object');
+                expect(examples, name).to.not.be.empty;
+                for (const param of params) expect(param, `${name}: ${param.name}`).to.include.keys('description', 'example');
+            }
         });
 
         it(`${document.site} has an answer to test every endpoint against`, () => {
