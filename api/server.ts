@@ -7,7 +7,7 @@ import { gate } from './admission/gate.ts';
 import { invalidRequests } from './admission/invalid-requests.ts';
 import { MAX_HEADER_BYTES, MAX_HEADERS, rawRefusals } from './admission/raw-refusals.ts';
 import { slowReaders } from './admission/slow-readers.ts';
-import { writeThrottling } from './admission/write-throttling.ts';
+import { writeThrottling } from './admission/writes.ts';
 import { agentTools } from './agents/mcp.ts';
 import { apiKey } from './auth/api-key.ts';
 import { session } from './auth/session.ts';

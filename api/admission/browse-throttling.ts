@@ -6,7 +6,7 @@ import { postFetch } from '../../shared/contracts/fetch.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Check } from './check.ts';
 import { reject, rejectionCounter } from './rejections.ts';
-import { createBucket } from './token-bucket.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 /** The most browsing requests at the same time. More would only delay each other and every fetch. */
 const MAX_CONCURRENT = 256;
@@ -55,14 +55,14 @@ export function browseThrottling(server: Server, app: App): Check {
 
 /** A bucket that fills at the guaranteed rate, then a share that follows the load of the event loop. */
 function createAdmission(guaranteedPerSecond: number): { admits(isContested: boolean): boolean } {
-    const bucket = createBucket(guaranteedPerSecond);
+    const guaranteed = createTokenBuckets({ capacity: guaranteedPerSecond, perSecond: guaranteedPerSecond });
     let share = 1;
     let measured = performance.eventLoopUtilization();
     let measuredAt = performance.now();
 
     return {
         admits(isContested) {
-            if (bucket.take()) return true;
+            if (guaranteed.take('')) return true;
             const now = performance.now();
             if (now - measuredAt >= MEASURE_EVERY_MS) measure(now);
             return !isContested || Math.random() < share;

@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { App } from '../../shared/app.ts';
-import { growingCache } from '../../shared/platform/growing-cache.ts';
 import type { Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
-import { type Bucket, createBucket } from './token-bucket.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
-const REMEMBERED_CLIENTS = 10_000;
 /** A delayed request waits between half and one and a half of this, so that they do not all end at the same time. */
 const DELAY_MS = 1000;
 
@@ -23,16 +21,10 @@ export interface ClientPacing {
  */
 export function clientPacing({ config }: App): ClientPacing {
     const { cheapPerSecond, trustProxy } = config;
-    const buckets = growingCache<string, Bucket>(REMEMBERED_CLIENTS);
+    const buckets = createTokenBuckets({ capacity: cheapPerSecond, perSecond: cheapPerSecond });
 
     const pace: ClientPacing['pace'] = (request, answer) => {
-        const client = limitIdentity(clientAddress(request, trustProxy));
-        let bucket = buckets.get(client);
-        if (bucket === undefined) {
-            bucket = createBucket(cheapPerSecond);
-            buckets.set(client, bucket);
-        }
-        if (bucket.take()) return answer();
+        if (buckets.take(limitIdentity(clientAddress(request, trustProxy)))) return answer();
         setTimeout(
             () => {
                 if (!request.socket.destroyed) answer();

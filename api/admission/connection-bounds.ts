@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { AppPlugin } from '../plugins/plugin.ts';
 import { peerIdentity } from './client-address.ts';
-import { createSecondWindow } from './second-window.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 /** From this share of the listener's places on, idle connections make room for new ones. */
 const CROWDED = 0.8;
@@ -18,7 +18,7 @@ export const connectionBounds: AppPlugin = {
         const { clientConnections, clientConnectionsPerSecond, maxConnections } = app.config;
         listener.maxConnections = maxConnections;
         const openByClient = new Map<string, number>();
-        const takeNew = createSecondWindow(clientConnectionsPerSecond);
+        const newOnes = createTokenBuckets({ capacity: clientConnectionsPerSecond, perSecond: clientConnectionsPerSecond });
         // A set keeps insertion order: the first member has been idle longest.
         const idle = new Set<Socket>();
         let open = 0;
@@ -33,7 +33,7 @@ export const connectionBounds: AppPlugin = {
             const client = peerIdentity(socket);
             const ofClient = openByClient.get(client) ?? 0;
             if (clientConnections > 0 && ofClient >= clientConnections) return close(socket, 'open');
-            if (!takeNew(client)) return close(socket, 'rate');
+            if (clientConnectionsPerSecond > 0 && !newOnes.take(client)) return close(socket, 'rate');
             if (open >= CROWDED * maxConnections) {
                 const [longest] = idle;
                 if (longest !== undefined) close(longest, 'idle');

@@ -4,9 +4,10 @@ import { isWellFormedKey, keyHash } from '../../shared/domain/accounts/api-key.t
 import { Refusal } from '../../shared/refusals.ts';
 import type { Check } from './check.ts';
 import type { ClientPacing } from './client-pacing.ts';
+import { perApp } from './per-app.ts';
 import { reject, rejectionCounter } from './rejections.ts';
 import { bearerKey, headerCopies } from './request-headers.ts';
-import { createBucket } from './token-bucket.ts';
+import { createTokenBuckets } from './token-buckets.ts';
 
 /** The rate at which invalid keys come to this process. */
 export interface InvalidKeys {
@@ -16,19 +17,11 @@ export interface InvalidKeys {
     areMany(): boolean;
 }
 
-const rates = new WeakMap<App, InvalidKeys>();
-
 /** The invalid keys of this process; up to GUESSES_PER_SECOND they are judged as any other call. */
-export function invalidKeysOf(app: App): InvalidKeys {
-    const known = rates.get(app) ?? countInvalidKeys(app.config.guessesPerSecond);
-    rates.set(app, known);
-    return known;
-}
-
-function countInvalidKeys(perSecond: number): InvalidKeys {
-    const bucket = createBucket(perSecond);
-    return { count: () => void bucket.take(), areMany: bucket.isEmpty };
-}
+export const invalidKeysOf = perApp(({ config: { guessesPerSecond: perSecond } }): InvalidKeys => {
+    const buckets = createTokenBuckets({ capacity: perSecond, perSecond });
+    return { count: () => void buckets.take(''), areMany: () => buckets.spent('') > perSecond - 1 };
+});
 
 /**
  * While many invalid keys come, rejects them before hapi does, with the same answer (goal I12). Valid keys pass; one that this process

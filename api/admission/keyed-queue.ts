@@ -1,31 +1,35 @@
 import { Refusal } from '../../shared/refusals.ts';
 
-/** A queue in memory. It runs one piece of work at a time per key, in order of arrival. */
-export interface KeyedQueue {
+/** A queue in memory. It runs one piece of work at a time per key, in order of arrival unless it has another order. */
+export interface KeyedQueue<Turn extends QueueTurn> {
     /**
      * Runs `work` when it is its turn under each of its keys.
-     * @throws the error that `full` makes where too much work waits, or a Refusal where the caller hung up
+     * @throws the error that `full` makes where too much work waits or it waited too long, or a Refusal where the caller hung up
      */
     run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result>;
     /** Whether one more of this key would be too many. */
     isFull(key: string): boolean;
 }
 
-export interface Turn {
+export interface QueueTurn {
     keys: readonly string[];
     /** Removes the work from the queue while it waits. A Refusal as its reason goes to the caller. */
-    gone?: AbortSignal;
-    /** The message for the caller where too many wait under one key, or in all. */
-    full(where: 'key' | 'room'): Refusal;
+    gone?: AbortSignal | undefined;
+    /** The message for the caller where too many wait under one key or in all, or this one waited too long. */
+    full(where: 'key' | 'room' | 'time'): Refusal;
 }
 
-export interface KeyedQueueOptions {
+export interface KeyedQueueOptions<Turn extends QueueTurn> {
     /** The most pieces of work that run at the same time. */
     atOnce?: number;
     /** The most pieces of work that wait under one key. */
     waitingPerKey?: number;
     /** The most pieces of work that wait in total; queues may share it. */
-    room: WaitingRoom;
+    room?: WaitingRoom;
+    /** The longest wait, in milliseconds. */
+    patienceMs?: number;
+    /** The waiting turns, first the one whose turn is next. @param turns in order of arrival */
+    inOrder?(turns: Iterable<Turn>): Iterable<Turn>;
 }
 
 /** The limit of waiting work, and its current number. */
@@ -34,54 +38,62 @@ export interface WaitingRoom {
     taken: number;
 }
 
-interface Ticket extends Turn {
-    start(): void;
-    refuse(refusal: Refusal): void;
-}
-
 /** Creates an empty queue. */
-export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
-    const { atOnce = Number.POSITIVE_INFINITY, waitingPerKey = Number.POSITIVE_INFINITY, room } = options;
+export function createKeyedQueue<Turn extends QueueTurn = QueueTurn>(options: KeyedQueueOptions<Turn>): KeyedQueue<Turn> {
+    const { atOnce = Number.POSITIVE_INFINITY, waitingPerKey = Number.POSITIVE_INFINITY, patienceMs, inOrder = (turns) => turns } = options;
+    const room = options.room ?? { places: Number.POSITIVE_INFINITY, taken: 0 };
     const running = new Set<string>();
-    // A set keeps insertion order.
-    const waiting = new Set<Ticket>();
+    // A map keeps insertion order.
+    const waiting = new Map<Turn, () => void>();
     let works = 0;
 
-    function enter(ticket: Ticket): void {
-        waiting.add(ticket);
-        room.taken += 1;
-        startNext();
+    /** Resolves when it is its turn. */
+    async function wait(turn: Turn): Promise<void> {
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
         const leave = (refusal: Refusal) => {
-            if (!waiting.delete(ticket)) return;
+            if (!waiting.delete(turn)) return;
             room.taken -= 1;
-            ticket.refuse(refusal);
+            reject(refusal);
             startNext();
         };
-        if (!waiting.has(ticket)) return;
-        if (ticket.keys.some((key) => countWaiting(key) > waitingPerKey)) leave(ticket.full('key'));
-        else if (room.taken > room.places) leave(ticket.full('room'));
-        ticket.gone?.addEventListener('abort', () => leave(goneRefusal(ticket.gone)), { once: true });
+        waiting.set(turn, resolve);
+        room.taken += 1;
+        startNext();
+        if (!waiting.has(turn)) return;
+        if (turn.keys.some((key) => countWaiting(key) > waitingPerKey)) leave(turn.full('key'));
+        else if (room.taken > room.places) leave(turn.full('room'));
+        const timer = patienceMs === undefined ? undefined : setTimeout(() => leave(turn.full('time')), patienceMs);
+        const hungUp = () => leave(goneRefusal(turn.gone));
+        turn.gone?.addEventListener('abort', hungUp, { once: true });
+        try {
+            await promise;
+        } finally {
+            clearTimeout(timer);
+            turn.gone?.removeEventListener('abort', hungUp);
+        }
     }
 
     function countWaiting(key: string): number {
         let count = 0;
-        for (const { keys } of waiting) if (keys.includes(key)) count += 1;
+        for (const { keys } of waiting.keys()) if (keys.includes(key)) count += 1;
         return count;
     }
 
     /** Work that waits for one key also blocks its other keys. Otherwise later work could overtake it forever. */
     function startNext(): void {
+        if (works >= atOnce) return;
         const claimed = new Set(running);
-        for (const ticket of waiting) {
-            if (works >= atOnce) return;
-            const isFree = ticket.keys.every((key) => !claimed.has(key));
-            for (const key of ticket.keys) claimed.add(key);
+        for (const turn of inOrder(waiting.keys())) {
+            const isFree = turn.keys.every((key) => !claimed.has(key));
+            for (const key of turn.keys) claimed.add(key);
             if (!isFree) continue;
-            waiting.delete(ticket);
+            const start = waiting.get(turn);
+            waiting.delete(turn);
             room.taken -= 1;
             works += 1;
-            for (const key of ticket.keys) running.add(key);
-            ticket.start();
+            for (const key of turn.keys) running.add(key);
+            start?.();
+            if (works >= atOnce) return;
         }
     }
 
@@ -89,7 +101,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
         isFull: (key) => countWaiting(key) >= waitingPerKey,
         async run(turn, work) {
             if (turn.gone?.aborted === true) throw goneRefusal(turn.gone);
-            await new Promise<void>((start, refuse) => enter({ ...turn, start, refuse }));
+            await wait({ ...turn });
             try {
                 return await work();
             } finally {
@@ -102,7 +114,7 @@ export function createKeyedQueue(options: KeyedQueueOptions): KeyedQueue {
 }
 
 /** Why the work stopped waiting. Nobody reads it where the caller hung up. */
-export function goneRefusal(gone: AbortSignal | undefined): Refusal {
+function goneRefusal(gone: AbortSignal | undefined): Refusal {
     const reason: unknown = gone?.reason;
     return reason instanceof Refusal ? reason : new Refusal('REQUEST_TIMEOUT', 'The caller hung up before its turn.');
 }

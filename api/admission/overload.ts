@@ -5,6 +5,7 @@ import { createWaitEstimator, LASTING_WAIT_MS, type WaitEstimator } from '../../
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Check } from './check.ts';
+import { perApp } from './per-app.ts';
 import { reject, rejectionCounter } from './rejections.ts';
 
 declare module '@hapi/hapi' {
@@ -20,13 +21,7 @@ const MOST_BEFORE_QUEUE = 2000;
 /** With fewer fetches inside, no wait is believed: one slow site among them would look like workers that stand still. */
 const LEAST_INSIDE = 16;
 
-const estimators = new WeakMap<App, WaitEstimator>();
-
-function estimatorOf(app: App): WaitEstimator {
-    const known = estimators.get(app) ?? createWaitEstimator();
-    estimators.set(app, known);
-    return known;
-}
+const estimatorOf = perApp(createWaitEstimator);
 
 /**
  * Rejects fetches that would wait too long, for a worker or in this process, before anything is read, counted or held: 503 OVERLOADED

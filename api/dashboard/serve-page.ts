@@ -5,7 +5,8 @@ import type { Passwords } from '../../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { SessionEnded, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { createKeyedQueue, type KeyedQueue } from '../admission/keyed-queue.ts';
+import { createKeyedQueue } from '../admission/keyed-queue.ts';
+import { perApp } from '../admission/per-app.ts';
 import { browserTokenOf, nameBrowser, requireOwnForm, signedInOf, signIn, signOut, whoIsSignedIn } from '../auth/session.ts';
 import { readBytes } from '../bodies/read-body.ts';
 import { goneSignal } from '../call.ts';
@@ -97,7 +98,7 @@ const NO_FIELDS: Fields = new Map();
 const FORMS_WAITING = 4;
 const FORMS_WAITING_IN_ALL = 256;
 
-const forms = new WeakMap<App, KeyedQueue>();
+const formsOf = perApp(() => createKeyedQueue({ waitingPerKey: FORMS_WAITING, room: { places: FORMS_WAITING_IN_ALL, taken: 0 } }));
 
 /** Strangers may not make us keep much in memory. */
 async function readForm(request: Request, { formBytes = FORM_BYTES }: Page): Promise<Fields> {
@@ -172,14 +173,8 @@ function inTurn(page: Page, { app, me, client, gone }: Visit, work: () => Promis
     return formsOf(app).run({ keys: [me?.userId ?? client], gone, full: formsFull }, work);
 }
 
-function formsOf(app: App): KeyedQueue {
-    const known = forms.get(app) ?? createKeyedQueue({ waitingPerKey: FORMS_WAITING, room: { places: FORMS_WAITING_IN_ALL, taken: 0 } });
-    forms.set(app, known);
-    return known;
-}
-
-function formsFull(where: 'key' | 'room'): Refusal {
-    if (where === 'room') return new Refusal('OVERLOADED', 'Too many requests right now. Try again in a moment.', { retryAfter: 1 });
+function formsFull(where: 'key' | 'room' | 'time'): Refusal {
+    if (where !== 'key') return new Refusal('OVERLOADED', 'Too many requests right now. Try again in a moment.', { retryAfter: 1 });
     return new Refusal('RATE_LIMITED', 'You have too many requests in progress. Try again in a moment.', { retryAfter: 1 });
 }
 

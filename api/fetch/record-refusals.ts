@@ -3,6 +3,7 @@ import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { ENDPOINT_NAME } from '../../shared/domain/package/endpoint-name.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
+import { createTokenBuckets } from '../admission/token-buckets.ts';
 import { toRefusal } from '../answers/refusal.ts';
 import { callerOf } from '../auth/caller.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
@@ -11,7 +12,6 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 const OTHER = 'other';
 /** Refusals of one account that the log of a process takes a minute: who sends in a loop must not push others out of it. */
 const LOGGED_A_MINUTE = 600;
-const MINUTE_MS = 60_000;
 
 /**
  * Every refusal of POST /v1/fetch of a known caller, once in the metrics and once in the request log: those that never reached the
@@ -20,7 +20,7 @@ const MINUTE_MS = 60_000;
 export const fetchRefusals: AppPlugin = {
     name: 'fetch-refusals',
     register(server, { app }) {
-        const mayLog = createMinutes();
+        const mayLog = createTokenBuckets({ capacity: LOGGED_A_MINUTE, perSecond: LOGGED_A_MINUTE / 60 });
         server.ext(
             'onPreResponse',
             (request, h) => {
@@ -33,7 +33,7 @@ export const fetchRefusals: AppPlugin = {
                 const { code } = toRefusal(response);
                 const { site, registrable, label } = whatSite(app, order);
                 app.metrics.fetches.inc({ site: label, outcome: code });
-                if (mayLog(caller.accountId)) {
+                if (mayLog.take(caller.accountId)) {
                     app.usage.record({
                         kind: 'fetch',
                         operation: request.app.call?.operation ?? newId('op'),
@@ -69,20 +69,4 @@ function whatSite(app: App, order: FetchRequest | undefined): { site: string; re
     const version = typeof order.version === 'number' ? order.version : undefined;
     const isKnown = app.latest.recall({ site, registrable, version })?.isKnown === true;
     return { site, registrable, label: isKnown ? app.metrics.siteLabel(site) : OTHER };
-}
-
-/** Whether an account has room in this minute. */
-function createMinutes(): (account: string) => boolean {
-    let counted = new Map<string, number>();
-    let endsAt = 0;
-    return (account) => {
-        const now = performance.now();
-        if (now >= endsAt) {
-            counted = new Map();
-            endsAt = now + MINUTE_MS;
-        }
-        const count = (counted.get(account) ?? 0) + 1;
-        counted.set(account, count);
-        return count <= LOGGED_A_MINUTE;
-    };
 }

@@ -8,7 +8,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { inAccountTurn, inDomainTurn } from '../admission/write-queue.ts';
+import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import type { Call, Reply } from '../serve.ts';
 
 type RequestCall = Call<object, object, RequestOrder>;

@@ -3,11 +3,12 @@ import { SideThreadFailure } from '../../shared/platform/side-thread.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { networkOf } from '../admission/client-address.ts';
+import { perApp } from '../admission/per-app.ts';
+import { createTokenBuckets } from '../admission/token-buckets.ts';
 import type { Call } from '../call.ts';
 import type { JudgedPackage, PackageTasks } from '../packages/tasks.ts';
 import { workOnPackage } from '../packages/work.ts';
 import { createFairQueue } from './fair-queue.ts';
-import { createJudgingTime, type JudgingTime } from './judging-time.ts';
 
 /**
  * Packages that an account may have judged in an hour, dry runs and refused ones among them; of new versions there may be 60. One a
@@ -25,8 +26,6 @@ export async function guardJudging(app: App, caller: Caller): Promise<void> {
     throw refusal(app, caller, `this account has sent ${JUDGED_AN_HOUR} packages within an hour.`, verdict.retryAfter);
 }
 
-const times = new WeakMap<App, JudgingTime>();
-
 /** The queue of the thread that judges and compares packages. */
 const line = createFairQueue();
 
@@ -41,7 +40,7 @@ export type Judged = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'c
 export async function judgeInTurn(judged: Judged, bytes: Buffer): Promise<JudgedPackage> {
     const { app } = judged;
     const caller = judged.caller as Caller;
-    const waitMs = caller.plan === 'enterprise' ? 0 : judgingTimeOf(app).waitMs(caller.accountId, performance.now());
+    const waitMs = caller.plan === 'enterprise' ? 0 : judgingTimeOf(app).waitMs(caller.accountId);
     if (waitMs > 0) throw refusal(app, caller, 'the packages of this account took too long to judge.', Math.ceil(waitMs / 1000));
     return workInTurn(judged, 'judge', { bytes, allowed: app.config.egressAllow });
 }
@@ -69,7 +68,7 @@ async function workInTurn<Name extends 'judge' | 'compare'>(
     const turn = { network: networkOf(clientAddress), owner: accountId, isFree: plan === 'free', gone };
     const work = async () => {
         const began = performance.now();
-        const took = (ms: number) => plan !== 'enterprise' && judgingTimeOf(app).took(accountId, ms, performance.now());
+        const took = (ms: number) => plan !== 'enterprise' && judgingTimeOf(app).spend(accountId, ms);
         try {
             const done = await workOnPackage(name, accountId, task);
             took(done.ms);
@@ -83,12 +82,11 @@ async function workInTurn<Name extends 'judge' | 'compare'>(
     return (await (isUrgent ? work() : line.run(turn, work))).answer;
 }
 
-/** The judging time of the accounts of this process. */
-export function judgingTimeOf(app: App): JudgingTime {
-    const known = times.get(app) ?? createJudgingTime();
-    times.set(app, known);
-    return known;
-}
+/** The judging time of one account, in milliseconds, that it may have at once: enough for hundreds of usual packages, or thirty of the slowest. */
+export const AT_ONCE_MS = 15_000;
+
+/** The judging time of the accounts of this process; who has used what it may have at once gets a tenth of a thread. */
+export const judgingTimeOf = perApp(() => createTokenBuckets({ capacity: AT_ONCE_MS, perSecond: 100 }));
 
 function refusal(app: App, { plan }: Caller, why: string, retryAfter: number): Refusal {
     app.metrics.rateLimited.inc({ plan, window: 'packages' });

@@ -10,7 +10,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { addAsMaintainer, type MaintainerRefusal, removeAsMaintainer } from '../../shared/store/registry/maintainer-orders.ts';
 import { type MaintainerPlace, pageOfMaintainers } from '../../shared/store/registry/maintainers.ts';
 import { limitIdentity } from '../admission/client-address.ts';
-import { writeInTurn } from '../admission/write-queue.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';

@@ -9,7 +9,7 @@ import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import type { LookAlike } from '../../shared/store/registry/site-warnings.ts';
-import { inAccountTurn, inDomainTurn } from '../admission/write-queue.ts';
+import { inAccountTurn, inDomainTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import { judgeSite } from '../auth/key-scopes.ts';
 import { emptyBody } from '../bodies/json-body.ts';

@@ -3,7 +3,7 @@ import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
-import { writeInTurn } from '../admission/write-queue.ts';
+import { writeInTurn } from '../admission/writes.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call } from '../serve.ts';
 import { presentVersion } from './present-version.ts';

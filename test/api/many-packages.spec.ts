@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { JUDGED_AN_HOUR, judgingTimeOf } from '../../api/schemas/guard-judging.ts';
-import { AT_ONCE_MS, createJudgingTime } from '../../api/schemas/judging-time.ts';
+import { createTokenBuckets } from '../../api/admission/token-buckets.ts';
+import { AT_ONCE_MS, JUDGED_AN_HOUR, judgingTimeOf } from '../../api/schemas/guard-judging.ts';
 import { createSideThread } from '../../shared/platform/side-thread.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -89,7 +89,7 @@ describe('a package that is made to be slow', () => {
         const [slow, other] = [await join(world), await join(world)];
         const publish = (person: Person) => person.publish(aPackage('slow.test'), '?dry_run=true');
         expect((await publish(slow)).status).to.equal(200);
-        judgingTimeOf(world.app).took(slow.userId, AT_ONCE_MS + 2000, performance.now());
+        judgingTimeOf(world.app).spend(slow.userId, AT_ONCE_MS + 2000);
         const refused = await publish(slow);
         expect([refused.status, codeOf(refused)]).to.deep.equal([429, 'RATE_LIMITED']);
         expect((refused.body['error'] as { message: string }).message).to.include('packages');
@@ -98,16 +98,21 @@ describe('a package that is made to be slow', () => {
     });
 
     it('has an account wait where its packages took too long, until a tenth of the time gives that back', () => {
-        const time = createJudgingTime();
-        time.took('one', AT_ONCE_MS, 0);
-        expect(time.waitMs('one', 0)).to.equal(0);
-        time.took('one', 500, 0);
-        expect([time.waitMs('one', 0), time.waitMs('one', 2000), time.waitMs('one', 5000)]).to.deep.equal([5000, 3000, 0]);
-        expect(time.waitMs('other', 0)).to.equal(0);
+        let now = 0;
+        const time = createTokenBuckets({ capacity: AT_ONCE_MS, perSecond: 100, now: () => now });
+        const waitAt = (at: number, name = 'one') => {
+            now = at;
+            return time.waitMs(name);
+        };
+        time.spend('one', AT_ONCE_MS);
+        expect(waitAt(0)).to.equal(0);
+        time.spend('one', 500);
+        expect([waitAt(0), waitAt(2000), waitAt(5000)]).to.deep.equal([5000, 3000, 0]);
+        expect(waitAt(5000, 'other')).to.equal(0);
         // A package every five seconds is a tenth of the time.
-        for (let now = 5000; now < 500_000; now += 5000) {
-            expect(time.waitMs('one', now)).to.equal(0);
-            time.took('one', 500, now);
+        for (let at = 5000; at < 500_000; at += 5000) {
+            expect(waitAt(at)).to.equal(0);
+            time.spend('one', 500);
         }
     });
 

@@ -1,9 +1,9 @@
-import type { App } from '../../../shared/app.ts';
 import { Refusal } from '../../../shared/refusals.ts';
 import { type Attempt, forgetAttempts, takeAttempts } from '../../../shared/store/accounts/attempts.ts';
 import { isKnownBrowser } from '../../../shared/store/accounts/sign-ins.ts';
 import { type Credentials, credentialsOf } from '../../../shared/store/accounts/users.ts';
-import { createKeyedQueue, type KeyedQueue } from '../../admission/keyed-queue.ts';
+import { createKeyedQueue } from '../../admission/keyed-queue.ts';
+import { perApp } from '../../admission/per-app.ts';
 import type { Problems } from '../fields.ts';
 import type { Visit } from '../page.ts';
 import { waitText } from './fields.ts';
@@ -12,7 +12,7 @@ import { waitText } from './fields.ts';
 const WAITING_EACH = 4;
 const WAITING_IN_ALL = 256;
 
-const queues = new WeakMap<App, KeyedQueue>();
+const queueOf = perApp(() => createKeyedQueue({ waitingPerKey: WAITING_EACH, room: { places: WAITING_IN_ALL, taken: 0 } }));
 
 /** The account that a password is meant for; without credentials nobody has the address. */
 export interface Account {
@@ -94,9 +94,7 @@ async function knows({ app, me, browserToken }: Visit, userId: string | undefine
 
 /** One password of an account and of a client at a time; known browsers of an account queue for themselves. */
 function inTurn<Result>({ app, gone }: Visit, keys: readonly string[], work: () => Promise<Result>): Promise<Result> {
-    const known = queues.get(app) ?? createKeyedQueue({ waitingPerKey: WAITING_EACH, room: { places: WAITING_IN_ALL, taken: 0 } });
-    queues.set(app, known);
-    return known.run({ keys, gone, full: (where) => (where === 'key' ? tooMany(1) : overloaded()) }, work);
+    return queueOf(app).run({ keys, gone, full: (where) => (where === 'key' ? tooMany(1) : overloaded()) }, work);
 }
 
 function tooMany(wait: number): Refusal {

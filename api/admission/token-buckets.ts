@@ -1,0 +1,49 @@
+import { growingCache } from '../../shared/platform/growing-cache.ts';
+
+const REMEMBERED = 10_000;
+
+/** Token buckets, one for each name. What they hold may be requests, or milliseconds of work. */
+export interface TokenBuckets {
+    /** Takes one token, where there is one. */
+    take(name: string): boolean;
+    /** Takes tokens in any case; the bucket may owe some. */
+    spend(name: string, tokens: number): void;
+    /** Tokens that are spent and not refilled yet. */
+    spent(name: string): number;
+    /** Milliseconds until the bucket owes nothing; 0: now. */
+    waitMs(name: string): number;
+}
+
+/** Creates full buckets. @param now milliseconds of one clock */
+export function createTokenBuckets({
+    capacity,
+    perSecond,
+    now = () => performance.now(),
+}: {
+    capacity: number;
+    perSecond: number;
+    now?: () => number;
+}): TokenBuckets {
+    const buckets = growingCache<string, { spent: number; at: number }>(REMEMBERED);
+    const refill = (name: string) => {
+        const at = now();
+        const bucket = buckets.get(name) ?? { spent: 0, at };
+        if (bucket.spent === 0) buckets.set(name, bucket);
+        bucket.spent = Math.max(0, bucket.spent - ((at - bucket.at) * perSecond) / 1000);
+        bucket.at = at;
+        return bucket;
+    };
+    return {
+        take(name) {
+            const bucket = refill(name);
+            if (bucket.spent + 1 > capacity) return false;
+            bucket.spent += 1;
+            return true;
+        },
+        spend(name, tokens) {
+            refill(name).spent += tokens;
+        },
+        spent: (name) => refill(name).spent,
+        waitMs: (name) => (Math.max(0, refill(name).spent - capacity) * 1000) / perSecond,
+    };
+}

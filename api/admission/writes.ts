@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Request } from '@hapi/hapi';
+import type { App } from '../../shared/app.ts';
+import { PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { callerOf } from '../auth/caller.ts';
+import type { AppPlugin } from '../plugins/plugin.ts';
+import type { Call } from '../serve.ts';
+import { createKeyedQueue, type KeyedQueue, type QueueTurn } from './keyed-queue.ts';
+import { perApp } from './per-app.ts';
+import { createTokenBuckets } from './token-buckets.ts';
+
+/** The most writes of one account that wait for its running one. */
+const WAITING_PER_ACCOUNT = 4;
+/** The most writes that wait in one process. */
+const WAITING_PER_PROCESS = 256;
+/** The most writes of one process that use a database connection at the same time, of its 16. */
+const AT_ONCE = 4;
+
+interface WriteQueues {
+    accounts: KeyedQueue<QueueTurn>;
+    domains: KeyedQueue<QueueTurn>;
+}
+
+const queuesOf = perApp((): WriteQueues => {
+    const room = { places: WAITING_PER_PROCESS, taken: 0 };
+    return {
+        accounts: createKeyedQueue({ waitingPerKey: WAITING_PER_ACCOUNT, room }),
+        domains: createKeyedQueue({ atOnce: AT_ONCE, room }),
+    };
+});
+
+/** Whose write it is. */
+export type Writer = Pick<Call<unknown, unknown, unknown>, 'app' | 'caller' | 'gone'>;
+
+/**
+ * Writes of one account run one after another, and so do those of one domain. They queue in the process: a write that waits for a lock of
+ * the database holds one of the connections that everybody needs.
+ * @param registrable the domain that is locked, if any
+ * @throws Refusal RATE_LIMITED, OVERLOADED, and what `work` throws
+ */
+export function writeInTurn<Result>(writer: Writer, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    return inAccountTurn(writer, () => inDomainTurn(writer, registrable, work));
+}
+
+/** The first half: work that needs no connection, such as judging a package. */
+export function inAccountTurn<Result>(writer: Writer, work: () => Promise<Result>): Promise<Result> {
+    const { app, gone } = writer;
+    const caller = writer.caller as Caller;
+    const full: QueueTurn['full'] = (where) => (where === 'key' ? accountFull(app, caller) : processFull());
+    return queuesOf(app).accounts.run({ keys: [caller.accountId], gone, full }, work);
+}
+
+/** The refusal that another write of the account would get now, if any. @param begun its packages that are not answered yet */
+function accountRefusal(app: App, caller: Caller, begun: number): Refusal | undefined {
+    return begun > WAITING_PER_ACCOUNT || queuesOf(app).accounts.isFull(caller.accountId) ? accountFull(app, caller) : undefined;
+}
+
+/** The second half, within the first: waits for one of the few connections for writes. */
+export function inDomainTurn<Result>({ app, gone }: Writer, registrable: string | undefined, work: () => Promise<Result>): Promise<Result> {
+    return queuesOf(app).domains.run({ keys: registrable === undefined ? [] : [registrable], gone, full: processFull }, work);
+}
+
+function accountFull(app: App, { plan }: Caller): Refusal {
+    app.metrics.rateLimited.inc({ plan, window: 'publishing' });
+    const message = `The window publishing is full: one write of this account runs and ${WAITING_PER_ACCOUNT} wait for it.`;
+    return new Refusal('RATE_LIMITED', message, { retryAfter: 1 });
+}
+
+function processFull(): Refusal {
+    return new Refusal('OVERLOADED', 'Too many writes wait for their turn.', { retryAfter: 1 });
+}
+
+/** The most refusals of one account per second that are answered at once. */
+const REFUSED_AT_ONCE = 10;
+/** A slow refusal takes between half and one and a half of this, so that refusals do not all end together. */
+const SLOWLY_MS = 2000;
+
+/**
+ * Refuses a write of an account that has too many waiting before its body is read; packages that are
+ * still on their way count as well, since each may take 4 MiB of memory. An account that comes again and again all the same is answered
+ * slowly: thousands of refusals a second would take the time of others.
+ */
+export const writeThrottling: AppPlugin = {
+    name: 'write-throttling',
+    register(server, { app }) {
+        const quickly = createTokenBuckets({ capacity: REFUSED_AT_ONCE, perSecond: REFUSED_AT_ONCE });
+        /** Packages that are not answered yet, by account. */
+        const begun = new Map<string, number>();
+        const entered = new WeakMap<Request, string>();
+        const enter = (request: Request, accountId: string) => {
+            entered.set(request, accountId);
+            begun.set(accountId, (begun.get(accountId) ?? 0) + 1);
+        };
+        const leave = (request: Request) => {
+            const accountId = entered.get(request);
+            if (accountId === undefined) return;
+            entered.delete(request);
+            const left = (begun.get(accountId) ?? 1) - 1;
+            if (left === 0) begun.delete(accountId);
+            else begun.set(accountId, left);
+        };
+
+        server.ext(
+            'onPostAuth',
+            async (request, h) => {
+                const caller = callerOf(request);
+                const { contract } = request.route.settings.app ?? {};
+                if (caller === undefined || contract === undefined || contract.method === 'GET' || contract.counted) return h.continue;
+                const isPackage = contract.body?.maxBytes === PACKAGE_BYTES;
+                const refusal = accountRefusal(app, caller, isPackage ? (begun.get(caller.accountId) ?? 0) : 0);
+                if (refusal === undefined) {
+                    if (isPackage) enter(request, caller.accountId);
+                    return h.continue;
+                }
+                if (!quickly.take(caller.accountId)) await sleep(SLOWLY_MS * (0.5 + Math.random()));
+                throw refusal;
+            },
+            { before: 'input' },
+        );
+        server.ext('onPreResponse', (request, h) => {
+            leave(request);
+            return h.continue;
+        });
+        // This also runs where the caller hung up.
+        server.events.on('response', leave);
+    },
+};
