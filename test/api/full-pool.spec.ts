@@ -50,7 +50,7 @@ for (const topology of TOPOLOGIES) {
             const key = newId('op');
             // Callers and sites are remembered for less than a second.
             expect((await ada.fetch(SHOP, 'product', { id: 7 })).status).to.equal(200);
-            const giveBack = takeAllAfter('idempotency_take');
+            const giveBack = takeAllAfter('idempotency_begin');
             const begun = performance.now();
             const refused = await sendKeyed(world.base, ada, key, PRODUCT);
             const ms = performance.now() - begun;

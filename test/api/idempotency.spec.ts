@@ -350,8 +350,8 @@ for (const topology of TOPOLOGIES) {
 async function fill(world: World, workspaceId: string): Promise<void> {
     await world.app.db.raw(
         `with made as (
-             insert into idempotency (workspace_id, route, idempotency_key, body_hash, operation, status, headers, body, size, running_until, expires_at)
-             select :workspaceId, 'postFetch', 'old-' || n, '\\x00', 'op_old', 200, '{}', '', :bytes / 2, app_now(), app_now() + n * interval '1 hour'
+             insert into idempotency (workspace_id, route, idempotency_key, body_hash, operation, status, sealed, size, running_until, expires_at)
+             select :workspaceId, 'postFetch', 'old-' || n, '\\x00', 'op_old', 200, '', :bytes / 2, app_now(), app_now() + n * interval '1 hour'
              from generate_series(1, 2) n returning size
          )
          update idempotency_bytes set bytes = bytes + (select sum(size) from made) where workspace_id = :workspaceId`,
