@@ -192,7 +192,7 @@ for (const topology of TOPOLOGIES) {
             await world.app.db.raw(
                 `with kept as (select bytes from kept_result_bytes where account_id = :account),
                  filler as (insert into kept_results (account_id, question, sealed, results, size, kept_at)
-                     select :account, '\\x00', '', 1, :room - bytes, app_now() from kept returning size)
+                     select :account, '\\x00', '\\x000000', 1, :room - bytes, app_now() from kept returning size)
                  update kept_result_bytes set bytes = bytes + (select size from filler) where account_id = :account`,
                 { account: rich.workspaceId, room: ACCOUNT_BYTES },
             );
