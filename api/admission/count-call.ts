@@ -1,23 +1,32 @@
 import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
-import type { TakeOrder, TakeVerdict } from '../../shared/coordination/limits/limits.ts';
+import type { Lease, SiteGuardState } from '../../shared/coordination/limits/limits.ts';
 import { ANONYMOUS, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Call } from '../serve.ts';
 import { limitIdentity } from './client-address.ts';
 
+/** A call that was counted. */
+export interface Counted {
+    /** The state of the site of its lease. */
+    guardState: SiteGuardState;
+    /** Ends the lease; the windows stay taken. */
+    end(): Promise<void>;
+}
+
 /**
  * Counts one call in all windows of its identity, and takes the leases of a fetch, in one atomic step; the headers of
- * the windows go onto the answer, whatever it will be. Resolves with what is left in them, and how the site of the lease stands.
+ * the windows go onto the answer, whatever it will be.
  * @throws Refusal RATE_LIMITED, CONCURRENCY_LIMITED, SITE_BUSY (nothing was taken), SERVICE_UNAVAILABLE.
  */
-export async function countCall(call: Call<unknown, unknown, unknown>, lease?: TakeOrder['lease']): Promise<TakeVerdict & { ok: true }> {
+export async function countCall(call: Call<unknown, unknown, unknown>, lease?: Lease): Promise<Counted> {
     const { app, caller } = call;
     const windows = caller === undefined ? [ANONYMOUS] : windowsOf(caller.figures);
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
     const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
     Object.assign(call.notes.headers, limitHeaders(verdict.windows));
-    if (verdict.ok) return verdict;
+    if (verdict.ok)
+        return { guardState: verdict.guardState, end: lease === undefined ? async () => {} : once(() => app.limits.end(lease)) };
     const plan = caller?.plan ?? 'anonymous';
     const { retryAfter } = verdict;
     if (verdict.reason === 'window') {
@@ -27,4 +36,12 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: T
     }
     app.metrics.rateLimited.inc({ plan, window: verdict.reason });
     throw new Refusal(verdict.reason === 'concurrency' ? 'CONCURRENCY_LIMITED' : 'SITE_BUSY', undefined, { retryAfter });
+}
+
+function once(act: () => Promise<void>): () => Promise<void> {
+    let done: Promise<void> | undefined;
+    return () => {
+        done ??= act();
+        return done;
+    };
 }

@@ -2,7 +2,6 @@ import type { ReqRef, ReqRefDefaults, Request, Server } from '@hapi/hapi';
 import type { App } from '../../shared/app.ts';
 import { postFetch } from '../../shared/contracts/fetch.ts';
 import { createWaitEstimator, LASTING_WAIT_MS, type WaitEstimator } from '../../shared/domain/fetch/expected-wait.ts';
-import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Check } from './check.ts';
 import { perApp } from './per-app.ts';
@@ -79,13 +78,12 @@ export function overload(server: Server, app: App): Check {
 }
 
 /**
- * Rejects a fetch that would time out in the queue. Calls that need no worker pass: dry runs, and those that a kept result may answer.
+ * Rejects a fetch that would time out in the queue.
  * @throws Refusal OVERLOADED, with the time after which the queue is short again
  */
-export function refuseTooLate(app: App, { body, times: { deadlineAt } }: FetchOrder): void {
+export function refuseTooLate(app: App, deadlineAt: number): void {
     const estimator = estimatorOf(app);
-    const needsWorker = body.dry_run !== true && (body.max_age ?? 0) === 0;
-    if (!needsWorker || estimator.inside() < LEAST_INSIDE) return;
+    if (estimator.inside() < LEAST_INSIDE) return;
     const waitMs = estimator.waitMs(performance.now());
     if (Date.now() + waitMs >= deadlineAt) throw overloaded(waitMs);
 }

@@ -25,58 +25,49 @@ type FetchCall = Call<object, object, FetchRequest>;
  * A call that fails is free; its code does not change after credits moved.
  */
 export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
-    const { app, span, notes } = call;
+    const { app, body, span, notes } = call;
     const order = orderOf(call);
-    const { deadlineAt } = order.times;
+    // Neither a dry run nor one that a kept result may answer.
+    const isForWorker = body.dry_run !== true && (body.max_age ?? 0) === 0;
 
     const asked = await admit(app, order);
-    if (deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
-    if (asked.ok) refuseTooLate(app, order);
+    if (order.times.deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
+    if (asked.ok && isForWorker) refuseTooLate(app, order.times.deadlineAt);
 
-    const lease = order.body.dry_run === true ? undefined : leaseOf(order, asked);
-    const { guardState } = await span.during('limits', () => countCall(call, lease));
-    let leaseEnd: Promise<void> | undefined;
-    const endLease = () => {
-        leaseEnd ??= lease === undefined ? Promise.resolve() : app.limits.end(lease);
-        return leaseEnd;
-    };
+    const counted = await span.during('limits', () => countCall(call, leaseOf(order, asked)));
     let passage: Passage | undefined;
     try {
         if (!asked.ok) throw asked.refusal;
-        const unsent = await answerUnsent(app, order, asked);
-        if (unsent !== undefined) return unsent;
-        const passed = await passCircuit(app, order, asked, guardState);
+        const known = isForWorker ? undefined : await answerUnsent(app, order, asked);
+        if (known !== undefined) return known;
+        const passed = await passCircuit(app, order, asked, counted.guardState);
         ({ passage } = passed);
 
         const { admitted, hold } = await span.during('hold', () => holdCredits(app, order, passed.admitted));
         notes.creditsRemaining = hold.availableAfter;
 
-        const job = jobOf(app, order, admitted, { units: hold.units, guardState });
+        const job = jobOf(app, order, admitted, { units: hold.units, guardState: counted.guardState });
         notes.isFinal = job.effect === 'write';
         const outcome = await runJob(app, job, call);
         notes.ranMs = outcome.ranMs;
         passage(outcome);
         // Releases the concurrency lease before the charge, which takes longer.
-        void endLease();
+        void counted.end();
 
-        const settled = await settle(
-            app,
-            order,
-            { admitted, hold, job, outcome },
-            { span, keep: answerToKeep(call, order, admitted, outcome) },
-        );
+        const keep = answerToKeep(call, order, admitted, outcome);
+        const settled = await settle(app, order, { admitted, hold, job, outcome }, { span, keep });
         notes.isRecorded = true;
         if (!settled.ok) {
             notes.isFinal = settled.isFinal;
             notes.creditsRemaining = settled.available ?? notes.creditsRemaining;
             throw settled.refusal;
         }
-        await keepResult(app, order, admitted, settled);
+        if (!isForWorker) await keepResult(app, order, admitted, settled);
         return presentFetch(order, admitted, settled);
     } finally {
         passage?.();
         // The lease is free before the answer is sent. The windows stay taken.
-        await endLease();
+        await counted.end();
     }
 }
 
@@ -86,7 +77,9 @@ function orderOf(call: FetchCall): FetchOrder {
     return { operation, requestId, caller: caller as Caller, body, sessionId, times: timesOf(app, body, startedAt) };
 }
 
-function leaseOf({ operation, caller, times }: FetchOrder, asked: Admitted | Kept): Lease {
+/** A dry run takes none. */
+function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted | Kept): Lease | undefined {
+    if (body.dry_run === true) return undefined;
     const { accountId, figures } = caller;
     const lease = { operation, account: accountId, concurrency: figures.concurrency, expiresAt: times.deadlineAt + LEASE_GRACE_MS };
     if (!asked.ok) return lease;
