@@ -4,8 +4,7 @@ import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
 import { newId } from '../shared/domain/text/ids.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
-import { startClaimChecks } from './claims/check-claims.ts';
-import type { EgressConnector } from './egress.ts';
+import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
 import { loadEndpoint } from './load-endpoint.ts';
 import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
@@ -29,9 +28,10 @@ export interface OpenWorker {
 
 /**
  * Opens a worker, which takes fetch jobs.
- * @param connector only tests pass an unguarded one, to show that the guard's tests can fail
+ * @param options only tests pass some: an unguarded connector shows that the guard's tests can fail
  */
-export async function openWorker(app: App, { connector }: { connector?: EgressConnector } = {}): Promise<OpenWorker> {
+export async function openWorker(app: App, options: ClaimCheckOptions = {}): Promise<OpenWorker> {
+    const { connector } = options;
     const { config, metrics, log } = app;
     const id = newId('op').replace('op_', 'worker_');
     const reader = createReader();
@@ -64,7 +64,7 @@ export async function openWorker(app: App, { connector }: { connector?: EgressCo
     const report = () =>
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
-    const claimChecks = startClaimChecks(app, connector);
+    const claimChecks = startClaimChecks(app, options);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());

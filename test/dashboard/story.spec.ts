@@ -117,7 +117,7 @@ describe('a new user, in a browser', function () {
         await page.locator('#recent').getByText('success').waitFor();
         await tab.visit('/dashboard');
         expect(await page.locator('.figure-big').textContent()).to.equal('1,049');
-        expect(await page.getByText('999 of 1,000', { exact: true }).first().isVisible()).to.equal(true);
+        await page.getByText('999 of 1,000', { exact: true }).first().waitFor();
         expect(await page.getByRole('heading', { name: 'Get started' }).count()).to.equal(0);
         await page.getByRole('link', { name: 'Usage', exact: true }).click();
         await page.getByRole('link', { name: 'Request log' }).click();
@@ -126,11 +126,11 @@ describe('a new user, in a browser', function () {
         await tab.look();
 
         await page.getByRole('link', { name: 'Invite', exact: true }).click();
-        expect(await page.getByText('Nobody has signed up with your link yet.').isVisible()).to.equal(true);
+        await page.getByText('Nobody has signed up with your link yet.').waitFor();
         await tab.look();
         const friend = await tabOfSomebodyNew('10.77.0.2');
         await friend.visit(new URL((await page.locator('#invite-link').textContent()) ?? '').pathname);
-        expect(await friend.page.getByRole('heading', { name: 'You are invited' }).isVisible()).to.equal(true);
+        await friend.page.getByRole('heading', { name: 'You are invited' }).waitFor();
         const theirs = freshAddress();
         await fillIn(friend, theirs);
         await confirm(friend, theirs);
@@ -206,7 +206,7 @@ describe('a new user, in a browser', function () {
         expect(await focused()).to.equal('Sign out');
         await page.keyboard.press('Enter');
         await page.waitForURL('**/login');
-        expect(await page.getByText('You are signed out.').isVisible()).to.equal(true);
+        await page.getByText('You are signed out.').waitFor();
         await tab.close();
     });
 

@@ -30,6 +30,8 @@ export interface WorldOptions {
     verifier?: VerifierOptions;
     /** Only the proofs that the guard's tests can fail pass one. */
     connector?: EgressConnector;
+    /** How often workers look for claims that are due, where that is not every half second. */
+    claimLookMs?: number;
 }
 
 /** A whole Routebook of one test's own: a cloned database, keys under a prefix of its own, API and workers in this process. */
@@ -51,7 +53,14 @@ export interface World {
 }
 
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
-    const { topology = TOPOLOGIES[0] ?? 'postgres', workers: workerCount = 1, verifier, connector, databasePassword = '' } = options;
+    const {
+        topology = TOPOLOGIES[0] ?? 'postgres',
+        workers: workerCount = 1,
+        verifier,
+        connector,
+        claimLookMs,
+        databasePassword = '',
+    } = options;
     const database = await createTestDatabase();
     const databaseUrl = new URL(database.url);
     if (databasePassword !== '') databaseUrl.password = databasePassword;
@@ -76,7 +85,12 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
         const workerApp = openApp(config, { role: 'worker', log, clock, metrics: app.metrics, tracing });
         workerApp.setPort(Number(new URL(base).port));
         apps.push({ app: workerApp });
-        workers.push(await openWorker(workerApp, connector === undefined ? {} : { connector }));
+        workers.push(
+            await openWorker(workerApp, {
+                ...(connector === undefined ? {} : { connector }),
+                ...(claimLookMs === undefined ? {} : { lookMs: claimLookMs }),
+            }),
+        );
         if (verifier !== undefined) verifiers.push(startVerifier(workerApp, verifier));
     }
 

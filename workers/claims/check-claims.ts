@@ -6,15 +6,20 @@ import type { EgressConnector } from '../egress.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
-/** Interval of checks for due claims, and the number of concurrent look-ups, which are mostly idle. */
-const LOOK_MS = 500;
+/** Concurrent look-ups, which are mostly idle. */
 const MOST_LOOKUPS = 32;
+
+export interface ClaimCheckOptions {
+    connector?: EgressConnector;
+    /** How often to check for due claims. Only tests change it. */
+    lookMs?: number;
+}
 
 /**
  * Starts the checks of due claims, by DNS and by file in parallel: requested checks and repeated proofs. Every worker process may run
  * it; the store gives each claim to one of them.
  */
-export function startClaimChecks(app: App, connector?: EgressConnector): { stop(): Promise<void> } {
+export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimCheckOptions = {}): { stop(): Promise<void> } {
     const { config, db, log } = app;
     const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
     const files = createFileReader(rules, () => userAgent(app.publicUrl()), connector);
@@ -45,7 +50,7 @@ export function startClaimChecks(app: App, connector?: EgressConnector): { stop(
         looking ??= look().finally(() => {
             looking = undefined;
         });
-    }, LOOK_MS);
+    }, lookMs);
     return {
         async stop() {
             isStopped = true;

@@ -1,4 +1,4 @@
-import { type Columns, columns, type Db, orNow } from '../../platform/db.ts';
+import { type Columns, type Db, orNow } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { reclaimContribution } from '../credits/credits.ts';
 
@@ -17,7 +17,14 @@ export interface Domain {
     blockReason: string | null;
 }
 
-const DOMAIN: Columns<Domain> = columns('', 'registrable', 'credits', 'concurrency', 'rate', 'blocked_at', 'block_reason');
+const DOMAIN: Columns<Domain> = {
+    registrable: 'registrable',
+    credits: 'credits',
+    concurrency: 'concurrency',
+    rate: 'rate',
+    blockedAt: 'blocked_at',
+    blockReason: 'block_reason',
+};
 
 export interface DomainSettings {
     credits?: number;
@@ -119,8 +126,12 @@ export interface OwnSite {
 }
 
 const OWN_SITE: Columns<OwnSite> = {
-    ...columns('s', 'site', 'title', 'versions', 'published_at', 'verified_at'),
+    site: 's.site',
+    title: 's.title',
+    versions: 's.versions',
     latest: 'v.version',
+    publishedAt: 's.published_at',
+    verifiedAt: 's.verified_at',
     driftedAt: 'v.drifted_at',
 };
 
