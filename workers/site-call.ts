@@ -3,8 +3,9 @@ import { isPathBlocked } from '../shared/domain/site/site-policy.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import type { PaceFor } from './pace.ts';
+import { openCallTime } from './upstream/call.ts';
 import { createCallCookies } from './upstream/cookies.ts';
-import { type MemoryBudget, NO_MEMORY, waitForMemory } from './upstream/memory-budget.ts';
+import { type MemoryBudget, NO_MEMORY } from './upstream/memory-budget.ts';
 import type { Page, SendOptions, Upstream, UpstreamFailure } from './upstream.ts';
 
 /** Sends all requests of one job to its site, within the job's deadline. */
@@ -77,15 +78,17 @@ export function openSiteCall(
             return { ok: true, page: answer.page };
         },
         async reserve(bytes) {
-            if (
-                reservation === undefined ||
-                !reservation.mustReserve(bytes) ||
-                (await waitForMemory(reservation, bytes, { deadlineAt, signal }))
-            )
+            if (reservation?.mustReserve(bytes) !== true) return undefined;
+            const time = openCallTime(deadlineAt, signal);
+            time.whenOver(() => reservation.giveUp());
+            try {
+                await reservation.reserve(bytes);
                 return undefined;
-            // OVERLOADED invites a retry, and a write that was sent must not be repeated.
-            if (job.effect === 'write') return { ok: false, code: 'UPSTREAM_TIMEOUT' };
-            return { ok: false, code: 'OVERLOADED', message: NO_MEMORY, retryAfter: 1 };
+            } catch {
+                return noMemoryFor(job);
+            } finally {
+                time.close();
+            }
         },
         keep: (bytes) => reservation?.keep(bytes),
         keepOutcome(bytes) {
@@ -96,4 +99,10 @@ export function openSiteCall(
         heads: () => heads,
         close: () => reservation?.release(),
     };
+}
+
+/** OVERLOADED invites a retry, and a write that was sent must not be repeated. */
+function noMemoryFor({ effect }: FetchJob): FetchFailure {
+    if (effect === 'write') return { ok: false, code: 'UPSTREAM_TIMEOUT' };
+    return { ok: false, code: 'OVERLOADED', message: NO_MEMORY, retryAfter: 1 };
 }

@@ -1,4 +1,3 @@
-import { openCallTime } from './call.ts';
 import { UpstreamFault } from './failures.ts';
 
 /** The memory that large answers of a worker may use. All slots together could need several times as much. */
@@ -45,133 +44,113 @@ const MOST = 256 * MIB;
 const SMALL = 256 * 1024;
 
 /**
- * While calls wait for memory, every arriving page that blocks them is checked once a second. From the fifth check on, a page is cut if
- * fewer than MIN_BYTES_PER_CHECK bytes arrived per check. Checks are counted instead of time, so a pause of the machine harms no site.
+ * While calls wait for memory, pages that arrive and block them are checked once a second. A page is cut when it was slower than
+ * MIN_BYTES a check for SLOW_CHECKS checks. Checks are counted instead of time, so a pause of the machine harms no site.
  */
 const CHECK_MS = 1000;
 const SLOW_CHECKS = 5;
-const MIN_BYTES_PER_CHECK = 32 * 1024;
+const MIN_BYTES = 32 * 1024;
 
 const TOO_SLOW = 'The site sends this large answer so slowly that it was given up for others that wait.';
 export const KEEPS_TOO_LONG = 'Others wait for what this call keeps of its pages so far, and nothing came of the next one.';
-export const NO_MEMORY = 'The worker holds so many large answers that there was no room for this one in time.';
+export const NO_MEMORY = 'The worker holds so many large answers that there was no memory for this one in time.';
 
-interface Holding {
+type Cut = (fault: UpstreamFault) => void;
+
+interface Call {
     site: string;
     page: number;
     /** Bytes of kept results. They count against the budget once they exceed `small`. */
     kept: number;
-    /** Slow checks of earlier pages, if the call keeps a large result. */
-    slowChecks: number;
-    /** The call holds a page and waits for more; it has priority until it gets it. */
+    /** Whether it holds a page and needs more for its results. */
     wantsMore: boolean;
+    /** Cuts what it holds; set while a page arrives, or while it keeps results and waits for the next page. */
+    cut: Cut | undefined;
+    /** Bytes since the last check, and the number of checks that it is behind. */
+    arrived: number;
+    behind: number;
     waitedMs: number;
     hasGivenUp: boolean;
-    /** The page that arrives now: it has its reservation, or the call keeps results until it is there. */
-    arriving: { checks: number; bytes: number; cut(fault: UpstreamFault): void } | undefined;
 }
 
 interface Waiting {
     bytes: number;
-    cut: ((fault: UpstreamFault) => void) | undefined;
+    cut: Cut | undefined;
     checks: number;
+    since: number;
     go(): void;
     fail(error: Error): void;
 }
 
 /**
- * Creates the memory budget of a worker. A reservation is granted whole or not at all: if every answer had half of its memory, none
- * could finish. Calls that keep a large result, or hold a page and need more, have priority, in the order in which they began to.
- * The first of them may exceed the limit, so all of them finish one after the other. Only one call's pages exceed `most`.
+ * Creates the memory budget of a worker: a semaphore with weights. A reservation is granted whole or not at all: if every answer had
+ * half of its memory, none could finish. Walks, which keep a large result or hold a page and need more, come first, in the order in
+ * which they began to. The first walk may exceed the limit, so all of them finish one after the other.
  * @param most bytes; one site may use half
  * @param small bytes that need no reservation
  * @param checkMs time between two checks of arriving pages
  * @param onFull called each time a call has to wait
  */
 export function createMemoryBudget({ most = MOST, small = SMALL, checkMs = CHECK_MS, onFull = () => {} } = {}): MemoryBudget {
-    let total = 0;
-    const bySite = new Map<string, number>();
-    const keeping = new Set<Holding>();
-    const waiting = new Map<Holding, Waiting>();
-    const arriving = new Set<Holding>();
+    const holders = new Set<Call>();
+    const walks = new Set<Call>();
+    const waiting = new Map<Call, Waiting>();
     let checkTimer: NodeJS.Timeout | undefined;
 
-    function obstacle(holding: Holding, bytes: number): 'none' | 'site' | 'total' {
-        const [first] = keeping;
-        if (total === 0 || holding === first) return 'none';
-        const more = bytes - holding.page;
-        if ((bySite.get(holding.site) ?? 0) + more > most / 2 && !isFirstOfItsSite(holding)) return 'site';
-        return total + more > most ? 'total' : 'none';
+    const keepsLarge = ({ kept }: Call) => kept > small;
+    const bytesOf = (call: Call) => call.page + (keepsLarge(call) ? call.kept : 0);
+    const held = (site?: string) => {
+        let sum = 0;
+        for (const call of holders) if (site === undefined || call.site === site) sum += bytesOf(call);
+        return sum;
+    };
+
+    function obstacle(call: Call, bytes: number): 'none' | 'site' | 'total' {
+        const [first] = walks;
+        const firstOfSite = [...walks].find(({ site }) => site === call.site);
+        const more = bytes - call.page;
+        if (holders.size === 0 || call === first) return 'none';
+        if (held(call.site) + more > most / 2 && call !== firstOfSite) return 'site';
+        return held() + more > most ? 'total' : 'none';
     }
 
-    function isFirstOfItsSite(holding: Holding): boolean {
-        for (const one of keeping) if (one.site === holding.site) return one === holding;
-        return false;
-    }
-
-    function counted(bytes: number): number {
-        return bytes > small ? bytes : 0;
-    }
-
-    function hold(holding: Holding, { page, kept }: { page: number; kept: number }): void {
-        const change = page + counted(kept) - holding.page - counted(holding.kept);
-        holding.page = page;
-        holding.kept = kept;
-        holding.wantsMore &&= page > 0;
-        if (counted(kept) > 0 || holding.wantsMore) keeping.add(holding);
-        else keeping.delete(holding);
-        if (change === 0) return;
-        total += change;
-        const ofSite = (bySite.get(holding.site) ?? 0) + change;
-        if (ofSite === 0) bySite.delete(holding.site);
-        else bySite.set(holding.site, ofSite);
-        if (change < 0) grantWaiting();
+    function change(call: Call, to: Partial<Pick<Call, 'page' | 'kept' | 'wantsMore'>>): void {
+        const before = bytesOf(call);
+        Object.assign(call, to);
+        call.wantsMore &&= call.page > 0;
+        include(walks, call, call.wantsMore || keepsLarge(call));
+        include(holders, call, bytesOf(call) > 0);
+        if (bytesOf(call) < before) grantWaiting();
     }
 
     /** Grants waiting reservations in order. A smaller one does not overtake the first, unless the first waits for its own site. */
     function grantWaiting(): void {
         const full = new Set<string>();
-        for (const holding of inOrder()) {
-            const request = waiting.get(holding);
-            if (request === undefined || full.has(holding.site)) continue;
-            const inTheWay = obstacle(holding, request.bytes);
+        for (const call of new Set([...walks, ...waiting.keys()])) {
+            const asked = waiting.get(call);
+            if (asked === undefined || full.has(call.site)) continue;
+            const inTheWay = obstacle(call, asked.bytes);
             if (inTheWay === 'total') return;
-            if (inTheWay === 'site') {
-                full.add(holding.site);
-                continue;
+            if (inTheWay === 'site') full.add(call.site);
+            else {
+                endWait(call, asked);
+                change(call, { page: asked.bytes });
+                call.cut = asked.cut;
+                asked.go();
             }
-            waiting.delete(holding);
-            hold(holding, { ...holding, page: request.bytes });
-            if (request.cut !== undefined) watchPage(holding, request.cut);
-            request.go();
         }
     }
 
-    function watchPage(holding: Holding, cut: (fault: UpstreamFault) => void): void {
-        holding.arriving = { checks: holding.slowChecks, bytes: 0, cut };
-        arriving.add(holding);
+    function endWait(call: Call, { since }: Waiting): void {
+        waiting.delete(call);
+        call.waitedMs += performance.now() - since;
     }
 
-    /** Ends the checks of a page. A call that keeps a large result carries its slow checks over to the next page. */
-    function unwatchPage(holding: Holding): void {
-        const { checks, bytes } = holding.arriving ?? { checks: holding.slowChecks, bytes: 0 };
-        holding.slowChecks = counted(holding.kept) > 0 ? Math.max(0, checks - bytes / MIN_BYTES_PER_CHECK) : 0;
-        holding.arriving = undefined;
-        arriving.delete(holding);
-    }
-
-    function inOrder(): Set<Holding> {
-        return new Set([...keeping, ...waiting.keys()]);
-    }
-
-    /** What blocks the calls that have waited since the last check. Shorter waits are normal. */
-    function findFull(): { isTotal: boolean; sites: ReadonlySet<string> } {
-        const patient = Array.from(waiting).filter(([, request]) => request.checks++ > 0);
-        const found = patient.map(([holding, { bytes }]) => ({ site: holding.site, inTheWay: obstacle(holding, bytes) }));
-        return {
-            isTotal: found.some(({ inTheWay }) => inTheWay === 'total'),
-            sites: new Set(found.filter(({ inTheWay }) => inTheWay === 'site').map(({ site }) => site)),
-        };
+    /** Nothing arrives for a call any more. Only a walk that keeps a large result carries over how far it is behind. */
+    function endPage(call: Call): void {
+        call.cut = undefined;
+        call.arrived = 0;
+        if (!keepsLarge(call)) call.behind = 0;
     }
 
     function cutSlowPages(): void {
@@ -180,100 +159,72 @@ export function createMemoryBudget({ most = MOST, small = SMALL, checkMs = CHECK
             checkTimer = undefined;
             return;
         }
-        const { isTotal, sites } = findFull();
-        for (const { site, arriving: page } of arriving) {
-            // If only one site's share is full, cutting a page of another site frees no memory for it.
-            if (page === undefined || !(isTotal || sites.has(site))) continue;
-            if (++page.checks < SLOW_CHECKS || page.bytes >= page.checks * MIN_BYTES_PER_CHECK) continue;
-            page.cut(new UpstreamFault('UPSTREAM_TIMEOUT', TOO_SLOW));
+        // Waits that are shorter than the time between two checks are normal.
+        const patient = [...waiting].filter(([, asked]) => asked.checks++ > 0);
+        const obstacles = patient.map(([call, { bytes }]) => ({ site: call.site, inTheWay: obstacle(call, bytes) }));
+        for (const call of holders) {
+            const isInTheWay = obstacles.some(({ site, inTheWay }) => inTheWay === 'total' || (inTheWay === 'site' && site === call.site));
+            if (call.cut === undefined || !isInTheWay) continue;
+            call.behind = Math.max(0, call.behind + 1 - call.arrived / MIN_BYTES);
+            call.arrived = 0;
+            if (call.behind >= SLOW_CHECKS) call.cut(new UpstreamFault('UPSTREAM_TIMEOUT', TOO_SLOW));
         }
     }
 
     return {
+        held,
         createReservation(site) {
-            const holding: Holding = {
-                site,
-                page: 0,
-                kept: 0,
-                slowChecks: 0,
-                wantsMore: false,
-                waitedMs: 0,
-                hasGivenUp: false,
-                arriving: undefined,
+            const call: Call = {
+                ...{ site, page: 0, kept: 0, wantsMore: false },
+                ...{ cut: undefined, arrived: 0, behind: 0, waitedMs: 0, hasGivenUp: false },
             };
             return {
-                mustReserve: (bytes) => holding.kept + bytes > small,
+                mustReserve: (bytes) => call.kept + bytes > small,
                 requested(giveUp) {
-                    if (counted(holding.kept) > 0 && holding.arriving === undefined) watchPage(holding, giveUp);
+                    if (keepsLarge(call)) call.cut ??= giveUp;
                 },
                 reserve(bytes, cut) {
-                    if (holding.hasGivenUp) return Promise.reject(noMemory());
+                    if (call.hasGivenUp) return Promise.reject(noMemory());
                     // From here on the worker delays the page, not the site.
-                    unwatchPage(holding);
-                    if (holding.page > 0) {
-                        holding.wantsMore = true;
-                        keeping.add(holding);
-                    }
-                    const began = performance.now();
-                    const turn = new Promise<void>((resolve, reject) => {
-                        const end = (say: () => void) => {
-                            holding.waitedMs += performance.now() - began;
-                            say();
-                        };
-                        waiting.set(holding, { bytes, cut, checks: 0, go: () => end(resolve), fail: (error) => end(() => reject(error)) });
-                    });
+                    endPage(call);
+                    if (call.page > 0) change(call, { wantsMore: true });
+                    const { promise, resolve, reject } = Promise.withResolvers<void>();
+                    waiting.set(call, { bytes, cut, checks: 0, since: performance.now(), go: resolve, fail: reject });
                     grantWaiting();
-                    if (!waiting.has(holding)) return undefined;
+                    if (!waiting.has(call)) return undefined;
                     onFull();
                     checkTimer ??= setInterval(cutSlowPages, checkMs).unref();
-                    return turn;
+                    return promise;
                 },
-                waitedMs: () => holding.waitedMs,
+                waitedMs: () => call.waitedMs,
                 received(bytes) {
-                    if (holding.arriving !== undefined) holding.arriving.bytes += bytes;
+                    call.arrived += bytes;
                 },
                 settle(page) {
-                    unwatchPage(holding);
-                    hold(holding, { ...holding, page });
+                    endPage(call);
+                    change(call, { page });
                 },
-                keep: (bytes) => hold(holding, { page: 0, kept: holding.kept + bytes }),
+                keep: (bytes) => change(call, { page: 0, kept: call.kept + bytes }),
                 giveUp() {
-                    holding.hasGivenUp = true;
-                    waiting.get(holding)?.fail(noMemory());
-                    if (waiting.delete(holding)) grantWaiting();
+                    call.hasGivenUp = true;
+                    const asked = waiting.get(call);
+                    if (asked === undefined) return;
+                    endWait(call, asked);
+                    asked.fail(noMemory());
+                    grantWaiting();
                 },
                 release() {
-                    unwatchPage(holding);
-                    hold(holding, { page: 0, kept: 0 });
+                    change(call, { page: 0, kept: 0 });
+                    endPage(call);
                 },
             };
         },
-        held: () => total,
     };
 }
 
-/**
- * Reserves memory outside of a request.
- * @param deadlineAt milliseconds since the epoch
- * @returns whether the memory was granted in time
- */
-export async function waitForMemory(
-    reservation: Reservation,
-    bytes: number,
-    { deadlineAt, signal }: { deadlineAt: number; signal: AbortSignal },
-): Promise<boolean> {
-    const request = reservation.reserve(bytes);
-    if (request === undefined) return true;
-    const time = openCallTime(deadlineAt, signal);
-    time.whenOver(() => reservation.giveUp());
-    try {
-        await request;
-        return true;
-    } catch {
-        return false;
-    } finally {
-        time.close();
-    }
+function include<T>(set: Set<T>, one: T, isIn: boolean): void {
+    if (isIn) set.add(one);
+    else set.delete(one);
 }
 
 /** The fault of a call that got no memory in time, or whose site did not wait for it. */
