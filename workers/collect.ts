@@ -4,8 +4,8 @@ import { firstValue, type PagePlace } from '../shared/domain/fetch/pages.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';
+import { mostSelected } from './select/inline.ts';
 import { MAX_OUTPUT } from './select/measure.ts';
-import { mostSelected } from './select/most-selected.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 

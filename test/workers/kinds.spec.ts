@@ -51,8 +51,6 @@ describe('the guard on egress', () => {
             'workers/egress/agent.ts',
             'workers/egress/connector.ts',
             'workers/egress/resolver.ts',
-            // The pipe to a child of the worker.
-            'workers/select/child-reader.ts',
         ]);
     });
 });

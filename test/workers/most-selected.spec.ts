@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Json, Select } from '../../shared/domain/types.ts';
+import { mostSelected } from '../../workers/select/inline.ts';
 import { MAX_OUTPUT } from '../../workers/select/measure.ts';
-import { mostSelected } from '../../workers/select/most-selected.ts';
 import { readPart } from '../../workers/select/read-page.ts';
 
 const KIB = 1024;

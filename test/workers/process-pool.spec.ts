@@ -4,20 +4,20 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { BESIDE_CALLS } from '../../shared/platform/low-priority.ts';
-import { openProcessPool, type ProcessPool } from '../../workers/select/pool.ts';
+import { openProcessPool, type ProcessPool } from '../../workers/select/process-pool.ts';
 
 /** A process that does as it is told and answers with what it did. */
 const PROCESS = `
     import { answerTasks } from ${JSON.stringify(new URL('../../workers/select/child-loop.ts', import.meta.url).href)};
     const kept = [];
-    answerTasks(({ does, ms }, payload) => {
+    answerTasks(({ does, ms, body }) => {
         const until = performance.now() + ms;
         if (does === 'wait') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
         while (does === 'work' && performance.now() < until);
         while (does === 'grow') kept.push(Buffer.alloc(1024 * 1024, 1));
         if (does === 'heap') kept.push('x'.repeat(4_000_000).split('').concat(new Array(100_000_000).fill(1.5)));
         if (does === 'break') throw new Error('a bug');
-        return { header: { did: does }, text: String(payload.length) };
+        return { did: does, length: body.length };
     });
 `;
 
@@ -44,7 +44,7 @@ describe('a pool of processes', () => {
     before(() => {
         const file = join(folder, 'process.mjs');
         writeFileSync(file, PROCESS);
-        pool = openProcessPool(new Map([['one', pathToFileURL(file)]]), { max: 1 });
+        pool = openProcessPool(pathToFileURL(file), new Map([['one', []]]), { max: 1 });
     });
     after(async () => {
         await pool.close();
@@ -56,15 +56,14 @@ describe('a pool of processes', () => {
             kind: 'one',
             owner,
             isHeavy,
-            task: { does, ms },
-            payload: new Uint8Array(bytes),
+            task: { does, ms, body: new Uint8Array(bytes) },
             cpuMs: 100,
             growthBytes: 64 * MIB,
         });
 
     async function expectDone(does: string): Promise<void> {
         const ran = await run(does, 1);
-        expect(ran).to.deep.include({ text: '0' });
+        expect(ran).to.deep.include({ answer: { did: does, length: 0 } });
     }
 
     it('kills what works for too long, and does the next task at once', async () => {
@@ -81,7 +80,7 @@ describe('a pool of processes', () => {
 
     it('does not take the time for which a process waits, as for a core on a busy machine, for work', async function () {
         if (process.platform !== 'linux') this.skip();
-        expect(await run('wait', 300)).to.deep.include({ text: '0' });
+        expect(await run('wait', 300)).to.deep.include({ answer: { did: 'wait', length: 0 } });
     });
 
     it('gives up what never comes to an end, though it does no work', async () => {
@@ -96,7 +95,7 @@ describe('a pool of processes', () => {
     });
 
     it('carries bodies of some MiB', async () => {
-        expect(await run('work', 0, { bytes: 5 * MIB })).to.deep.include({ text: String(5 * MIB) });
+        expect(await run('work', 0, { bytes: 5 * MIB })).to.deep.include({ answer: { did: 'work', length: 5 * MIB } });
     });
 
     it('tells of a bug, and does the next task', async () => {

@@ -1,5 +1,6 @@
 import type { Json, JsonSchema, Select } from '../../shared/domain/types.ts';
 import { saysNothing } from '../upstream/bodyless.ts';
+import { MAX_OUTPUT } from './measure.ts';
 import type { RawPage, ResponseRules } from './read-page.ts';
 
 /** Largest body to read inline. A round trip to a process costs 0.2 to 0.4 ms of CPU; reading such a body inline costs less. */
@@ -96,4 +97,27 @@ function fieldsOf(select: Select | undefined): number {
 /** Whether the rules' cost is bounded by the page's size, for pages of any size. */
 export function hasInlineRules({ schema, select }: ResponseRules): boolean {
     return isInlineSchema(schema) && isInlineSelect(select);
+}
+
+/** Growth of a value when it is serialized again: `1e20` becomes 21 digits, a control character six letters. */
+const GROWTH = 6;
+
+/** Bytes of a missing field: quotes, colon, comma and `null`. */
+const ABSENT_FIELD = 8;
+
+/** Bytes of the shortest list item, with its comma. */
+const SHORTEST = 2;
+
+/**
+ * The largest possible size of the data selected from a body, before it is read.
+ * @param bytes size of the body
+ */
+export function mostSelected(bytes: number, select: Select | undefined): number {
+    if (select === undefined) return Math.min(MAX_OUTPUT, GROWTH * bytes);
+    // Functions, filters and pipes may select the same value many times.
+    if (!isInlineSelect(select)) return MAX_OUTPUT;
+    const text = typeof select === 'string' ? select : Object.entries(select).join();
+    const fields = text.split(':').length + (typeof select === 'string' ? 0 : Object.keys(select).length);
+    // Each field may select the whole page, and each item repeats all field names.
+    return Math.min(MAX_OUTPUT, bytes * (GROWTH * fields + (text.length + ABSENT_FIELD * fields) / SHORTEST));
 }

@@ -18,3 +18,23 @@ export function cannotSelect(path: string, message: string): InvalidResponse {
         { path, code: 'INVALID_TYPE', message },
     ]);
 }
+
+/** A page that was not read, as a value. */
+export interface Refused {
+    ok: false;
+    code: InvalidResponse['code'] | 'UPSTREAM_BLOCKED' | 'UPSTREAM_TIMEOUT';
+    message: string;
+    details: InvalidResponse['details'];
+}
+
+/** The result of `read`, or its InvalidResponse as a value. */
+export function refusable<T extends { ok: true }>(read: () => T): T | Refused {
+    try {
+        return read();
+    } catch (error) {
+        if (error instanceof InvalidResponse) return { ok: false, code: error.code, message: error.message, details: error.details };
+        throw error;
+    }
+}
+
+export const TOO_MUCH = 'The answer takes too much work to select and validate.';

@@ -224,7 +224,7 @@ function parsePlain(text: string, { type }: RawPage): Parsed {
         return exact;
     };
     // JMESPath compares a long number that is written in an expression as a double.
-    const pageFor = (expression: string) => (hasRounded(expression) ? rounded : whole());
+    const pageFor = (expression: string) => (whole() !== rounded && hasRounded(expression) ? rounded : whole());
     return {
         next: (expression) => ({ value: searchJson(pageFor(expression), expression, '/pagination/next') }),
         value: ({ select }) => (select === undefined ? whole() : selectJson(pageFor, select)),

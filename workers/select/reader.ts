@@ -1,14 +1,17 @@
 import { availableParallelism } from 'node:os';
 import { LONGEST_WALL } from '../../shared/domain/fetch/blocked-page.ts';
 import type { PreparedForm } from '../../shared/domain/fetch/build-request.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Method } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
 import type { Page } from '../upstream/answers.ts';
-import { type Refused, refusedBy, type Task, type TaskAnswer, TOO_MUCH } from './answer-tasks.ts';
+import { botChallengeOf } from '../upstream/bot-challenges.ts';
+import type { Task, TaskAnswer } from './child.ts';
 import { typeOfBody } from './decode.ts';
 import { canJudgeInline, canReadInline, hasInlineRules, isInlineExpression } from './inline.ts';
+import { type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
-import { openProcessPool } from './pool.ts';
+import { openProcessPool } from './process-pool.ts';
 import {
     type Content,
     joinParts,
@@ -20,7 +23,6 @@ import {
     readPart,
     type Wanted,
 } from './read-page.ts';
-import { unlessBotChallenge } from './unless-bot-challenge.ts';
 
 export type { NextFound };
 
@@ -84,13 +86,14 @@ function heavyGrowth({ kind, bytes }: { kind: string; bytes: number }): number {
     return Math.min(PLAIN_GROWTH, growth);
 }
 
-const FILES = new Map([
-    ['plain', new URL('./process-plain.ts', import.meta.url)],
-    ['html', new URL('./process-html.ts', import.meta.url)],
+const PROGRAM = new URL('./child.ts', import.meta.url);
+const KINDS = new Map([
+    ['plain', []],
+    ['html', ['html']],
 ]);
 
-/** A task and its payload. */
-type Sent = { task: Task; body: Uint8Array };
+const LATE = 'The answer waited for its turn to be read until the time of this call was over.';
+const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: undefined };
 
 /**
  * Creates a reader. It reads simple pages inline and others in child processes, where a contributor's expensive rules can be killed and
@@ -98,38 +101,29 @@ type Sent = { task: Task; body: Uint8Array };
  * @param threads maximum number of processes of each of the two kinds
  */
 export function createReader({ threads = Math.min(2, availableParallelism()) }: { threads?: number } = {}): Reader {
-    const pool = openProcessPool(FILES, { max: threads });
+    const pool = openProcessPool(PROGRAM, KINDS, { max: threads });
 
-    async function ask({ task, body }: Sent, isHeavy: boolean, turn: ReadingTurn): Promise<TaskAnswer> {
+    /** @param bytes size of what is read @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size */
+    async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
         const kind = task.what === 'form' || ('page' in task && task.page.type === 'html') ? 'html' : 'plain';
         const { owner, deadlineAt: beginBy } = turn;
         if (turn.cpuMs <= 0) return refused(TOO_MUCH);
-        const ran = await pool.run({
-            kind,
-            owner,
-            isHeavy,
-            beginBy,
-            task,
-            payload: body,
-            cpuMs: Math.min(TASK_MS, turn.cpuMs),
-            growthBytes: isHeavy ? heavyGrowth({ kind, bytes: body.length }) : PLAIN_GROWTH,
-        });
+        const cpuMs = Math.min(TASK_MS, turn.cpuMs);
+        const growthBytes = isHeavy ? heavyGrowth({ kind, bytes }) : PLAIN_GROWTH;
+        const ran = await pool.run({ kind, owner, isHeavy, beginBy, task, cpuMs, growthBytes });
         if (ran === 'late') return { ok: false, code: 'UPSTREAM_TIMEOUT', message: LATE, details: [] };
         turn.cpuMs -= ran === 'overrun' ? TASK_MS : ran.cpuMs;
-        if (ran === 'overrun') return refused(TOO_MUCH);
-        const answer = ran.header as TaskAnswer;
-        return answer.ok ? { ...answer, text: ran.text } : answer;
+        return ran === 'overrun' ? refused(TOO_MUCH) : (ran.answer as TaskAnswer);
     }
 
     /** Reads a page and frees its large body. Only the beginning stays, for bot-challenge detection. */
     async function askOf(answered: Page, task: Extract<Task, { page: RawPage }>, isHeavy: boolean, turn: ReadingTurn): Promise<TaskAnswer> {
-        const { page } = task;
-        const { body } = page;
+        const { body } = answered;
         const isLarge = body.length > LONGEST_WALL;
         const kept = isLarge ? { ...answered, body: new Uint8Array(body.subarray(0, LONGEST_WALL + 1)) } : answered;
-        const answer = await ask({ task: { ...task, page: { ...page, body: NO_BODY } }, body }, isHeavy, turn);
+        const answer = await ask(task, { bytes: body.length, isHeavy }, turn);
         if (isLarge) giveBack(body);
-        return unlessBotChallenge(kept, page, answer);
+        return unlessBotChallenge(kept, task.page, answer);
     }
 
     return {
@@ -137,12 +131,10 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             // The process loads in the background, so that it is ready when an answer needs it.
             pool.warm('plain');
             const page = rawPage(answered, rules, rules.select !== undefined);
-            if (canReadInline(page, rules))
-                return unlessBotChallenge(
-                    answered,
-                    page,
-                    here(() => ({ ok: true as const, ...readPage(page, rules, wanted, undefined, { isOnLoop: true }) })),
-                );
+            if (canReadInline(page, rules)) {
+                const reading = refusable(() => ({ ok: true, ...readPage(page, rules, wanted, undefined, { isOnLoop: true }) }));
+                return unlessBotChallenge(answered, page, reading);
+            }
             return contentOf(await askOf(answered, { what: 'page', page, rules, wanted }, isHeavy(page, rules), turn));
         },
         async readPart(answered, { response }, wanted, turn = createReadingTurn()) {
@@ -150,23 +142,22 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             const rules = { ...response, schema: undefined };
             const page = rawPage(answered, rules, (rules.select ?? wanted.next) !== undefined);
             if (canReadInline(page, rules) && isInlineExpression(wanted.next)) {
-                const part = here(() => ({ ok: true as const, ...readPart(page, rules, wanted) }));
                 // The selected data may be larger than the page: an expression can select a value many times.
-                const counted = part.ok ? { ...part, bytes: Buffer.byteLength(part.text) } : part;
-                return unlessBotChallenge(answered, page, counted);
+                const part = refusable(() => sized(readPart(page, rules, wanted)));
+                return unlessBotChallenge(answered, page, part);
             }
             const heavy = isHeavy(page, rules) || !isInlineExpression(wanted.next);
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
             const { text, items, next } = answer;
-            return { ok: true, text, items, next, bytes: Buffer.byteLength(text) };
+            return sized({ text, items, next: next === undefined ? undefined : (parseExact(next) as NextFound) });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
             if (canJudgeInline(schema, bytes))
-                return here(() => ({ ok: true as const, ...joinParts(texts, schema, wanted, { isOnLoop: true }) }));
-            const task: Task = { what: 'join', texts: [], schema, wanted };
-            return contentOf(await ask({ task, body: Buffer.from(texts.join('\n')) }, !hasInlineRules({ ...NO_RULES, schema }), turn));
+                return refusable(() => ({ ok: true, ...joinParts(texts, schema, wanted, { isOnLoop: true }) }));
+            const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
+            return contentOf(await ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn));
         },
         async readForm(answered, { selector, method }, turn = createReadingTurn()) {
             const page = rawPage(answered, { type: 'html' }, true);
@@ -177,13 +168,17 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
     };
 }
 
-const LATE = 'The answer waited for its turn to be read until the time of this call was over.';
-const NO_BODY = new Uint8Array(0);
-const NO_RULES: ResponseRules = { type: undefined, select: undefined, schema: undefined };
-
 /** Whether the cost of a page depends on the contributor's rules and is not bounded by its size. */
 function isHeavy({ type }: RawPage, rules: ResponseRules): boolean {
     return type === 'html' ? rules.select !== undefined || !hasInlineRules({ ...rules, select: undefined }) : !hasInlineRules(rules);
+}
+
+/** The reading of a 2xx page, or UPSTREAM_BLOCKED if the page is a bot challenge. JSON that fits the schema is never one. */
+function unlessBotChallenge<T extends { ok: true } | Refused>({ headers, body }: Page, { type }: RawPage, reading: T): T | Refused {
+    if (!reading.ok && reading.code !== 'UPSTREAM_INVALID_RESPONSE') return reading;
+    const isLookedAt = !reading.ok || type !== 'json';
+    const wall = botChallengeOf({ headers, body: isLookedAt ? body : undefined }, reading.ok ? 'fits' : 'unreadable');
+    return wall === undefined ? reading : { ok: false, code: 'UPSTREAM_BLOCKED', message: wall, details: [] };
 }
 
 function contentOf(answer: TaskAnswer): Reading {
@@ -192,17 +187,13 @@ function contentOf(answer: TaskAnswer): Reading {
     return { ok: true, text, results, isListed, truncated };
 }
 
+function sized(part: Part): PartReading & { ok: true } {
+    return { ok: true, ...part, bytes: Buffer.byteLength(part.text) };
+}
+
 function rawPage({ status, headers, body, url, method }: Page, { type }: Pick<ResponseRules, 'type'>, isTakenApart: boolean): RawPage {
     const contentType = headers['content-type'];
     return { status, contentType, body, url, method, type: typeOfBody(body, contentType, { wanted: type, isTakenApart }) };
-}
-
-function here<T extends { ok: true }>(read: () => T): T | Refused {
-    try {
-        return read();
-    } catch (error) {
-        return refusedBy(error);
-    }
 }
 
 function refused(message: string): Refused {

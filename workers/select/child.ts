@@ -1,0 +1,37 @@
+import type { JsonSchema, Method } from '../../shared/domain/types.ts';
+import { answerTasks } from './child-loop.ts';
+import { InvalidResponse, type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
+import { type Content, joinParts, type Part, type RawPage, type ResponseRules, readPage, readPart, type Wanted } from './read-page.ts';
+
+/** A task for a child: read a single answer, read one page of several, join pages, or read the form of a page. */
+export type Task =
+    | { what: 'page'; page: RawPage; rules: ResponseRules; wanted: Wanted }
+    | { what: 'part'; page: RawPage; rules: ResponseRules; results: string; next: string | undefined }
+    | { what: 'join'; texts: readonly string[]; schema: JsonSchema | undefined; wanted: Wanted }
+    | { what: 'form'; page: RawPage; selector: string; method: Method };
+
+/** The result of a task. `text` is JSON, and so is `next`, since ExactNumbers do not cross processes. */
+export type TaskAnswer = ({ ok: true; text: string; next?: string } & Partial<Content & Omit<Part, 'next'>>) | Refused;
+
+/** The libraries for HTML are large, so a child for JSON does not load them. */
+const html = process.argv[2] === 'html' ? { ...(await import('./html.ts')), ...(await import('./read-form.ts')) } : undefined;
+
+answerTasks<Task>((task): TaskAnswer => {
+    return refusable(() => {
+        try {
+            return { ok: true, ...perform(task) };
+        } catch (error) {
+            // A stack overflow, or a string beyond V8's limit: the page costs more than a result may cost.
+            throw error instanceof RangeError ? new InvalidResponse(TOO_MUCH) : error;
+        }
+    });
+});
+
+function perform(task: Task): Omit<TaskAnswer & { ok: true }, 'ok'> {
+    const parse = html?.parseHtml;
+    if (task.what === 'page') return readPage(task.page, task.rules, task.wanted, parse, { isMeasured: true });
+    if (task.what === 'join') return joinParts(task.texts, task.schema, task.wanted);
+    if (task.what === 'form') return { text: JSON.stringify(html?.readForm(task.page, task)) };
+    const { next, ...part } = readPart(task.page, task.rules, task, parse, { isMeasured: true });
+    return next === undefined ? part : { ...part, next: JSON.stringify(next) };
+}

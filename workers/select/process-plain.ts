@@ -1,3 +1,0 @@
-import { readAnswers } from './answer-tasks.ts';
-
-readAnswers();

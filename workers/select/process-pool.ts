@@ -1,0 +1,143 @@
+import { type Child, type Done, type Order, startChild } from './child-process.ts';
+
+/** A task, its owner, and its possible cost. */
+export interface Work extends Order {
+    /** Kind of process that runs it. */
+    kind: string;
+    owner: string;
+    /** Whether a contributor controls its cost. Each owner has one heavy task at a time. */
+    isHeavy: boolean;
+    /** Milliseconds since the epoch; absent: it waits for any time. */
+    beginBy?: number | undefined;
+}
+
+/** Runs tasks in child processes, one at a time each, and kills tasks that take too much time or memory. */
+export interface ProcessPool {
+    /**
+     * Runs a task. `overrun`: the process was killed. `late`: the task did not begin in time. Rejects only when the pool is closed, or
+     * on a bug.
+     */
+    run(work: Work): Promise<Exclude<Done, Error> | 'late'>;
+    /** Starts a process of this kind if there is none, for the first task. */
+    warm(kind: string): void;
+    close(): Promise<void>;
+}
+
+interface Job extends Work {
+    done(answer: Done | 'late'): void;
+    timer: NodeJS.Timeout | undefined;
+}
+
+interface Seat {
+    kind: string;
+    child: Child;
+    job: Job | undefined;
+}
+
+/**
+ * Opens a pool. Processes start when there is work for them, and stay. Owners take turns, each with its oldest task.
+ * @param kinds arguments of the program by kind
+ * @param max processes of each kind
+ */
+export function openProcessPool(program: URL, kinds: ReadonlyMap<string, readonly string[]>, { max }: { max: number }): ProcessPool {
+    const seats = new Set<Seat>();
+    /** Waiting jobs by owner; the next owner comes first. */
+    const waiting = new Map<string, Job[]>();
+    const heavy = new Set<string>();
+    const closed = Promise.withResolvers<void>();
+    let isClosed = false;
+
+    const ofKind = (kind: string) => [...seats].filter((seat) => seat.kind === kind);
+
+    /** The next job that may begin. */
+    function next(kind: string): Job | undefined {
+        for (const [owner, jobs] of waiting) {
+            const job = jobs.find((one) => one.kind === kind && !(one.isHeavy && heavy.has(owner)));
+            if (job !== undefined) return job;
+        }
+        return undefined;
+    }
+
+    /** @param isTurn whether the other owners come first from now on */
+    function remove(job: Job, { isTurn = false } = {}): void {
+        clearTimeout(job.timer);
+        const others = (waiting.get(job.owner) ?? []).filter((one) => one !== job);
+        if (isTurn || others.length === 0) waiting.delete(job.owner);
+        if (others.length > 0) waiting.set(job.owner, others);
+    }
+
+    function dispatch(): void {
+        if (isClosed) return;
+        for (const seat of seats) {
+            const job = seat.job === undefined && seat.child.isReady() ? next(seat.kind) : undefined;
+            if (job !== undefined) void begin(seat, job);
+        }
+        for (const kind of kinds.keys()) {
+            const starting = ofKind(kind).some(({ job, child }) => job === undefined && !child.isReady());
+            if (!starting && ofKind(kind).length < max && next(kind) !== undefined) start(kind);
+        }
+    }
+
+    async function begin(seat: Seat, job: Job): Promise<void> {
+        remove(job, { isTurn: true });
+        if (job.isHeavy) heavy.add(job.owner);
+        seat.job = job;
+        const answer = await seat.child.run(job);
+        seat.job = undefined;
+        if (job.isHeavy) heavy.delete(job.owner);
+        job.done(answer);
+        dispatch();
+    }
+
+    function start(kind: string): void {
+        const child = startChild(program, kinds.get(kind) ?? [], {
+            changed: dispatch,
+            ended(error) {
+                seats.delete(seat);
+                if (isClosed && seats.size === 0) closed.resolve();
+                if (isClosed) return;
+                const job = error === undefined ? undefined : next(kind);
+                if (error !== undefined && job !== undefined) {
+                    remove(job);
+                    job.done(error);
+                }
+                // Replaces the process before the next task needs one.
+                if (error === undefined && ofKind(kind).length === 0) start(kind);
+                dispatch();
+            },
+        });
+        const seat: Seat = { kind, child, job: undefined };
+        seats.add(seat);
+    }
+
+    return {
+        run(work) {
+            if (isClosed) return Promise.reject(new Error('the pool is closed'));
+            return new Promise((resolve, reject) => {
+                const done = (answer: Done | 'late') => (answer instanceof Error ? reject(answer) : resolve(answer));
+                const job: Job = { ...work, done, timer: undefined };
+                if (work.beginBy !== undefined) {
+                    const giveUp = () => {
+                        remove(job);
+                        done('late');
+                    };
+                    job.timer = setTimeout(giveUp, Math.max(0, work.beginBy - Date.now()));
+                }
+                waiting.set(job.owner, [...(waiting.get(job.owner) ?? []), job]);
+                dispatch();
+            });
+        },
+        warm(kind) {
+            if (!isClosed && ofKind(kind).length === 0) start(kind);
+        },
+        async close() {
+            isClosed = true;
+            const jobs = [...waiting.values()].flat();
+            for (const job of jobs) remove(job);
+            for (const { job } of seats) if (job !== undefined) jobs.push(job);
+            for (const job of jobs) job.done(new Error('the pool is closed'));
+            for (const { child } of seats) child.kill();
+            if (seats.size > 0) await closed.promise;
+        },
+    };
+}
