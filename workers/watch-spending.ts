@@ -1,5 +1,5 @@
 import type { App } from '../shared/app.ts';
-import { allowanceLetter, failingLetter } from '../shared/billing/notices.ts';
+import { allowanceMail, failingMail } from '../shared/billing/notices.ts';
 import { queueMail } from '../shared/store/accounts/mails.ts';
 import {
     endNotice,
@@ -39,7 +39,7 @@ async function tellOfAllowance({ db, secrets, publicUrl }: App, { accountId, lim
         });
         if (!isNew) return;
         for (const to of await payersOf(trx, accountId)) {
-            await queueMail(trx, secrets, allowanceLetter(to, publicUrl(), isGone, { limit, left, resetsAt }));
+            await queueMail(trx, secrets, allowanceMail(to, publicUrl(), isGone, { limit, left, resetsAt }));
         }
     });
 }
@@ -55,6 +55,6 @@ async function tellOfFailures({ db, secrets, publicUrl }: App, streak: Streak): 
     const facts = { keyId, keyName: owner.name, site, endpoint, calls: FAILURES, code };
     await db.transaction(async (trx) => {
         const isNew = await giveNotice(trx, { ...notice, workspaceId, userId, facts });
-        if (isNew) await queueMail(trx, secrets, failingLetter(owner.email, publicUrl(), facts));
+        if (isNew) await queueMail(trx, secrets, failingMail(owner.email, publicUrl(), facts));
     });
 }

@@ -113,7 +113,7 @@ async function endAbandoned<P, Q, B>(call: Call<P, Q, B>, request: Request, aban
 
 /** @throws Refusal RATE_LIMITED, unless something has just run out. */
 async function waitForRoom<P, Q, B>({ app, caller, notes }: Call<P, Q, B>, request: Request, { workspaceId }: KeyedCall): Promise<void> {
-    const waitMs = await app.idempotency.room(workspaceId);
+    const waitMs = await app.idempotency.msUntilSpace(workspaceId);
     if (waitMs === 0) return;
     const { plan, accountId, figures } = caller as Caller;
     app.metrics.rateLimited.inc({ plan, window: 'idempotency' });

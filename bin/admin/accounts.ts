@@ -67,7 +67,7 @@ export async function resetFactor(operator: Operator, userId: string): Promise<D
         const { hasTotp, passkeys } = await factorsOf(trx, userId);
         const before = { authenticator_app: hasTotp, passkeys };
         await dropFactors(trx, userId);
-        await queueMail(trx, operator.secrets, resetFactorLetter(email));
+        await queueMail(trx, operator.secrets, resetFactorMail(email));
         return { target: userId, before, after: { authenticator_app: false, passkeys: 0 }, result: before };
     });
     return {
@@ -76,7 +76,7 @@ export async function resetFactor(operator: Operator, userId: string): Promise<D
     };
 }
 
-function resetFactorLetter(to: string): Mail {
+function resetFactorMail(to: string): Mail {
     return {
         to,
         subject: 'Your second factor was removed',

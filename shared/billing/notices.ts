@@ -20,7 +20,7 @@ export interface AllowanceUse {
 /**
  * @param isGone all credits are used, not only four fifths
  */
-export function allowanceLetter(to: string, publicUrl: string, isGone: boolean, { limit, left, resetsAt }: AllowanceUse): Mail {
+export function allowanceMail(to: string, publicUrl: string, isGone: boolean, { limit, left, resetsAt }: AllowanceUse): Mail {
     const begins = isGone
         ? `You have used all ${credits(limit)} of this month's allowance. Calls now use your bonus credits. Without any, calls are refused and not billed.`
         : `You have used 80% of this month's allowance of ${credits(limit)}. ${credits(left)} ${left === 1 ? 'is' : 'are'} left.`;
@@ -47,7 +47,7 @@ export interface FailingCalls {
 }
 
 /** For the owner of a key whose last calls of an endpoint all failed. */
-export function failingLetter(to: string, publicUrl: string, { keyName, site, endpoint, calls, code }: FailingCalls): Mail {
+export function failingMail(to: string, publicUrl: string, { keyName, site, endpoint, calls, code }: FailingCalls): Mail {
     return {
         to,
         subject: `The last ${calls} calls of ${endpoint} failed`,
@@ -61,7 +61,7 @@ We will not email you about this again until a call has succeeded.
     };
 }
 
-function paymentFailedLetter(to: string, publicUrl: string, workspace: string): Mail {
+function paymentFailedMail(to: string, publicUrl: string, workspace: string): Mail {
     return {
         to,
         subject: `Your payment for ${workspace} failed`,
@@ -82,7 +82,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** @param why the status of its subscription, as Stripe reports it */
-function planEndedLetter(to: string, publicUrl: string, workspace: string, why: string): Mail {
+function planEndedMail(to: string, publicUrl: string, workspace: string, why: string): Mail {
     return {
         to,
         subject: `${workspace} is now on Free`,
@@ -104,7 +104,7 @@ export async function tellOfFailure(
 ): Promise<void> {
     const subject = `${subscriptionId} ${periodEnd.toISOString()}`;
     const isNew = await giveNotice(trx, { kind: 'payment_failed', accountId: workspaceId, workspaceId, subject, facts: {} });
-    if (isNew) await mailPayers(trx, secrets, workspaceId, (to, name) => paymentFailedLetter(to, publicUrl(), name));
+    if (isNew) await mailPayers(trx, secrets, workspaceId, (to, name) => paymentFailedMail(to, publicUrl(), name));
 }
 
 /** Reports the end of a plan and its reason. */
@@ -118,7 +118,7 @@ export async function tellOfEnd(
     const ended = { kind: 'plan_ended', accountId: workspaceId, workspaceId, subject: subscriptionId, facts: { why } } as const;
     const isNew = await giveNotice(trx, ended);
     // The person who deletes the account knows.
-    if (isNew && why !== 'deletion') await mailPayers(trx, secrets, workspaceId, (to, name) => planEndedLetter(to, publicUrl(), name, why));
+    if (isNew && why !== 'deletion') await mailPayers(trx, secrets, workspaceId, (to, name) => planEndedMail(to, publicUrl(), name, why));
 }
 
 /** Removes the notices of payment when a new period begins. */
@@ -127,7 +127,7 @@ export async function forgetTrouble(trx: Db, workspaceId: string): Promise<void>
     await endNotices(trx, workspaceId, 'plan_ended');
 }
 
-async function mailPayers(trx: Db, secrets: Secrets, workspaceId: string, letter: (to: string, workspace: string) => Mail): Promise<void> {
+async function mailPayers(trx: Db, secrets: Secrets, workspaceId: string, mail: (to: string, workspace: string) => Mail): Promise<void> {
     const workspace = await trx('workspaces').where({ id: workspaceId }).first('name');
-    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, letter(to, workspace?.name ?? 'your workspace'));
+    for (const to of await payersOf(trx, workspaceId)) await queueMail(trx, secrets, mail(to, workspace?.name ?? 'your workspace'));
 }

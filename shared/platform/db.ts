@@ -71,6 +71,14 @@ function boundedTo(ms: number): { options: string; query_timeout: number } {
 /** Where each field of a row comes from: a column, an expression or a subquery. For `select` and `first`. */
 export type Columns<Row> = Readonly<Record<keyof Row, string | Knex.Raw | Knex.QueryBuilder>>;
 
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Name;
+
+/** Columns under their names in camel case. @param table its alias in the statement, or '' */
+export function columns<const Name extends string>(table: string, ...names: Name[]): { [Column in Name as Camel<Column>]: string } {
+    const named = names.map((name) => [name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase()), name] as const);
+    return Object.fromEntries(named.map(([field, name]) => [field, table === '' ? name : `${table}.${name}`])) as never;
+}
+
 /** An interval of PostgreSQL, such as `7 days`. */
 export type Interval = `${number} ${'milliseconds' | 'seconds' | 'minutes' | 'hours' | 'days'}`;
 

@@ -3,7 +3,7 @@ import type { Db } from './db.ts';
 
 /**
  * A statement of the hot path: parsed and planned once a connection. `$1` for values. An array is unpacked by `unnest((select $1::…))`:
- * where the server sees its length while it plans, it takes each length for a plan of its own and plans anew every time (600 µs of
+ * where the server sees its length while it plans, it takes each length for a plan of its own and plans again every time (600 µs of
  * the server's time for a card instead of 130).
  */
 export interface PreparedQuery {

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import { keyHash, keyPrefix, newApiKey } from '../../domain/accounts/api-key.ts';
 import { EARLIER_SCOPES, isWider, type Scopes } from '../../domain/accounts/scopes.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { type Columns, countRows, type Db, fromNow, given, now } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, fromNow, given, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { setKeyCap } from '../credits/spending.ts';
 import { queueMail } from './mails.ts';
@@ -39,15 +39,7 @@ export interface KeyRow {
 
 const KEY: Columns<KeyRow> = {
     keyId: 'k.id',
-    workspaceId: 'k.workspace_id',
-    userId: 'k.user_id',
-    name: 'k.name',
-    prefix: 'k.prefix',
-    createdAt: 'k.created_at',
-    expiresAt: 'k.expires_at',
-    revokedAt: 'k.revoked_at',
-    lastUsedAt: 'k.last_used_at',
-    scopes: 'k.scopes',
+    ...columns('k', 'workspace_id', 'user_id', 'name', 'prefix', 'created_at', 'expires_at', 'revoked_at', 'last_used_at', 'scopes'),
 };
 
 /** A key as the members of its workspace see it. */
@@ -117,13 +109,13 @@ export async function findKeyHash(
     db: Db,
     { keyId, workspaceId, userId }: { keyId: string; workspaceId: string; userId: string },
 ): Promise<Buffer | undefined> {
-    const key = await db('api_keys').where({ id: keyId, workspace_id: workspaceId, user_id: userId }).first('hash');
-    return key?.hash;
+    const found = await key(db, keyId).where({ workspace_id: workspaceId, user_id: userId }).first('hash');
+    return found?.hash;
 }
 
 /** Gives a key another name. */
 export async function renameKey(db: Db, keyId: string, name: string): Promise<void> {
-    await db('api_keys').where({ id: keyId }).update({ name });
+    await key(db, keyId).update({ name });
 }
 
 /**
@@ -139,9 +131,7 @@ export async function changeScopes(
         const before = await active(trx).where({ id: keyId }).forUpdate().first('scopes');
         if (before === undefined) return 'ended';
         if (!mayWiden && isWider(scopes, before.scopes)) return 'wider';
-        await trx('api_keys')
-            .where({ id: keyId })
-            .update({ scopes: JSON.stringify(scopes) });
+        await key(trx, keyId).update({ scopes: JSON.stringify(scopes) });
         return 'changed';
     });
 }
@@ -155,10 +145,10 @@ export type Rotated = { ok: true; made: NewKey } | { ok: false; why: 'ended' | '
  */
 export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): Promise<Rotated> {
     return db.transaction(async (trx) => {
-        const key = await findKey(trx, keyId);
-        if (key === undefined) return { ok: false, why: 'ended' };
-        const { workspaceId, userId, name } = key;
-        await lockForAdding(trx, key);
+        const found = await findKey(trx, keyId);
+        if (found === undefined) return { ok: false, why: 'ended' };
+        const { workspaceId, userId, name } = found;
+        await lockForAdding(trx, found);
         const old = await active(trx)
             .where({ id: keyId })
             .forUpdate()
@@ -167,12 +157,10 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         // With an overlap both work for a while.
         const beside = (await countActive(trx, workspaceId)) - (overlapSeconds === 0 ? 1 : 0);
         if (beside >= MOST_KEYS) return { ok: false, why: 'too many' };
-        await trx('api_keys')
-            .where({ id: keyId })
-            .update({
-                expires_at: trx.raw('least(expires_at, ?)', [fromNow(trx, `${overlapSeconds} seconds`)]),
-                revoked_at: overlapSeconds === 0 ? now(trx) : null,
-            });
+        await key(trx, keyId).update({
+            expires_at: trx.raw('least(expires_at, ?)', [fromNow(trx, `${overlapSeconds} seconds`)]),
+            revoked_at: overlapSeconds === 0 ? now(trx) : null,
+        });
         const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined, scopes: old.scopes });
         if (old.day_cap !== null) await setKeyCap(trx, made.keyId, old.day_cap);
         return { ok: true, made };
@@ -181,10 +169,11 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
 
 /** Revokes a key for good, within a second in every process. False where there is no such key, or it was revoked before. */
 export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
-    const revoked = await db('api_keys')
-        .where({ id: keyId, revoked_at: null })
-        .update({ revoked_at: now(db) });
-    return revoked === 1;
+    return (
+        (await key(db, keyId)
+            .whereNull('revoked_at')
+            .update({ revoked_at: now(db) })) === 1
+    );
 }
 
 /**
@@ -223,6 +212,10 @@ Take the old one out of wherever it was published, and look at the recent calls 
 `,
         });
     }
+}
+
+function key(db: Db, keyId: string) {
+    return db('api_keys').where({ id: keyId });
 }
 
 /** Callers hold a lock on the workspace's row. */

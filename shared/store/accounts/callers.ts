@@ -2,7 +2,7 @@ import { type AccountFigures, figuresFor, type Plan } from '../../domain/account
 import { type KeyScopes, prepareScopes, type Scopes } from '../../domain/accounts/scopes.ts';
 import { openBatch, WaitedTooLong } from '../../platform/batch.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
-import { ago, columnList, type Db, now } from '../../platform/db.ts';
+import { ago, columnList, columns, type Db, now } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { payerOf } from '../credits/credits.ts';
@@ -141,11 +141,8 @@ const COLUMNS: Record<keyof CallerColumns, string> = {
     workspaceName: 'w.name',
     plan: 'w.plan',
     role: 'm.role',
-    perMinute: 'c.per_minute',
-    perHour: 'c.per_hour',
-    perDay: 'c.per_day',
+    ...columns('c', 'per_minute', 'per_hour', 'per_day', 'concurrency'),
     allowance: 'c.allowance_override',
-    concurrency: 'c.concurrency',
     isCapped: 'k.day_cap is not null or c.day_cap is not null',
 };
 

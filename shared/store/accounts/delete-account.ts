@@ -61,7 +61,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await forgetSignIns(trx, userId);
         for (const table of ['api_keys', 'mail_links', 'memberships']) await trx(table).where({ user_id: userId }).delete();
         await trx('workspace_invitations').where({ invited_by: userId }).delete();
-        // The requests stay, for whoever wants the same. Whom to ask is this person in a workspace of nobody else, and wherever it is
+        // The requests stay, since others may want the same. Their contact goes: in workspaces of this user alone, and wherever it is
         // this address.
         await trx('schema_requests')
             .whereNotNull('requester_contact')

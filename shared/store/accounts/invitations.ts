@@ -1,6 +1,6 @@
 import type { Email } from '../../domain/accounts/email.ts';
 import { newId, randomBase62 } from '../../domain/text/ids.ts';
-import { type Columns, type Db, fromNow, now } from '../../platform/db.ts';
+import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { linkHash, linkHashOf, newLinkId } from './mail-links.ts';
 import { join, lockForAdding, type Role, roleOf } from './workspaces.ts';
@@ -22,13 +22,7 @@ export interface Offer extends Invitation {
     addressNormalised: string | null;
 }
 
-const INVITATION: Columns<Invitation> = {
-    invitationId: 'i.id',
-    role: 'i.role',
-    address: 'i.address',
-    createdAt: 'i.created_at',
-    expiresAt: 'i.expires_at',
-};
+const INVITATION: Columns<Invitation> = { invitationId: 'i.id', ...columns('i', 'role', 'address', 'created_at', 'expires_at') };
 
 const OFFER: Columns<Offer> = {
     ...INVITATION,

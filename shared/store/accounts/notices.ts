@@ -1,6 +1,6 @@
 import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { ago, type Columns, type Db, now, orNow } from '../../platform/db.ts';
+import { ago, type Columns, columns, type Db, now, orNow } from '../../platform/db.ts';
 
 export type NoticeKind = 'allowance_80' | 'allowance_100' | 'failing' | 'payment_failed' | 'plan_ended';
 
@@ -55,7 +55,7 @@ export interface NoticeReader {
 
 /** What a member sees of them: about the account that pays for the member here, the member's own keys, and for some the workspace. */
 export async function listNotices(db: Db, { accountId, workspaceId, userId, seesKeys, seesPlans }: NoticeReader): Promise<Notice[]> {
-    const columns: Columns<Notice> = { noticeId: 'n.id', kind: 'n.kind', facts: 'n.facts', at: 'n.at' };
+    const notice: Columns<Notice> = { noticeId: 'n.id', kind: 'n.kind', facts: 'n.facts', at: 'n.at' };
     const gone = db('notices as f').whereRaw('f.account_id = n.account_id and f.subject = n.subject').where({ 'f.kind': 'allowance_100' });
     return db('notices as n')
         .join('credit_accounts as c', 'c.id', 'n.account_id')
@@ -74,7 +74,7 @@ export async function listNotices(db: Db, { accountId, workspaceId, userId, sees
         })
         .orderBy([{ column: 'n.at', order: 'desc' }, 'n.id'])
         .limit(10)
-        .select(columns);
+        .select(notice);
 }
 
 /** Dismisses a notice, for every member who sees it. */
@@ -153,7 +153,7 @@ export interface Spent {
 
 /** Accounts that were charged since then and have a fifth of their allowance left, or less; what is held is not spent yet. */
 export async function nearlySpent(db: Db, since: Date): Promise<Spent[]> {
-    const columns: Columns<Spent> = {
+    const spent: Columns<Spent> = {
         accountId: 'id',
         plan: 'plan',
         limit: 'allowance',
@@ -168,7 +168,7 @@ export async function nearlySpent(db: Db, since: Date): Promise<Spent[]> {
         .where('resets_at', '>', now(db))
         .where('resets_at', '<', 'infinity')
         .orderBy('id')
-        .select(columns);
+        .select(spent);
 }
 
 /** Calls of one endpoint with one key. */
@@ -186,23 +186,16 @@ export interface Streak {
 
 /** Who called what since then. */
 export async function recentStreaks(db: Db, since: Date): Promise<Streak[]> {
-    const streak = {
-        accountId: 'account_id',
-        workspaceId: 'workspace_id',
-        userId: 'user_id',
-        keyId: 'key_id',
-        site: 'site',
-        endpoint: 'endpoint',
-    };
+    const streak = columns('', 'account_id', 'workspace_id', 'user_id', 'key_id', 'site', 'endpoint');
     const lastSuccess = db.raw("max(at) filter (where outcome = 'success')");
-    const columns: Columns<Streak> = { ...streak, lastSuccess, isFailing: db.raw('coalesce(max(at) > ?, true)', [lastSuccess]) };
+    const read: Columns<Streak> = { ...streak, lastSuccess, isFailing: db.raw('coalesce(max(at) > ?, true)', [lastSuccess]) };
     return db('usage')
         .where('at', '>=', since)
         .where({ kind: 'fetch' })
         .whereNotNull('key_id')
         .whereNotNull('endpoint')
         .groupBy(Object.values(streak))
-        .select(columns);
+        .select(read);
 }
 
 /** The code that the last calls failed with most often, where all of them did; undefined where one of them succeeded, or they are too few. */

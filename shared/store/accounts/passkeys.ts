@@ -1,6 +1,6 @@
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { type Columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, fromNow, now } from '../../platform/db.ts';
 
 export interface Passkey {
     /** `pky_…` */
@@ -18,14 +18,7 @@ export interface Passkey {
 
 const PASSKEY: Columns<Passkey> = {
     passkeyId: 'p.id',
-    userId: 'p.user_id',
-    credentialId: 'p.credential_id',
-    publicKey: 'p.public_key',
-    counter: 'p.counter',
-    transports: 'p.transports',
-    name: 'p.name',
-    createdAt: 'p.created_at',
-    lastUsedAt: 'p.last_used_at',
+    ...columns('p', 'user_id', 'credential_id', 'public_key', 'counter', 'transports', 'name', 'created_at', 'last_used_at'),
 };
 
 /** Passkeys of one user. */

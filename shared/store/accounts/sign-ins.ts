@@ -1,5 +1,5 @@
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
-import { type Columns, type Db, fromNow, now } from '../../platform/db.ts';
+import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 
 /** How somebody proved who they are. */
 export type How = 'sign-up' | 'password' | 'mailed link' | 'password and code' | 'password and recovery code' | 'passkey';
@@ -13,7 +13,7 @@ export interface SignIn {
     isNewBrowser: boolean;
 }
 
-const SIGN_IN: Columns<SignIn> = { at: 'at', how: 'how', browser: 'browser', address: 'address', isNewBrowser: 'is_new_browser' };
+const SIGN_IN: Columns<SignIn> = columns('', 'at', 'how', 'browser', 'address', 'is_new_browser');
 
 /** Sign-ins that a user sees. */
 const SHOWN = 20;

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Plan } from '../../domain/accounts/plans.ts';
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { newId } from '../../domain/text/ids.ts';
-import { ago, type Columns, type Db, fromNow, now } from '../../platform/db.ts';
+import { ago, type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 import { payerOf } from '../credits/credits.ts';
 import { dropPendingTotp } from './totp.ts';
 import type { Role } from './workspaces.ts';
@@ -49,13 +49,7 @@ export interface SessionRow {
     seenAt: Date;
 }
 
-const SESSION: Columns<SessionRow> = {
-    sessionId: 'id',
-    browser: 'browser',
-    address: 'address',
-    createdAt: 'created_at',
-    seenAt: 'seen_at',
-};
+const SESSION: Columns<SessionRow> = { sessionId: 'id', ...columns('', 'browser', 'address', 'created_at', 'seen_at') };
 
 /** Days after signing in when a session ends. */
 export const SESSION_DAYS = 30;
@@ -97,73 +91,51 @@ export async function beginSession(
 
 /** Raw: every page begins with this one statement, which reads the user, the factors and the workspaces along. */
 const SIGNED_IN = `
-    select s.id, s.user_id, s.workspace_id, s.seen_at < app_now() - interval '1 hour' as is_stale, u.email, u.email_normalised,
-           u.verified_at is not null as is_verified, u.suspended_at is not null as is_suspended,
-           s.confirmed_at > app_now() - interval '${CONFIRMED_MINUTES} minutes' as is_recent,
+    select s.id as "sessionId", s.user_id as "userId", u.email, u.email_normalised as "emailNormalised",
+           u.verified_at is not null as "isVerified", u.suspended_at is not null as "isSuspended",
+           s.confirmed_at > app_now() - interval '${CONFIRMED_MINUTES} minutes' as "isRecent",
            exists (select from totp_secrets t where t.user_id = u.id and t.confirmed_at is not null)
-           or exists (select from passkeys p where p.user_id = u.id) as has_factor,
-           u.first_charged_at is not null as has_fetched,
+           or exists (select from passkeys p where p.user_id = u.id) as "hasFactor",
+           u.first_charged_at is not null as "hasFetched",
            (select coalesce(json_agg(json_build_object('workspaceId', w.id, 'name', w.name, 'plan', w.plan, 'role', m.role,
                                                        'demandsFactor', w.demands_factor)
                                      order by w.created_at, w.id), '[]')
-            from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats
+            from memberships m join workspaces w on w.id = m.workspace_id where m.user_id = u.id) as seats,
+           s.workspace_id as "lookedAt", s.seen_at < app_now() - interval '1 hour' as "isStale"
     from web_sessions s join users u on u.id = s.user_id
     where s.token_hash = ? and s.expires_at > app_now() and s.seen_at > app_now() - interval '${IDLE_DAYS} days' and u.deleted_at is null`;
 
-/** Who signed in with this token; undefined where the session is unknown, over, idle or ended. Seen times are as fine as an hour. */
-export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
-    const { rows } = await db.raw<{ rows: SignedInColumns[] }>(SIGNED_IN, [webTokenHash(token)]);
-    const [row] = rows;
-    if (row === undefined) return undefined;
-    if (row.is_stale) {
-        await db('web_sessions')
-            .where({ id: row.id })
-            .update({ seen_at: now(db), address });
-    }
-    const workspaces = row.seats.map((seat) => ({ ...seat, accountId: payerOf(seat.plan, seat.workspaceId, row.user_id) }));
-    return {
-        sessionId: row.id,
-        userId: row.user_id,
-        email: row.email,
-        emailNormalised: row.email_normalised,
-        isVerified: row.is_verified,
-        isSuspended: row.is_suspended,
-        isRecent: row.is_recent,
-        hasFactor: row.has_factor,
-        hasFetched: row.has_fetched,
-        workspaces,
-        current: workspaces.find(({ workspaceId }) => workspaceId === row.workspace_id) ?? workspaces[0],
-    };
+interface SignedInRow extends Omit<SignedIn, 'workspaces' | 'current'> {
+    seats: Omit<Seat, 'accountId'>[];
+    /** The workspace that the session looked at last. */
+    lookedAt: string | null;
+    isStale: boolean;
 }
 
-interface SignedInColumns {
-    id: string;
-    user_id: string;
-    workspace_id: string | null;
-    is_stale: boolean;
-    email: string;
-    email_normalised: string;
-    is_verified: boolean;
-    is_suspended: boolean;
-    is_recent: boolean;
-    has_factor: boolean;
-    has_fetched: boolean;
-    seats: Omit<Seat, 'accountId'>[];
+/** Who signed in with this token; undefined where the session is unknown, over, idle or ended. Seen times are as fine as an hour. */
+export async function findSignedIn(db: Db, token: string, address?: string): Promise<SignedIn | undefined> {
+    const { rows } = await db.raw<{ rows: SignedInRow[] }>(SIGNED_IN, [webTokenHash(token)]);
+    if (rows[0] === undefined) return undefined;
+    const { seats, lookedAt, isStale, ...who } = rows[0];
+    if (isStale) await session(db, who.sessionId).update({ seen_at: now(db), address });
+    const workspaces = seats.map((seat) => ({ ...seat, accountId: payerOf(seat.plan, seat.workspaceId, who.userId) }));
+    return { ...who, workspaces, current: workspaces.find(({ workspaceId }) => workspaceId === lookedAt) ?? workspaces[0] };
+}
+
+function session(db: Db, sessionId: string) {
+    return db('web_sessions').where({ id: sessionId });
 }
 
 /** The person behind a session proved again who they are. */
 export async function confirmSession(db: Db, sessionId: string): Promise<void> {
-    await db('web_sessions')
-        .where({ id: sessionId })
-        .update({ confirmed_at: now(db), code_hash: null, code_expires_at: null });
+    await session(db, sessionId).update({ confirmed_at: now(db), code_hash: null, code_expires_at: null });
 }
 
 /** A new code of eight digits for one session, which is mailed; the one before it no longer works. */
 export async function makeSessionCode(db: Db, sessionId: string): Promise<string> {
     const code = String(randomInt(0, 100_000_000)).padStart(8, '0');
-    await db('web_sessions')
-        .where({ id: sessionId })
-        .update({ code_hash: codeHash(sessionId, code), code_expires_at: fromNow(db, `${CODE_MINUTES} minutes`) });
+    const code_expires_at = fromNow(db, `${CODE_MINUTES} minutes`);
+    await session(db, sessionId).update({ code_hash: codeHash(sessionId, code), code_expires_at });
     return code;
 }
 
@@ -182,7 +154,7 @@ function codeHash(sessionId: string, code: string): Buffer {
 
 /** Ends one session at once. */
 export async function endSession(db: Db, sessionId: string): Promise<void> {
-    await db('web_sessions').where({ id: sessionId }).delete();
+    await session(db, sessionId).delete();
 }
 
 /** Ends one of a user's own sessions; false where there is none of this id. */
@@ -222,7 +194,7 @@ export async function listSessions(db: Db, userId: string): Promise<SessionRow[]
 
 /** The workspace that this session looks at from now on; its user is a member. */
 export async function lookAtWorkspace(db: Db, sessionId: string, workspaceId: string): Promise<void> {
-    await db('web_sessions').where({ id: sessionId }).update({ workspace_id: workspaceId });
+    await session(db, sessionId).update({ workspace_id: workspaceId });
 }
 
 /** Forgets sessions, links, invitations and counted attempts that are over. */

@@ -28,7 +28,7 @@ export interface Credentials {
 
 /** A user by id. */
 export async function findUser(db: Db, userId: string): Promise<User | undefined> {
-    return db('users').where({ id: userId }).first(USER);
+    return user(db, userId).first(USER);
 }
 
 /**
@@ -56,18 +56,14 @@ export async function ensureUser(
         await dropFactors(db, userId);
         await forgetSignIns(db, userId);
         await db('mail_links').where({ user_id: userId }).delete();
-        await db('users')
-            .where({ id: userId })
-            .update({ password_hash: null, verified_at: now(db) });
+        await user(db, userId).update({ password_hash: null, verified_at: now(db) });
     }
     return { userId, isNewUser: false };
 }
 
 /** Suspends a user, or lets the user back in, within a second in every process; false for an unknown one. */
 export async function setSuspended(db: Db, userId: string, isSuspended: boolean): Promise<boolean> {
-    const suspended = await db('users')
-        .where({ id: userId })
-        .update({ suspended_at: isSuspended ? orNow(db, 'suspended_at') : null });
+    const suspended = await user(db, userId).update({ suspended_at: isSuspended ? orNow(db, 'suspended_at') : null });
     return suspended === 1;
 }
 
@@ -88,7 +84,7 @@ export async function credentialsOf(db: Db, userId: string): Promise<Credentials
 export async function changePassword(db: Db, userId: string, passwordHash: string, keepSession?: string): Promise<number> {
     return db.transaction(async (trx) => {
         const revision = await endSessions(trx, userId, keepSession);
-        await trx('users').where({ id: userId }).update({ password_hash: passwordHash });
+        await user(trx, userId).update({ password_hash: passwordHash });
         // A person who knows the old password could take the account over with a pending change of address.
         await trx('mail_links').where({ user_id: userId }).whereNot({ purpose: 'verify' }).delete();
         return revision;
@@ -123,7 +119,7 @@ export async function resetPassword(
 
 /**
  * The address counts as verified from now on, if it is still the user's; further links to confirm it end. Of one that nobody confirmed
- * before, the spelling that was read counts: whoever signed up first may have written it so that it reaches nobody.
+ * before, the spelling that was read counts: the person who signed up may have written it so that it reaches nobody.
  */
 export async function verifyAddress(db: Db, userId: string, address: string): Promise<boolean> {
     const email = readEmail(address);
@@ -138,17 +134,19 @@ export async function verifyAddress(db: Db, userId: string, address: string): Pr
 /** Another address, which its link has proved; false where somebody else has it meanwhile. The old one earns nothing a second time. */
 export async function changeAddress(db: Db, userId: string, { address, normalised }: Extract<Email, { ok: true }>): Promise<boolean> {
     return db.transaction(async (trx) => {
-        const user = await trx('users').where({ id: userId }).forUpdate().first('email_normalised');
+        const former = await user(trx, userId).forUpdate().first('email_normalised');
         const other = await trx('users').where({ email_normalised: normalised }).whereNot({ id: userId }).first('id');
-        if (user === undefined || other !== undefined) return false;
+        if (former === undefined || other !== undefined) return false;
         // The account and its allowance go on under the new address.
-        if (user.email_normalised !== normalised) await rememberAddress(trx, userId, 0);
-        await trx('users')
-            .where({ id: userId })
-            .update({ email: address, email_normalised: normalised, verified_at: now(trx) });
+        if (former.email_normalised !== normalised) await rememberAddress(trx, userId, 0);
+        await user(trx, userId).update({ email: address, email_normalised: normalised, verified_at: now(trx) });
         await trx('mail_links').where({ user_id: userId }).delete();
         return true;
     });
+}
+
+function user(db: Db, userId: string) {
+    return db('users').where({ id: userId });
 }
 
 function credentials(db: Db) {

@@ -1,6 +1,6 @@
 import type { SoldPlan } from '../../domain/accounts/subscription.ts';
 import { newId } from '../../domain/text/ids.ts';
-import type { Columns, Db } from '../../platform/db.ts';
+import { type Columns, columns, type Db } from '../../platform/db.ts';
 
 /** A checkout of a plan. Only our row says which workspace a subscription belongs to. */
 export interface Checkout {
@@ -13,13 +13,7 @@ export interface Checkout {
     sessionId: string | null;
 }
 
-const CHECKOUT: Columns<Checkout> = {
-    checkoutId: 'id',
-    workspaceId: 'workspace_id',
-    userId: 'user_id',
-    plan: 'plan',
-    sessionId: 'session_id',
-};
+const CHECKOUT: Columns<Checkout> = { checkoutId: 'id', ...columns('', 'workspace_id', 'user_id', 'plan', 'session_id') };
 
 /** Begins a checkout; undefined where the workspace has one that is open. */
 export async function addCheckout(

@@ -1,5 +1,5 @@
 import type { PaidInvoice } from '../../domain/accounts/subscription.ts';
-import { type Columns, type Db, now, orNow } from '../../platform/db.ts';
+import { type Columns, columns, type Db, now, orNow } from '../../platform/db.ts';
 
 export interface KeptInvoice extends PaidInvoice {
     workspaceId: string;
@@ -65,16 +65,9 @@ export async function listInvoices(db: Db, workspaceId: string, limit: number): 
 function invoiceColumns(db: Db): Columns<KeptInvoice> {
     return {
         invoiceId: 'id',
-        workspaceId: 'workspace_id',
-        subscriptionId: 'subscription_id',
-        plan: 'plan',
+        ...columns('', 'workspace_id', 'subscription_id', 'plan', 'number', 'amount_cents', 'currency', 'link', 'paid_at'),
         from: 'period_start',
         until: 'period_end',
-        number: 'number',
-        amountCents: 'amount_cents',
-        currency: 'currency',
-        link: 'link',
-        paidAt: 'paid_at',
         isGranted: db.raw('granted_at is not null'),
         isTakenBack: db.raw('taken_back_at is not null'),
     };

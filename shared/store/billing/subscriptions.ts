@@ -1,5 +1,5 @@
 import { type EndReason, isLive, OVER, type SubscriptionFacts, UNPAID_DAYS } from '../../domain/accounts/subscription.ts';
-import { ago, type Columns, type Db, now } from '../../platform/db.ts';
+import { ago, type Columns, columns, type Db, now } from '../../platform/db.ts';
 
 /** The subscription of a workspace, as of the last read from Stripe. */
 export interface Subscription extends SubscriptionFacts {
@@ -9,15 +9,7 @@ export interface Subscription extends SubscriptionFacts {
 }
 
 const SUBSCRIPTION: Columns<Subscription> = {
-    workspaceId: 'workspace_id',
-    subscriptionId: 'subscription_id',
-    customerId: 'customer_id',
-    itemId: 'item_id',
-    status: 'status',
-    plan: 'plan',
-    periodEnd: 'period_end',
-    endsAt: 'ends_at',
-    endedBy: 'ended_by',
+    ...columns('', 'workspace_id', 'subscription_id', 'customer_id', 'item_id', 'status', 'plan', 'period_end', 'ends_at', 'ended_by'),
 };
 
 /** The subscription of a workspace; undefined where it never had one. */

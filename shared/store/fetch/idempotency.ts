@@ -50,7 +50,7 @@ export interface Idempotency {
     /** Releases the key, if `call` still owns it and nothing is stored. */
     forget(call: KeyedCall): Promise<void>;
     /** Milliseconds until the workspace may keep more; 0: now. */
-    room(workspaceId: string): Promise<number>;
+    msUntilSpace(workspaceId: string): Promise<number>;
     /** Accepts no more calls and waits for the pending ones. */
     close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ export function createIdempotency(db: Db, secrets: Secrets): Idempotency {
         async forget(call) {
             await forgotten.add(call);
         },
-        room: (workspaceId) => readRoom(db, workspaceId),
+        msUntilSpace: (workspaceId) => readWait(db, workspaceId),
         async close() {
             await Promise.all([orders.close(), forgotten.close()]);
         },
@@ -167,9 +167,9 @@ interface AnswerRow {
     remaining: number | null;
 }
 
-async function readRoom(db: Db, workspaceId: string): Promise<number> {
-    const room = await db.first(db.raw('idempotency_room(?, ?) as wait', [workspaceId, KEPT_BYTES]));
-    return room.wait;
+async function readWait(db: Db, workspaceId: string): Promise<number> {
+    const space = await db.first(db.raw('idempotency_room(?, ?) as wait', [workspaceId, KEPT_BYTES]));
+    return space.wait;
 }
 
 function columns(calls: readonly Omit<KeyedCall, 'operation'>[]): [string[], string[], string[]] {

@@ -1,6 +1,6 @@
 import type { EndpointSummary } from '../../domain/package/content.ts';
 import type { Claim } from '../../domain/site/claim.ts';
-import { columnList, type Db } from '../../platform/db.ts';
+import { columnList, columns, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { claimOf } from './ownership.ts';
 
@@ -39,17 +39,9 @@ export async function cards(db: Db, sites: readonly string[]): Promise<CardRow[]
 const TIMEOUT_MS = 5000;
 
 const CARD: Record<keyof CardRow, string> = {
-    site: 's.site',
-    registrable: 's.registrable',
-    title: 's.title',
-    description: 's.description',
-    intentCategory: 's.intent_category',
-    version: 'v.version',
-    versionHash: 'v.version_hash',
-    publishedAt: 's.published_at',
-    verifiedAt: 's.verified_at',
+    ...columns('s', 'site', 'registrable', 'title', 'description', 'intent_category', 'published_at', 'verified_at'),
+    ...columns('v', 'version', 'version_hash', 'hosts'),
     endpoints: 'v.summary',
-    hosts: 'v.hosts',
     siteCredits: 'd.credits',
     maintainer: 'first.name',
     maintainerId: 'first.id',

@@ -2,7 +2,7 @@ import type { Act } from '../../domain/accounts/acts.ts';
 import { type ClaimStatus, newClaimToken, type ProofMethod, proofLine, proofName, proofUrl } from '../../domain/site/proof.ts';
 import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { type Columns, countRows, cutPage, type Db, fromNow, now, orNow } from '../../platform/db.ts';
+import { type Columns, columns, countRows, cutPage, type Db, fromNow, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
 import { addMaintainer } from './maintainers.ts';
@@ -31,17 +31,20 @@ export interface Claim {
 
 const CLAIM: Columns<Claim> = {
     claimId: 'id',
-    registrable: 'registrable',
-    workspaceId: 'workspace_id',
-    token: 'token',
-    status: 'status',
-    reason: 'reason',
-    method: 'method',
-    checks: 'checks',
-    createdAt: 'created_at',
-    checkedAt: 'checked_at',
-    provenAt: 'proven_at',
-    expiresAt: 'expires_at',
+    ...columns(
+        '',
+        'registrable',
+        'workspace_id',
+        'token',
+        'status',
+        'reason',
+        'method',
+        'checks',
+        'created_at',
+        'checked_at',
+        'proven_at',
+        'expires_at',
+    ),
 };
 
 /** Unproven claims that an account may have at once, and how long one lasts. */

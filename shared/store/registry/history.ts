@@ -1,5 +1,5 @@
 import type { PackageChanges } from '../../domain/package/diff.ts';
-import { type Columns, columnList, type Db } from '../../platform/db.ts';
+import { type Columns, columnList, columns, type Db } from '../../platform/db.ts';
 
 export const YANK_REASONS = ['broken', 'security', 'legal'] as const;
 export type YankReason = (typeof YANK_REASONS)[number];
@@ -16,11 +16,7 @@ export interface VersionRef {
 
 const VERSION_REF = {
     versionId: 'v.id',
-    version: 'v.version',
-    versionHash: 'v.version_hash',
-    publishedAt: 'v.published_at',
-    verifiedAt: 'v.verified_at',
-    yankReason: 'v.yank_reason',
+    ...columns('v', 'version', 'version_hash', 'published_at', 'verified_at', 'yank_reason'),
 } satisfies Columns<VersionRef>;
 
 /** What of `versions v` makes a `VersionRef`, for SQL. */

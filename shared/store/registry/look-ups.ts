@@ -39,7 +39,7 @@ export interface LookUp {
 
 export interface LookUps {
     /**
-     * Reads anew at every call, since a publish, a yank and a block are effective at once; all questions of one tick are one query.
+     * Reads at every call, since a publish, a yank and a block are effective at once; all questions of one tick are one query.
      * What a version says is read only where this process does not know it, and the health of a site is what was known a second
      * ago at the latest.
      */

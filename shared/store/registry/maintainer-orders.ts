@@ -21,7 +21,7 @@ export interface MaintainerOrder {
  * - `not-maintainer`: only a maintainer changes the list
  * - `no-workspace`: there is no such workspace
  * - `routebook`, `owner`: operators alone change Routebook, and remove a proved owner
- * - `being-removed`: whoever is being removed changes nothing meanwhile
+ * - `being-removed`: a workspace that is being removed changes nothing meanwhile
  * - `was-stopped`: the workspace stopped a removal in the last 30 days
  * - `last`: nobody else maintains the domain
  */

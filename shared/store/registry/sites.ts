@@ -1,4 +1,4 @@
-import { type Columns, type Db, orNow } from '../../platform/db.ts';
+import { type Columns, columns, type Db, orNow } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { reclaimContribution } from '../credits/credits.ts';
 
@@ -17,14 +17,7 @@ export interface Domain {
     blockReason: string | null;
 }
 
-const DOMAIN: Columns<Domain> = {
-    registrable: 'registrable',
-    credits: 'credits',
-    concurrency: 'concurrency',
-    rate: 'rate',
-    blockedAt: 'blocked_at',
-    blockReason: 'block_reason',
-};
+const DOMAIN: Columns<Domain> = columns('', 'registrable', 'credits', 'concurrency', 'rate', 'blocked_at', 'block_reason');
 
 export interface DomainSettings {
     credits?: number;
@@ -126,12 +119,8 @@ export interface OwnSite {
 }
 
 const OWN_SITE: Columns<OwnSite> = {
-    site: 's.site',
-    title: 's.title',
-    versions: 's.versions',
+    ...columns('s', 'site', 'title', 'versions', 'published_at', 'verified_at'),
     latest: 'v.version',
-    publishedAt: 's.published_at',
-    verifiedAt: 's.verified_at',
     driftedAt: 'v.drifted_at',
 };
 

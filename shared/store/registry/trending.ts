@@ -1,4 +1,4 @@
-import { ago, type Columns, type Db } from '../../platform/db.ts';
+import { ago, type Columns, columns, type Db } from '../../platform/db.ts';
 
 /** What is used most, and what intents lead to, from roll-ups of the request log. */
 
@@ -17,14 +17,11 @@ export interface TrendingSite {
 
 /** The sites of a window by the latest roll-up, the most used one first; none before the first roll-up. Blocked ones are left out. */
 export async function trendingSites(db: Db, window: TrendingWindow, limit: number): Promise<TrendingSite[]> {
-    const columns: Columns<TrendingSite> = {
-        site: 't.site',
+    const trending: Columns<TrendingSite> = {
+        ...columns('t', 'site', 'fetches', 'lookups', 'score'),
         title: 's.title',
         intentCategory: 's.intent_category',
         isVerified: db.raw('s.verified_at is not null'),
-        fetches: 't.fetches',
-        lookups: 't.lookups',
-        score: 't.score',
     };
     return db('trending_sites as t')
         .join('sites as s', 's.site', 't.site')
@@ -33,7 +30,7 @@ export async function trendingSites(db: Db, window: TrendingWindow, limit: numbe
         .whereNotNull('s.latest_version_id')
         .orderBy('t.rank')
         .limit(limit)
-        .select(columns);
+        .select(trending);
 }
 
 /** Over 7 days every site has a rank, for paging. Other periods show this many sites. */

@@ -1,5 +1,5 @@
 import { FAILURES_TO_DRIFT, type Finding, type RunOutcome } from '../../domain/package/verification.ts';
-import { type Columns, countRows, type Db, now } from '../../platform/db.ts';
+import { type Columns, columns, countRows, type Db, now } from '../../platform/db.ts';
 import { awaitCalls, payOwedContribution } from '../credits/credits.ts';
 
 /** Verification runs: which are due, who runs them, and their results. Import it as a namespace: `verification.claimRun(…)`. */
@@ -194,12 +194,9 @@ async function updateVersion(db: Db, versionId: number, state: object): Promise<
 export async function readState(db: Db, site: string): Promise<VerificationState> {
     const wait = (began: string) =>
         db.raw(`coalesce(greatest(0, ceil(extract(epoch from ?? + ${EVERY} - app_now()))), 0)::integer`, [began]);
-    const columns: Columns<VerificationState> = {
+    const known: Columns<VerificationState> = {
         run: db.raw('coalesce(n.run, 0)'),
-        versionId: 'n.version_id',
-        beganAt: 'n.began_at',
-        endedAt: 'n.ended_at',
-        outcome: 'n.outcome',
+        ...columns('n', 'version_id', 'began_at', 'ended_at', 'outcome'),
         findings: db.raw("coalesce(n.findings, '[]')"),
         ownWaitS: wait('n.began_at'),
         domainWaitS: wait('d.verification_began_at'),
@@ -208,7 +205,7 @@ export async function readState(db: Db, site: string): Promise<VerificationState
         .join('domains as d', 'd.registrable', 's.registrable')
         .leftJoin('verifications as n', 'n.site', 's.site')
         .where({ 's.site': site })
-        .first(columns);
+        .first(known);
     return state ?? { run: 0, versionId: null, beganAt: null, endedAt: null, outcome: null, findings: [], ownWaitS: 0, domainWaitS: 0 };
 }
 

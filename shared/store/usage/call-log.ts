@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Columns, type Db, given } from '../../platform/db.ts';
+import { type Columns, columns, type Db, given } from '../../platform/db.ts';
 
 /** Which calls of the request log; what is undefined does not narrow. */
 export interface CallFilter {
@@ -46,21 +46,24 @@ export interface CallPage {
 }
 
 const CALL: Columns<LoggedCall> = {
-    operation: 'operation',
-    at: 'at',
-    kind: 'kind',
-    site: 'site',
-    endpoint: 'endpoint',
-    version: 'version',
-    keyId: 'key_id',
-    outcome: 'outcome',
-    credits: 'credits',
-    results: 'results',
-    cached: 'cached',
-    durationMs: 'duration_ms',
-    queueMs: 'queue_ms',
-    upstreamStatus: 'upstream_status',
-    upstreamMs: 'upstream_ms',
+    ...columns(
+        '',
+        'operation',
+        'at',
+        'kind',
+        'site',
+        'endpoint',
+        'version',
+        'key_id',
+        'outcome',
+        'credits',
+        'results',
+        'cached',
+        'duration_ms',
+        'queue_ms',
+        'upstream_status',
+        'upstream_ms',
+    ),
 };
 
 const NEWEST_FIRST = [
@@ -129,7 +132,7 @@ export async function recentCalls(
         .where(given({ account_id: accountId, workspace_id: workspaceId, user_id: byUser }))
         .orderBy(NEWEST_FIRST)
         .limit(most)
-        .select({ at: 'at', site: 'site', endpoint: 'endpoint', outcome: 'outcome', credits: 'credits', durationMs: 'duration_ms' });
+        .select(columns('', 'at', 'site', 'endpoint', 'outcome', 'credits', 'duration_ms'));
 }
 
 export type RecentCall = Pick<LoggedCall, 'at' | 'site' | 'endpoint' | 'outcome' | 'credits' | 'durationMs'>;

@@ -1,4 +1,4 @@
-import type { Columns, Db } from '../../platform/db.ts';
+import { type Columns, columns, type Db } from '../../platform/db.ts';
 
 /** A movement of an account's credits. */
 export interface Movement {
@@ -20,16 +20,8 @@ export interface Movement {
 }
 
 const MOVEMENT: Columns<Omit<Movement, 'balance'>> = {
-    id: 'e.id',
-    at: 'e.at',
-    kind: 'e.kind',
-    availableDelta: 'e.available_delta',
-    heldDelta: 'e.held_delta',
-    operation: 'e.operation',
-    note: 'e.note',
-    site: 'h.site',
-    endpoint: 'h.endpoint',
-    workspaceId: 'h.workspace_id',
+    ...columns('e', 'id', 'at', 'kind', 'available_delta', 'held_delta', 'operation', 'note'),
+    ...columns('h', 'site', 'endpoint', 'workspace_id'),
 };
 
 /** Older movements go on below this id, where so much could be spent. */
