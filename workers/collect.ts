@@ -1,6 +1,7 @@
-import type { Identity, PreparedForm } from '../shared/domain/fetch/build-request.ts';
+import type { Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
 import { firstValue, type PagePlace } from '../shared/domain/fetch/pages.ts';
+import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { KIND_EXECUTORS } from './kinds/kinds.ts';

@@ -1,5 +1,6 @@
-import { buildPrepareRequest, type Identity, type PreparedForm } from '../shared/domain/fetch/build-request.ts';
+import { buildPrepareRequest, type Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchFailure } from '../shared/domain/fetch/call.ts';
+import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import type { Endpoint } from '../shared/domain/types.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';

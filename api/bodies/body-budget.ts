@@ -20,6 +20,8 @@ export interface BodyReservation {
     came(bytes: number): void;
     /** The body is complete and waits in a queue. */
     whole(): void;
+    /** The body is complete and its call begins: from now on nobody drops it. False where such bodies have their half of the budget. */
+    runs(): boolean;
     /** Ends the reservation. */
     leave(): void;
 }
@@ -48,23 +50,26 @@ interface Entry extends Sender {
     marked: number;
     progressAt: number;
     isWhole: boolean;
+    isRunning: boolean;
     giveUp(): void;
 }
 
 /**
  * Counts the bytes that arrived, not the Content-Length. Over the limit, it drops bodies: first the longest stalled one, then the youngest
- * of the largest sender in the largest network. Free accounts can use only half of the budget.
+ * of the largest sender in the largest network. Free accounts can use only half of the budget, and so can the bodies of running calls.
  * @param most bytes
  */
 export function createBodyBudget({ most = MOST, now = () => performance.now() }: { most?: number; now?: () => number } = {}): BodyBudget {
     const entries = new Set<Entry>();
     let total = 0;
     let free = 0;
+    let running = 0;
 
     function add(entry: Entry, bytes: number): void {
         entry.bytes += bytes;
         total += bytes;
         if (entry.isFree) free += bytes;
+        if (entry.isRunning) running += bytes;
     }
 
     function remove(entry: Entry): boolean {
@@ -82,7 +87,7 @@ export function createBodyBudget({ most = MOST, now = () => performance.now() }:
     }
 
     function pick(): Entry | undefined {
-        const all = [...entries];
+        const all = [...entries].filter(({ isRunning }) => !isRunning);
         const candidates = free > most / 2 ? all.filter(({ isFree }) => isFree) : all;
         const before = now() - STALLED_MS;
         const stalled = candidates.filter(({ isWhole, progressAt }) => !isWhole && progressAt <= before);
@@ -92,7 +97,7 @@ export function createBodyBudget({ most = MOST, now = () => performance.now() }:
 
     return {
         enter(sender, giveUp) {
-            const entry: Entry = { ...sender, bytes: 0, marked: 0, progressAt: now(), isWhole: false, giveUp };
+            const entry: Entry = { ...sender, bytes: 0, marked: 0, progressAt: now(), isWhole: false, isRunning: false, giveUp };
             entries.add(entry);
             return {
                 came(bytes) {
@@ -106,6 +111,12 @@ export function createBodyBudget({ most = MOST, now = () => performance.now() }:
                 },
                 whole() {
                     entry.isWhole = true;
+                },
+                runs() {
+                    if (!entries.has(entry) || running + entry.bytes > most / 2) return false;
+                    running += entry.bytes;
+                    entry.isRunning = true;
+                    return true;
                 },
                 leave: () => void remove(entry),
             };
@@ -130,30 +141,45 @@ const room = createBodyBudget();
 
 const NO_ROOM = 'So many large bodies are on their way to this process that there is no room for this one; send it again in a moment.';
 
+/** What becomes of a body once it is whole. */
+export interface BodyUse {
+    /** The largest body of its route. */
+    maxBytes: number;
+    /** It holds the params of a call, which are kept while the call runs. */
+    isCall?: boolean;
+}
+
 /**
- * Reserves memory for the body of a request: for a package or a large form until it is answered, for any other until it was read.
- * @param maxBytes the largest body of this route
+ * Reserves memory for the body of a request: for a package, a large form or a call with files until it is answered, for any other until it
+ * was read.
  * @param giveUp called where the budget drops a body that still arrives; a body that waits is taken out of its queue
  */
-export function reserveBody(request: Request, maxBytes: number, giveUp: (refusal: Refusal) => void): BodyReservation {
+export function reserveBody(request: Request, { maxBytes, isCall = false }: BodyUse, giveUp: (refusal: Refusal) => void) {
     const { clientAddress } = request.app;
     const { app: caller, user: signedIn } = request.auth.credentials ?? {};
     const owner = caller?.accountId ?? signedIn?.userId ?? clientAddress;
     const isFree = (caller?.plan ?? signedIn?.current?.plan ?? 'free') === 'free';
     const waiting = new AbortController();
     let isWhole = false;
-    const { came, whole, leave } = room.enter({ network: networkOf(clientAddress), owner, isFree }, () => {
+    const { came, whole, runs, leave } = room.enter({ network: networkOf(clientAddress), owner, isFree }, () => {
         if (isWhole) waiting.abort(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 }));
         else giveUp(new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1, headers: { connection: 'close' } }));
     });
     return {
         came,
-        whole() {
-            if (maxBytes <= BODY_BYTES) return leave();
+        /** @returns why a body that is whole cannot be kept @param bytes its size */
+        whole(bytes: number): Refusal | undefined {
+            if (bytes <= BODY_BYTES && (isCall || maxBytes <= BODY_BYTES)) {
+                leave();
+                return undefined;
+            }
+            if (isCall && !runs()) return new Refusal('OVERLOADED', NO_ROOM, { retryAfter: 1 });
+            request.raw.res.once('close', leave);
+            if (isCall) return undefined;
             isWhole = true;
             whole();
             request.app.gone = AbortSignal.any([request.app.gone ?? goneSignal(request), waiting.signal]);
-            request.raw.res.once('close', leave);
+            return undefined;
         },
         leave,
     };

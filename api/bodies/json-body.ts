@@ -3,6 +3,7 @@ import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { BODY_BOUNDS, BODY_ITEMS, type JsonBounds, jsonProblems } from '../../shared/domain/json/json-bounds.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
+import { hasMoreValues, isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { readBytes } from './read-body.ts';
 
@@ -29,8 +30,24 @@ interface Parsed {
  * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, INVALID_JSON.
  */
 export async function readJsonBody(request: Request, { maxBytes, ...guarded }: Guarded & { maxBytes: number }): Promise<JsonBody> {
-    const { value, rounded } = parse(await readJsonBytes(request, maxBytes));
+    const payload = await readJsonBytes(request, maxBytes, { isCall: guarded.hasParams ?? false });
+    if (payload.length > BODY_BYTES && isTooComplex(payload)) return { value: undefined, faults: [TOO_COMPLEX] };
+    const { value, rounded } = parse(payload);
     return { value, faults: [...jsonProblems(value, boundsOf(guarded)), ...rounded] };
+}
+
+/** Of a body above the usual size, which is large by the bytes of files: more values would take the parser 200 ms. */
+const MOST_VALUES = 20_000;
+const MOST_LEVELS = 100;
+const TOO_COMPLEX: Detail = {
+    path: '',
+    code: 'TOO_COMPLEX',
+    message: `The body has more than ${MOST_VALUES.toLocaleString('en')} values, or more than ${MOST_LEVELS} levels; only files make a body large.`,
+};
+
+/** Tells without parsing: the parser would take the turns of others. */
+function isTooComplex(payload: Buffer): boolean {
+    return hasMoreValues(payload, MOST_VALUES) || isJsonTooDeep(payload, MOST_LEVELS);
 }
 
 interface Guarded {
@@ -41,17 +58,17 @@ interface Guarded {
 
 function boundsOf({ guard, hasParams = false }: Guarded): JsonBounds {
     const texts = typeof guard === 'boolean' ? 'line' : guard;
-    return { ...BODY_BOUNDS, texts, ...(hasParams ? { dataAt: 'params' } : { maxItems: BODY_ITEMS }) };
+    return { ...BODY_BOUNDS, texts, ...(hasParams ? { dataAt: 'params', freeAt: 'base64' } : { maxItems: BODY_ITEMS }) };
 }
 
 /** Reads the bytes of a JSON body that is parsed elsewhere. @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT. */
-export async function readJsonBytes(request: Request, maxBytes: number): Promise<Buffer> {
+export async function readJsonBytes(request: Request, maxBytes: number, use: Parameters<typeof readBytes>[2] = {}): Promise<Buffer> {
     const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.raw.req.headers;
     if (!isJsonType(type)) throw new Refusal('UNSUPPORTED_MEDIA_TYPE');
     if (encoding.toLowerCase() !== 'identity') {
         throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a content encoding.');
     }
-    return readBytes(request, maxBytes);
+    return readBytes(request, maxBytes, use);
 }
 
 /**

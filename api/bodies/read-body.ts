@@ -1,6 +1,6 @@
 import type { Request } from '@hapi/hapi';
 import { Refusal } from '../../shared/refusals.ts';
-import { type BodyReservation, reserveBody } from './body-budget.ts';
+import { type BodyUse, reserveBody } from './body-budget.ts';
 
 /** Tells the reader of a body that its time is up. The connection stays open for the answer. */
 export const LATE = Symbol('late');
@@ -16,12 +16,12 @@ const IN_CRUMBS = `The body comes in more than ${MOST_SMALL_PIECES.toLocaleStrin
  * @throws Refusal PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED where there is no room for it, VALIDATION_ERROR where it comes in too many
  *     small pieces.
  */
-export async function readBytes(request: Request, maxBytes: number): Promise<Buffer> {
+export async function readBytes(request: Request, maxBytes: number, use: Omit<BodyUse, 'maxBytes'> = {}): Promise<Buffer> {
     const { req: source } = request.raw;
     if (Number(source.headers['content-length'] ?? 0) > maxBytes) throw new Refusal('PAYLOAD_TOO_LARGE');
     return new Promise((resolve, reject) => {
         const body = createBody(Number(source.headers['content-length'] ?? maxBytes));
-        let place: BodyReservation | undefined;
+        let place: ReturnType<typeof reserveBody> | undefined;
         let isOver = false;
         const refuse = (refusal: Refusal) => {
             if (isOver) return;
@@ -49,14 +49,15 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Buf
             // An internal call repeats the body of a form, which is counted already.
             if (bytes <= FIRST_BYTES || request.app.gone !== undefined) return;
             if (place === undefined) {
-                place = reserveBody(request, maxBytes, refuseUnread);
+                place = reserveBody(request, { maxBytes, ...use }, refuseUnread);
                 place.came(bytes);
             } else place.came(chunk.length);
         });
         source.once('end', () => {
             if (isOver) return;
+            const full = place?.whole(bytes);
+            if (full !== undefined) return refuse(full);
             isOver = true;
-            place?.whole();
             resolve(body.take());
         });
         // Every request closes in the end: an error is only made, with its stack, where the body had not ended before.

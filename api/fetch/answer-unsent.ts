@@ -1,6 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
 import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
+import { isFileSchema, withoutBytes } from '../../shared/domain/fetch/files.ts';
 import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
 import type { Admitted } from '../../shared/fetch/admit.ts';
@@ -64,6 +65,14 @@ async function presentDryRun(app: App, { caller, requestId }: FetchOrder, { foun
     };
 }
 
+/** Bound values, of files their sizes in place of their bytes. */
+function paramsShown(endpoint: Endpoint, values: Values): JsonObject {
+    const files = new Set(
+        endpoint.params.filter(({ source, schema }) => source === 'body' && isFileSchema(schema)).map(({ name }) => name),
+    );
+    return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, files.has(name) ? withoutBytes(value) : value]));
+}
+
 /** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the first page. */
 function planOf(endpoint: Endpoint, values: Values, identity: Identity): JsonObject {
     const first = atFirstPage(endpoint, values);
@@ -72,5 +81,5 @@ function planOf(endpoint: Endpoint, values: Values, identity: Identity): JsonObj
         prepare === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(prepare.url, identity);
     const request = { method, url, headers, body: bodyShown };
     // biome-ignore lint/suspicious/noThenProperty: the contract's name; it holds no function, so nothing waits for it.
-    return prepare === undefined ? { request } : { request, then: { params: { ...first.values } } };
+    return prepare === undefined ? { request } : { request, then: { params: paramsShown(endpoint, first.values) } };
 }

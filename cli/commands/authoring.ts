@@ -128,7 +128,11 @@ function addTest(program: Command, run: Run): void {
         .argument('<file>', 'the package; - is stdin')
         .argument('[endpoint]', 'this endpoint alone')
         .option('--allow-writes <endpoint>', 'send this write too; may be repeated', collect)
-        .option('--param <name=value>', 'call the endpoint with this instead of its examples; name:=json for JSON', collect)
+        .option(
+            '--param <name=value>',
+            'call the endpoint with this instead of its examples; name:=json for JSON, name=@path for a file',
+            collect,
+        )
         .option('--params <json>', 'the same as one JSON object')
         .option('--timeout <ms>', 'of each call', wholeNumber(1000, 120_000), 30_000)
         .option('--pause <ms>', 'between two calls, as a site would want it', wholeNumber(0, 60_000), 1000)

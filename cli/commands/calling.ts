@@ -21,7 +21,7 @@ export function addCallingCommands(program: Command, run: Run): void {
         .description('let Routebook call an endpoint: the result on stdout, what it cost on stderr')
         .argument('<site>')
         .argument('<endpoint>')
-        .option('-p, --param <name=value>', 'a param; name:=json for JSON; may be repeated', collect)
+        .option('-p, --param <name=value>', 'a param; name:=json for JSON, name=@path for a file; may be repeated', collect)
         .option('--params <json>', 'all params as one JSON object')
         .option('--dry-run', 'show the request and the greatest cost; send and charge nothing')
         .option('--max-credits <n>', 'spending cap of this call', wholeNumber(1, 1_000_000_000))

@@ -95,7 +95,7 @@ function kindOf(
     return isPage && group.method === 'GET' ? 'navigate' : 'api_call';
 }
 
-function bodyFormat(group: Group, kind: Kind): { body_format?: 'json' | 'form' } {
+function bodyFormat(group: Group, kind: Kind): Pick<PackageEndpoint, 'body_format'> {
     const format = group.body?.format ?? (group.form !== undefined && group.method === 'POST' ? 'form' : undefined);
     const usual = kind === 'submit_form' ? 'form' : 'json';
     return format === undefined || format === usual ? {} : { body_format: format };

@@ -1,6 +1,8 @@
+import { isFileSchema } from '../../shared/domain/fetch/files.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
 import { wrongUsage } from '../failures.ts';
+import { readGivenFile } from './read-given-file.ts';
 
 /** What somebody types for params: `--param name=value`, `--param name:=json`, `--params '{…}'`. */
 export interface TypedParams {
@@ -10,7 +12,7 @@ export interface TypedParams {
 
 /**
  * The params of a call. A `name=value` is a text, unless the param's schema takes only other types: then it is read as JSON, since
- * nothing is coerced later. @param known the params of the endpoint, where they could be read
+ * nothing is coerced later. For a file, `name=@path` reads it. @param known the params of the endpoint, where they could be read
  */
 export function readParams({ param: pairs = [], params: json }: TypedParams, known: readonly PackageParam[] = []): JsonObject {
     const read = new Map<string, Json>(Object.entries(json === undefined ? {} : readObject(json)));
@@ -44,6 +46,7 @@ function readJson(text: string, what: string): Json {
 }
 
 function typed(text: string, name: string, schema: JsonSchema | undefined): Json {
+    if (isFileSchema(schema) && text.startsWith('@')) return { ...readGivenFile(text.slice(1), name) };
     const types = typesOf(schema);
     if (types === undefined || types.includes('string')) return text;
     const value = parsed(text, name);

@@ -64,6 +64,7 @@ export const COMMON_REFUSALS: readonly RefusalCode[] = [
     'SERVICE_UNAVAILABLE',
 ];
 
-/** The largest body in bytes; schema packages have a limit of their own. */
+/** The largest body in bytes; calls, which may hold files, and schema packages have limits of their own. */
 export const BODY_BYTES = 256 * 1024;
+export const CALL_BYTES = 2 * 1024 * 1024;
 export const PACKAGE_BYTES = 4 * 1024 * 1024;

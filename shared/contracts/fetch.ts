@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import type { JsonObject } from '../domain/types.ts';
-import { BODY_BYTES, contract } from './contract.ts';
+import { CALL_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
 export interface FetchRequest {
@@ -39,7 +39,11 @@ export interface FetchAnswer {
 const request = Joi.object<FetchRequest, true>({
     site: v.siteInput().required(),
     endpoint: Joi.string().min(1).max(1024).required().description("Name of one of the site's endpoints"),
-    params: v.jsonObject().description("Parameter name to value, by the endpoint's parameter contract"),
+    params: v
+        .jsonObject()
+        .description(
+            "Parameter name to value, by the endpoint's parameter contract. A file of a multipart endpoint is {filename, content_type, base64}; the files of a call have at most 1 MiB in all",
+        ),
     version: Joi.alternatives(v.versionNumber(), v.versionHash()).description('Number or hash of a version; the latest by default'),
     timeout_ms: Joi.number().integer().min(1000).max(120_000).description("The caller's whole wait; FETCH_TIMEOUT_MS by default"),
     max_credits: Joi.number().integer().min(1).max(1_000_000_000).description('Spending cap of this call'),
@@ -82,7 +86,7 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     scope: 'fetch',
     counted: true,
     idempotent: true,
-    body: { schema: request, maxBytes: BODY_BYTES, guard: true, hasParams: true },
+    body: { schema: request, maxBytes: CALL_BYTES, guard: true, hasParams: true },
     headers: {
         'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
         'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },

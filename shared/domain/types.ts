@@ -21,7 +21,7 @@ export const STYLES = ['repeat', 'comma', 'brackets', 'space', 'pipe', 'deepObje
 export type ParamStyle = (typeof STYLES)[number];
 
 export type Effect = 'read' | 'write';
-export const BODY_FORMATS = ['json', 'form'] as const;
+export const BODY_FORMATS = ['json', 'form', 'multipart', 'xml', 'text', 'ndjson'] as const;
 export type BodyFormat = (typeof BODY_FORMATS)[number];
 export type ResponseType = 'json' | 'html' | 'text';
 export type BillingUnit = 'request' | 'result';
@@ -118,7 +118,7 @@ export interface Endpoint {
     url: string;
     headers: Readonly<Record<string, string>>;
     params: readonly Param[];
-    /** Template of the body; `undefined`: the body params as one flat object. */
+    /** Template of the body, for XML, text and NDJSON a text; `undefined`: the body params as one flat object. */
     body: Json | undefined;
     bodyFormat: BodyFormat;
     /** False: without any body param neither body nor content type is sent. */
@@ -141,8 +141,8 @@ export interface UpstreamRequest {
     url: string;
     /** Lower-case names; `user-agent` and `content-type` included. */
     headers: Record<string, string>;
-    /** The body as it is sent, UTF-8; absent: none is sent. */
-    body?: string;
-    /** What `dry_run` shows: the JSON value, or for forms the encoded string; null without a body. */
+    /** The body as it is sent, a text in UTF-8; absent: none is sent. */
+    body?: string | Uint8Array;
+    /** What `dry_run` shows: the JSON value, fields with the sizes of files, or the text that is sent; null without a body. */
     bodyShown: Json;
 }

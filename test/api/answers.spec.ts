@@ -4,58 +4,61 @@ import { ROWS } from '../fixtures/answers/all.ts';
 import type { Row, SentRequest, SiteAnswer } from '../fixtures/answers/row.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { openSite, type Seen, type Site } from '../support/sites.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 const SITE = 'answers.test';
 
-describe('a call of a site, by the table of formats and behaviours', () => {
-    let world: World;
-    let site: Site;
-    let caller: Person;
+for (const topology of TOPOLOGIES) {
+    describe(`a call of a site, by the table of formats and behaviours, with the queue in ${topology}`, () => {
+        let world: World;
+        let site: Site;
+        let caller: Person;
 
-    before(async () => {
-        site = await openSite((request, response) => {
-            const row = rowOf(request.url ?? '');
-            const answers = row?.answers ?? [{}];
-            const before = site.seen.filter(({ path }) => rowOf(path) === row).length - 1;
-            const { status, headers, bytes } = toSend(answers[Math.min(before, answers.length - 1)] ?? {});
-            response.writeHead(status, headers).end(bytes);
+        before(async () => {
+            site = await openSite((request, response) => {
+                const row = rowOf(request.url ?? '');
+                const answers = row?.answers ?? [{}];
+                const before = site.seen.filter(({ path }) => rowOf(path) === row).length - 1;
+                const { status, headers, bytes } = toSend(answers[Math.min(before, answers.length - 1)] ?? {});
+                response.writeHead(status, headers).end(bytes);
+            });
+            world = await openWorld({ topology, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
+            caller = await join(world, { plan: 'enterprise', credits: 100_000 });
+            const endpoints = ROWS.map((row, place) => endpointOf(row, place, site.port));
+            const published = await caller.publish({
+                format: 'routebook/1',
+                site: SITE,
+                title: 'Answers of every shape',
+                intent_category: 'commerce/product-search',
+                endpoints,
+            });
+            expect(published.status, JSON.stringify(published.body, null, 1)).to.equal(201);
         });
-        world = await openWorld({ config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
-        caller = await join(world, { plan: 'enterprise', credits: 100_000 });
-        const endpoints = ROWS.map((row, place) => endpointOf(row, place, site.port));
-        const published = await caller.publish({
-            format: 'routebook/1',
-            site: SITE,
-            title: 'Answers of every shape',
-            intent_category: 'commerce/product-search',
-            endpoints,
+
+        after(async () => {
+            await world.close();
+            await site.close();
         });
-        expect(published.status, JSON.stringify(published.body, null, 1)).to.equal(201);
+
+        for (const [place, row] of ROWS.entries()) {
+            it(row.title, async () => {
+                const before = site.seen.length;
+                const answer = await caller.fetch(SITE, nameOf(place), row.params ?? {}, row.call ?? {});
+                const sent = site.seen.slice(before);
+                checkAnswer(row, answer);
+                if (row.error !== undefined && row.sent === undefined) return;
+                await checkSent(row.sent ?? sent.map(() => ({})), sent, place);
+            });
+        }
     });
+}
 
-    after(async () => {
-        await world.close();
-        await site.close();
-    });
-
-    for (const [place, row] of ROWS.entries()) {
-        it(row.title, async () => {
-            const before = site.seen.length;
-            const answer = await caller.fetch(SITE, nameOf(place), row.params ?? {}, row.call ?? {});
-            const sent = site.seen.slice(before);
-            checkAnswer(row, answer);
-            if (row.error !== undefined && row.sent === undefined) return;
-            checkSent(row.sent ?? sent.map(() => ({})), sent, place);
-        });
-    }
-});
-
-function checkAnswer({ data, text, meta, error }: Row, { status, body, text: told }: Answer): void {
+function checkAnswer({ data, text, shown, meta, error }: Row, { status, body, text: told }: Answer): void {
     if (error === undefined) {
         expect(status, told).to.equal(200);
-        if (text === undefined) expect(body['data']).to.deep.equal(data);
-        else expect(told).to.include(`"data":${text},"meta":`);
+        if (data !== undefined) expect(body['data']).to.deep.equal(data);
+        if (text !== undefined) expect(told).to.include(`"data":${text},"meta":`);
+        if (shown !== undefined) expect((body['data'] as { request: object }).request).to.deep.include(shown);
         if (meta !== undefined) expect(body['meta']).to.deep.include(meta);
         return;
     }
@@ -65,14 +68,29 @@ function checkAnswer({ data, text, meta, error }: Row, { status, body, text: tol
     expect(refused?.details?.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(error.details);
 }
 
-function checkSent(expected: readonly SentRequest[], seen: readonly Seen[], place: number): void {
+async function checkSent(expected: readonly SentRequest[], seen: readonly Seen[], place: number): Promise<void> {
     expect(seen.map(({ method, path }) => `${method} ${path}`)).to.have.length(expected.length);
-    for (const [index, { path, headers = {}, body }] of expected.entries()) {
+    for (const [index, { path, headers = {}, body, parts }] of expected.entries()) {
         const request = seen[index];
         if (path !== undefined) expect(request?.path).to.equal(`/${nameOf(place)}${path}`);
-        if (body !== undefined) expect(request?.body).to.equal(body);
+        if (body !== undefined) expect(request?.body.replaceAll(boundaryOf(request), 'BOUNDARY')).to.equal(body);
+        if (parts !== undefined) expect(await partsOf(request)).to.deep.equal(parts);
         for (const [name, value] of Object.entries(headers)) expect(request?.headers[name] ?? null, name).to.equal(value);
     }
+}
+
+function boundaryOf({ headers }: Seen): string {
+    return /boundary=(.+)$/.exec(headers['content-type'] ?? '')?.[1] ?? 'no boundary';
+}
+
+async function partsOf(request: Seen | undefined): Promise<unknown> {
+    const headers = { 'content-type': request?.headers['content-type'] ?? '' };
+    const form = await new Response(request?.bytes ?? '', { headers }).formData();
+    return Promise.all([...form].map(async ([name, value]) => [name, typeof value === 'string' ? value : await fileOf(value)]));
+}
+
+async function fileOf(file: File) {
+    return { filename: file.name, content_type: file.type, base64: Buffer.from(await file.arrayBuffer()).toString('base64') };
 }
 
 /** The row is told by the first segment of the path. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BODY_BYTES, PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
+import { BODY_BYTES, CALL_BYTES, PACKAGE_BYTES } from '../../shared/contracts/contract.ts';
 import { join, type Person } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
 import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
@@ -96,10 +96,11 @@ describe('a route that takes a body', () => {
         }
     });
 
-    it('refuses more than 256 KiB, and 4 MiB of a package, however the length is announced', async () => {
+    it('refuses more than 256 KiB, 2 MiB of a call and 4 MiB of a package, however the length is announced', async () => {
         const over = (bytes: number) => JSON.stringify({ padding: 'x'.repeat(bytes) });
         for (const [path, bytes] of [
-            ['/v1/fetch', BODY_BYTES],
+            ['/v1/schema-requests', BODY_BYTES],
+            ['/v1/fetch', CALL_BYTES],
             ['/v1/schemas', PACKAGE_BYTES],
         ] as const) {
             const refused = await maker.call('POST', path, { body: over(bytes) });
@@ -107,7 +108,7 @@ describe('a route that takes a body', () => {
             const inside = await maker.call('POST', path, { body: over(bytes - 20) });
             expect(codeOf(inside), path).to.be.oneOf(['VALIDATION_ERROR', 'SCHEMA_INVALID']);
         }
-        const chunk = over(BODY_BYTES);
+        const chunk = over(CALL_BYTES);
         const chunked = await sendRaw(
             world.base,
             rawRequest(
@@ -117,6 +118,25 @@ describe('a route that takes a body', () => {
             ),
         );
         expect(chunked && codeOf(chunked)).to.equal('PAYLOAD_TOO_LARGE');
+    });
+
+    it('refuses a large call that is large by anything but the bytes of files, without parsing it', async () => {
+        const large = (value: string) => `{"site":"${SITE}","endpoint":"product","params":{"a":${value}}}`;
+        const broken: [string, string, RegExp][] = [
+            ['many values', `[${'1,'.repeat(400_000)}1]`, /more than 20,000 values/],
+            ['many levels', `${'['.repeat(400_000)}${']'.repeat(400_000)}`, /more than 100 levels/],
+            ['a long text', JSON.stringify({ text: 'x'.repeat(400_000) }), /longer than 65536 bytes/],
+        ];
+        for (const [what, value, why] of broken) {
+            const refused = await maker.call('POST', '/v1/fetch', { body: large(value) });
+            expect([refused.status, codeOf(refused)], what).to.deep.equal([400, 'VALIDATION_ERROR']);
+            expect(JSON.stringify(refused.body), what).to.match(why);
+        }
+        const noFile = await maker.call('POST', '/v1/fetch', { body: large(JSON.stringify({ base64: 'x'.repeat(400_000) })) });
+        expect([codeOf(noFile), detailsOf(noFile)]).to.deep.equal([
+            'INVALID_PARAMS',
+            ['/params/a/base64 TOO_COMPLEX', '/params/id REQUIRED'],
+        ]);
     });
 
     it('takes a body in small pieces, and refuses tens of thousands of crumbs, which would keep others waiting', async () => {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
 import { NO_POLICY } from '../../shared/domain/site/site-policy.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
@@ -61,6 +63,26 @@ describe('calling sites from the command line', function () {
         const ran = await shell.run(['fetch', SHOP, 'echo', '-p', 'name=12', '-p', 'tag:=["x","y z"]', '--json']);
         expect(ran.code, ran.stdout).to.equal(0);
         expect((ran.json['data'] as Record<string, unknown>)['path']).to.equal('/echo/12?fixed=1&tag=x&tag=y%20z');
+    });
+
+    it('sends a file of this machine, and says which one it cannot', async () => {
+        writeFileSync(joinPath(shell.folder, 'cat.PNG'), Buffer.from([0, 255, 13, 10]));
+        writeFileSync(joinPath(shell.folder, 'large.bin'), Buffer.alloc(1024 * 1024 + 1));
+        const ran = await shell.run(['fetch', SHOP, 'upload', '-p', 'photo=@cat.PNG', '-p', 'title=A cat']);
+        expect(ran.code, ran.stderr).to.equal(0);
+        const sent = shop.seen.at(-1);
+        expect(sent?.body).to.include('filename="cat.PNG"\r\nContent-Type: image/png\r\n');
+        expect(sent?.bytes.includes(Buffer.from([0, 255, 13, 10]))).to.equal(true);
+        for (const [path, why] of [
+            ['none.png', 'cannot be read'],
+            ['.', 'cannot be read'],
+            ['large.bin', 'has more than 1048576 bytes'],
+        ]) {
+            const refused = await shell.run(['fetch', SHOP, 'upload', '-p', `photo=@${path}`]);
+            expect([refused.code, refused.stderr], path).to.satisfy(
+                ([code, said]: [number, string]) => code === 2 && said.includes(why ?? ''),
+            );
+        }
     });
 
     it('sends no number that it would have to round', async () => {

@@ -309,7 +309,24 @@ describe('routebook import, of OpenAPI documents', function () {
                         ),
                     },
                 },
-                '/photo': { post: { ...operation('photo'), requestBody: body('multipart/form-data', { type: 'object' }) } },
+                '/photo': {
+                    post: {
+                        ...operation('photo'),
+                        requestBody: body('multipart/form-data', {
+                            type: 'object',
+                            required: ['photo'],
+                            properties: {
+                                photo: { type: 'string', format: 'binary', description: 'The picture.' },
+                                more: { type: 'array', items: { type: 'string', contentMediaType: 'image/png' } },
+                                title: { type: 'string' },
+                                tags: { type: 'array', items: { type: 'string' } },
+                                place: { type: 'object' },
+                            },
+                        }),
+                    },
+                },
+                '/message': { post: { ...operation('message'), requestBody: body('text/plain', { type: 'string' }) } },
+                '/picture': { post: { ...operation('picture'), requestBody: body('image/png', { type: 'string' }) } },
                 '/maybe': { post: { ...operation('maybe'), requestBody: body('multipart/form-data', { type: 'object' }, false) } },
                 '/odd': { get: { ...operation('odd'), requestBody: body('application/json', person) } },
                 '/restart': {
@@ -342,10 +359,26 @@ describe('routebook import, of OpenAPI documents', function () {
         expect(requestFor(imported.package, 'restart')).to.deep.include({ body: null, type: undefined });
         expect(requestFor(imported.package, 'restart', { hard: false }).body).to.deep.equal({ hard: false });
         expect(whys(imported, 'operation')).to.deep.equal({
-            'POST /photo': 'Its body is multipart/form-data, and a package sends JSON and forms.',
+            'POST /picture': 'Its body is image/png, and a package takes JSON, forms and plain texts over.',
             'GET /odd': 'A GET request has no body.',
         });
-        expect(Object.keys(whys(imported, 'part'))).to.have.members(['POST /form, deep', 'POST /maybe, the body']);
+        expect(whys(imported, 'part')).to.deep.equal({
+            'POST /form, deep': 'An object in a query or a form is known in the style deepObject alone.',
+            'POST /photo, more': 'One file of this list can be sent in a call.',
+            'POST /photo, place': 'An object in a query or a form is known in the style deepObject alone.',
+        });
+        const photo = { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' };
+        const sent = requestFor(imported.package, 'photo', { photo, title: 'x', tags: ['a', 'b'] });
+        expect(sent.body).to.deep.equal({
+            photo: { filename: 'a.png', content_type: 'image/png', bytes: 3 },
+            title: 'x',
+            tags: ['a', 'b'],
+        });
+        expect(sent.type).to.match(/^multipart\/form-data; boundary=/);
+        expect(requestFor(imported.package, 'message', { body: 'hello' })).to.deep.include({
+            body: 'hello',
+            type: 'text/plain; charset=utf-8',
+        });
     });
 
     it('asks for the kind of answer that the document has', () => {

@@ -76,6 +76,13 @@ const HARBOUR = {
             url_template: 'https://harbour.example/m',
             response_mapping: { name: '$.boat.name', odd: 'a | b' },
         },
+        {
+            name: 'tide',
+            method: 'POST',
+            url_template: 'https://harbour.example/soap',
+            headers: { 'Content-Type': 'text/xml; charset=utf-8' },
+            body_template: '<tide port="{{ port }}"><day>{{day}}</day></tide>',
+        },
         { name: 'spliced', method: 'POST', url_template: 'https://harbour.example/s', body_template: '{"q":"name:{{name}}"}' },
         { name: 'elsewhere', method: 'GET', url_template: 'https://other.example/x' },
         { name: 'anywhere', method: 'GET', url_template: 'https://{{host}}/x' },
@@ -127,16 +134,16 @@ describe('routebook import, of packages in the format 0.1', () => {
     const imported = importDocument(HARBOUR);
 
     it('takes each endpoint and action over or says why not, and the counts sum', () => {
-        expect(imported.counts).to.deep.equal({ operations: 14, carried: 8, notCarried: 6 });
+        expect(imported.counts).to.deep.equal({ operations: 15, carried: 9, notCarried: 6 });
         expect(imported.counts.operations).to.equal(HARBOUR.endpoints.length + HARBOUR.actions.length);
         expect(whys(imported, 'operation')).to.deep.equal({
-            'endpoints[5] (spliced)':
+            'endpoints[6] (spliced)':
                 '{{name}} stands inside a longer text of the body, and values are sent as values, never put into a text.',
-            'endpoints[6] (elsewhere)':
+            'endpoints[7] (elsewhere)':
                 'The host of this URL is not on harbour.example, the domain of the site; publish it under its own site.',
-            'endpoints[7] (anywhere)': 'Its url_template is no address of the web, or begins with a placeholder.',
-            'endpoints[8] (read_with_body)': 'A GET request has no body, and this one has a template for it.',
-            'endpoints[9]': 'It is no object.',
+            'endpoints[8] (anywhere)': 'Its url_template is no address of the web, or begins with a placeholder.',
+            'endpoints[9] (read_with_body)': 'A GET request has no body, and this one has a template for it.',
+            'endpoints[10]': 'It is no object.',
             'actions[2] (open)': 'A param is the whole address, and a package writes its addresses out.',
         });
         expect(faultsOf(imported.package)).to.deep.equal([]);
@@ -173,6 +180,10 @@ describe('routebook import, of packages in the format 0.1', () => {
         expect(requestFor(harbour, 'search', { words: 'say "hi"', count: 3 })).to.deep.include({
             method: 'POST',
             body: { operationName: 'Search', variables: { q: 'say "hi"', first: 3, fixed: true } },
+        });
+        expect(requestFor(harbour, 'tide', { port: 'A & B', day: 7 })).to.deep.include({
+            body: '<tide port="A &amp; B"><day>7</day></tide>',
+            type: 'text/xml; charset=utf-8',
         });
         expect(requestFor(harbour, 'book_a_berth', { berth: 7, nights: 2 })).to.deep.include({
             method: 'POST',

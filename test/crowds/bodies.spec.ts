@@ -51,6 +51,25 @@ describe('room for large bodies', () => {
         expect(gone).to.deep.equal(['b']);
     });
 
+    it('is half of it for the bodies of calls that run, of which none is dropped', () => {
+        const room = open(20 * MIB);
+        const gone: string[] = [];
+        const call = (name: string) => {
+            const place = room.enter(free(name), () => gone.push(name));
+            place.came(2 * MIB);
+            return { ...place, isRunning: place.runs() };
+        };
+        const calls = Array.from({ length: 6 }, (_, at) => call(`call ${at}`));
+        expect(calls.map(({ isRunning }) => isRunning)).to.deep.equal([true, true, true, true, true, false]);
+        calls.at(-1)?.leave();
+        for (let at = 0; at < 10; at++) room.enter(free(`package ${at}`), () => gone.push(`package ${at}`)).came(4 * MIB);
+        expect(gone.filter((name) => name.startsWith('call'))).to.deep.equal([]);
+        expect(gone).to.have.length(8);
+        expect(room.held()).to.equal(18 * MIB);
+        calls[0]?.leave();
+        expect(call('next').isRunning).to.equal(true);
+    });
+
     it('is kept for those who pay, half of it, whatever comes of those who do not', () => {
         const room = open(16 * MIB);
         const gone: string[] = [];

@@ -419,7 +419,111 @@ const PARAMS: Row[] = [
         'INVALID_TYPE',
     ],
     ['a form with an object in a field', { [`${ORDER}/body_format`]: 'form' }, `${ORDER}/body/variables`, 'INVALID_VALUE'],
-    ['an unknown body format', { [`${ORDER}/body_format`]: 'xml' }, `${ORDER}/body_format`, 'INVALID_VALUE'],
+    ['an unknown body format', { [`${ORDER}/body_format`]: 'yaml' }, `${ORDER}/body_format`, 'INVALID_VALUE'],
+    [
+        'a read with a multipart body',
+        { [`${ORDER}/body_format`]: 'multipart', [`${ORDER}/effect`]: 'read' },
+        `${ORDER}/body_format`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a multipart template with an object in a field',
+        { [`${ORDER}/body_format`]: 'multipart' },
+        `${ORDER}/body/variables`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a content-type that says multipart without our boundary',
+        { [`${ORDER}/body_format`]: 'multipart', [`${ORDER}/headers/content-type`]: 'multipart/form-data' },
+        `${ORDER}/headers/content-type`,
+        'INVALID_VALUE',
+    ],
+    ['a file in a JSON body', { [`${ORDER}/params/0/schema`]: { format: 'file' } }, `${ORDER}/params/0/schema/format`, 'INVALID_VALUE'],
+    ['a file in a query', { [`${SEARCH}/params/1/schema`]: { format: 'file' } }, `${SEARCH}/params/1/schema/format`, 'INVALID_VALUE'],
+    [
+        'a file that is a text',
+        { [`${CONTACT}/body_format`]: 'multipart', [`${CONTACT}/params/0/schema`]: { type: 'string', format: 'file' } },
+        `${CONTACT}/params/0/schema/type`,
+        'INVALID_VALUE',
+    ],
+    [
+        'an example of a file without its bytes',
+        {
+            [`${CONTACT}/body_format`]: 'multipart',
+            [`${CONTACT}/params/0`]: {
+                name: 'message',
+                source: 'body',
+                required: true,
+                schema: { format: 'file' },
+                example: { filename: 'a' },
+            },
+        },
+        `${CONTACT}/params/0/example`,
+        'INVALID_VALUE',
+    ],
+    ...(['xml', 'text', 'ndjson'] as const).flatMap((format): Row[] => [
+        [`${format} with an object for a template`, { [`${ORDER}/body_format`]: format }, `${ORDER}/body`, 'INVALID_TYPE'],
+        [`${format} without a template`, { [`${ORDER}/body_format`]: format, [`${ORDER}/body`]: DROP }, `${ORDER}/body`, 'REQUIRED'],
+        [
+            `${format} with an empty template`,
+            { [`${ORDER}/body_format`]: format, [`${ORDER}/body`]: ' ' },
+            `${ORDER}/body`,
+            'INVALID_VALUE',
+        ],
+        [
+            `${format} with a placeholder of no param`,
+            { [`${ORDER}/body_format`]: format, [`${ORDER}/body`]: '{sku}{count}{no}' },
+            `${ORDER}/body`,
+            'TEMPLATE_MISMATCH',
+        ],
+        [
+            `${format} without a place for a param`,
+            { [`${ORDER}/body_format`]: format, [`${ORDER}/body`]: '{sku}' },
+            `${ORDER}/params/1/name`,
+            'TEMPLATE_MISMATCH',
+        ],
+        [
+            `JSON announced for ${format}`,
+            {
+                [`${ORDER}/body_format`]: format,
+                [`${ORDER}/headers/content-type`]: format === 'ndjson' ? 'text/plain' : 'application/json',
+            },
+            `${ORDER}/headers/content-type`,
+            'INVALID_VALUE',
+        ],
+    ]),
+    ...[
+        '<{sku}>{count}</{sku}>',
+        '<a {sku}="{count}"/>',
+        '<a b={sku}>{count}</a>',
+        '<!-- {sku} --><a>{count}</a>',
+        '<![CDATA[{sku}]]><a>{count}</a>',
+        '<?pi {sku}?><a>{count}</a>',
+        '<!DOCTYPE a SYSTEM "{sku}"><a>{count}</a>',
+        '<a b="{count}" {sku}',
+        '<a b="{count} {sku}',
+    ].map(
+        (body): Row => [
+            `a placeholder in the markup of ${body}`,
+            { [`${ORDER}/body_format`]: 'xml', [`${ORDER}/body`]: body },
+            `${ORDER}/body`,
+            'INVALID_VALUE',
+        ],
+    ),
+    ...['{"a":"{sku}"}\n{count}', '{"a":{sku}}{count}', '{{sku}:{count}', '{sku}\n{"a":{count}'].map(
+        (body): Row => [
+            `lines that are no JSON in ${body}`,
+            { [`${ORDER}/body_format`]: 'ndjson', [`${ORDER}/body`]: body },
+            `${ORDER}/body`,
+            'INVALID_VALUE',
+        ],
+    ),
+    [
+        'a list in XML',
+        { [`${ORDER}/body_format`]: 'xml', [`${ORDER}/params/0/schema`]: { type: 'array' } },
+        `${ORDER}/params/0/schema/type`,
+        'INVALID_VALUE',
+    ],
 ];
 
 const SCHEMAS: Row[] = [

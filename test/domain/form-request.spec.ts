@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { buildRequest, type PreparedForm } from '../../shared/domain/fetch/build-request.ts';
+import { buildRequest } from '../../shared/domain/fetch/build-request.ts';
+import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import type { JsonObject, PackageEndpoint } from '../../shared/domain/types.ts';
 import { anEndpoint, bodyParam, queryParam } from './an-endpoint.ts';
 

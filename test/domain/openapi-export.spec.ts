@@ -282,6 +282,36 @@ describe('a package as an OpenAPI document', () => {
                 },
             },
         });
+        const file = { ...body('photo', true, { format: 'file' }), description: 'The picture.' };
+        expect(bodyOf({ params: [file, params[1] ?? file], body_format: 'multipart' })).to.deep.equal({
+            'multipart/form-data': {
+                schema: {
+                    type: 'object',
+                    properties: {
+                        photo: { type: 'string', contentMediaType: 'application/octet-stream', description: 'The picture.' },
+                        note: { type: ['string', 'number', 'boolean'] },
+                    },
+                    required: ['photo'],
+                    additionalProperties: false,
+                },
+            },
+        });
+        expect(bodyOf({ params: [file], body_format: 'multipart', body: { upload: '{photo}' } })).to.have.nested.property(
+            'multipart/form-data.schema.properties.upload.contentMediaType',
+        );
+        for (const [format, type] of [
+            ['xml', 'application/xml'],
+            ['text', 'text/plain'],
+            ['ndjson', 'application/x-ndjson'],
+        ] as const) {
+            const more = { method: 'POST', params: params.slice(0, 1), body_format: format, body: '{sku}' } as const;
+            const [operation] = operationsOf(openApiOf(onePackage(endpoint('send', '/', more))));
+            expect(operation?.requestBody?.content).to.deep.equal({ [type]: { schema: { type: 'string' } } });
+            expect((operation as unknown as { 'x-routebook': JsonObject })['x-routebook']).to.deep.include({
+                body: '{sku}',
+                body_params: { type: 'object', properties: { sku: { type: 'string' } }, required: ['sku'], additionalProperties: false },
+            });
+        }
         expect(bodyOf({})).to.equal(undefined);
         expect(bodyOf({ params, headers: { 'Content-Type': 'application/vnd.shop+json' } })).to.have.keys('application/vnd.shop+json');
     });

@@ -194,6 +194,32 @@ describe('publishing rules', () => {
         }
     });
 
+    it('take XML, text and NDJSON with placeholders where their format can escape them', () => {
+        const templates: [string, string, string?][] = [
+            ['xml', '<?xml version="1.0"?>\n<!-- an order --><o id=\'{sku}\' n="a>b {count}"><![CDATA[ <x> ]]>{sku} > {count}</o>'],
+            ['xml', '<o>{sku}{count}</o>', 'application/soap+xml; charset=utf-8'],
+            ['text', 'order {sku} x {count}: { free } {}', 'text/csv'],
+            ['text', '{sku},{count}', 'application/x-yaml'],
+            ['ndjson', '{"o":{sku}}\r\n\n[{count},{sku}]\n', 'application/x-ndjson'],
+            ['ndjson', '{sku}\n{count}', 'application/json'],
+        ];
+        for (const [format, body, type] of templates) {
+            const headers = type === undefined ? {} : { 'content-type': type };
+            const edits = { '/endpoints/1/body_format': format, '/endpoints/1/body': body, '/endpoints/1/headers': headers };
+            expect(faultsOf(judge(editedPackage(edits))), body).to.deep.equal([]);
+        }
+    });
+
+    it('take time in proportion to the template of a body, whatever is open in it', () => {
+        for (const piece of ['<', '<!--', '<![CDATA[', '<a b="', "<a b='", '<?', '{a', '"'])
+            for (const format of ['xml', 'text', 'ndjson']) {
+                const body = `{sku}{count}${piece.repeat(60_000 / piece.length)}`;
+                const began = performance.now();
+                judge(editedPackage({ '/endpoints/1/body_format': format, '/endpoints/1/body': body }));
+                expect(performance.now() - began, `${format} ${piece}`).to.be.below(500);
+            }
+    });
+
     it('count results at any key that JSON can have', () => {
         for (const results of ['@graph', 'data.2024', 'é', 'hydra:member', '$values', 'a/b', 'two words', 'data.items-list'])
             expect(

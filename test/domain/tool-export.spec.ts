@@ -43,6 +43,15 @@ describe('a package as tool definitions', () => {
         }
     });
 
+    it('says what a file is', () => {
+        const photo = { name: 'photo', source: 'body', required: true, schema: { format: 'file' } } as const;
+        const [tool] = exportTools(onePackage(endpoint('upload', '/', { method: 'POST', body_format: 'multipart', params: [photo] })));
+        const judge = ajv.compile(tool?.input_schema ?? {});
+        expect(judge({ photo: { filename: 'a.png', content_type: 'image/png', base64: 'AAAA' } })).to.equal(true);
+        expect(judge({ photo: { filename: 'a.png', base64: 'AAAA' } })).to.equal(false);
+        expect(judge({ photo: 'AAAA' })).to.equal(false);
+    });
+
     it('says whose site it is, what it changes, and whether it runs here', () => {
         const [order, search, listed] = exportTools(
             onePackage(

@@ -34,4 +34,22 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
         body: { site: 'shop.test', endpoint: 'read', params: EMPTY },
         status: 400,
     },
+    {
+        name: 'a call of 2 MiB of params',
+        method: 'POST',
+        path: '/v1/fetch',
+        body: {
+            site: 'shop.test',
+            endpoint: 'read',
+            params: Object.fromEntries(many(130_000, 1).map((one, index) => [`k${index}`.padEnd(10, 'x'), one])),
+        },
+        status: 400,
+    },
+    {
+        name: 'a call with 1.9 MB of a file for a site that is not there',
+        method: 'POST',
+        path: '/v1/fetch',
+        body: { site: 'shop.test', endpoint: 'read', params: { base64: 'A'.repeat(1_900_000) } },
+        status: 404,
+    },
 ];

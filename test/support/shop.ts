@@ -168,6 +168,16 @@ export function shopPackage(port: number, more: Partial<PackageDocument> = {}): 
                 { name: 'tag', source: 'query', required: false, schema: { type: 'array', items: { type: 'string' } } },
             ],
         },
+        {
+            name: 'upload',
+            method: 'POST',
+            url: `${base}/echo/photos`,
+            body_format: 'multipart',
+            params: [
+                { name: 'photo', source: 'body', required: true, schema: { format: 'file' } },
+                { name: 'title', source: 'body', required: false, schema: { type: 'string' } },
+            ],
+        },
         { name: 'not_hosted', method: 'GET', url: `${base}/products/1`, hosted: false },
         {
             name: 'all_pages',

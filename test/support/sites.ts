@@ -14,6 +14,8 @@ export interface Seen {
     /** Names and values as they came. */
     rawHeaders: string[];
     body: string;
+    /** The body as it came. */
+    bytes: Buffer;
 }
 
 /** A site on loopback, on a free port. */
@@ -33,13 +35,15 @@ export async function openSite(
 ): Promise<Site> {
     const seen: Seen[] = [];
     const answer: RequestListener = async (request, response) => {
-        const text = Buffer.concat(await request.toArray().catch(() => [])).toString();
+        const bytes = Buffer.concat(await request.toArray().catch(() => []));
+        const text = bytes.toString();
         seen.push({
             method: request.method ?? '',
             path: request.url ?? '',
             headers: request.headers,
             rawHeaders: request.rawHeaders,
             body: text,
+            bytes,
         });
         listener(Object.assign(request, { text }), response);
     };
@@ -52,10 +56,10 @@ export async function openRawSite(serve: (socket: Socket, path: string, head: st
     const seen: Seen[] = [];
     const server = createTcpServer((socket) => {
         socket.on('error', () => {});
-        socket.on('data', (chunk) => {
+        socket.on('data', (chunk: Buffer) => {
             const head = chunk.toString('latin1');
             const [method = '', path = ''] = head.split(' ', 2);
-            seen.push({ method, path, headers: {}, rawHeaders: [], body: head });
+            seen.push({ method, path, headers: {}, rawHeaders: [], body: head, bytes: chunk });
             serve(socket, path, head);
         });
     });

@@ -1,5 +1,6 @@
-import type { Identity, PreparedForm } from '../../shared/domain/fetch/build-request.ts';
+import type { Identity } from '../../shared/domain/fetch/build-request.ts';
 import type { PagePlace } from '../../shared/domain/fetch/pages.ts';
+import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import type { Endpoint, UpstreamRequest, Values } from '../../shared/domain/types.ts';
 import type { NextFound } from '../select/reader.ts';
 

@@ -1,5 +1,6 @@
-import { buildRequest, type Identity, type PreparedForm } from '../../shared/domain/fetch/build-request.ts';
+import { buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
 import { atFirstPage, atPage, type PagePlace } from '../../shared/domain/fetch/pages.ts';
+import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import type { Endpoint, UpstreamRequest, Values } from '../../shared/domain/types.ts';
 
 /** The request of one page. A URL that the site named stands for the whole of ours; method, headers and body stay the endpoint's. */

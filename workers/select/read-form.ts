@@ -1,5 +1,5 @@
 import type { CheerioAPI } from 'cheerio';
-import type { PreparedForm } from '../../shared/domain/fetch/build-request.ts';
+import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import type { Method } from '../../shared/domain/types.ts';
 import { decode } from './decode.ts';
 import { baseOf, loadHtml, runSelector } from './html.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { LONGEST_WALL } from '../../shared/domain/fetch/blocked-page.ts';
-import type { PreparedForm } from '../../shared/domain/fetch/build-request.ts';
+import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Method } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';

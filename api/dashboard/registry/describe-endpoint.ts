@@ -1,3 +1,4 @@
+import { isFileSchema } from '../../../shared/domain/fetch/files.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import * as pricing from '../../../shared/domain/package/pricing.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
@@ -66,6 +67,7 @@ export function typeOf(schema: JsonSchema | undefined): string {
     if (Array.isArray(values)) return oneOf(values);
     if (type === 'array' && typeof items === 'object' && items !== null && !Array.isArray(items))
         return clip(`list of ${typeOf(items)}`, TYPE);
+    if (isFileSchema(schema)) return 'file: {filename, content_type, base64}';
     if (typeof type === 'string') return clip([type, ...boundsOf(schema)].join(', '), TYPE);
     if (Array.isArray(type)) return clip(type.map(String).join(' or '), TYPE);
     return written(schema);

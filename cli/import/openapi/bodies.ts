@@ -3,6 +3,7 @@ import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import type { BodyFormat, Json, JsonObject, PackageParam } from '../../../shared/domain/types.ts';
 import { identifier } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
+import { fileIn } from './files.ts';
 import { PARAM_NAME } from './params.ts';
 import { plainSchema } from './plain-schema.ts';
 import type { Resolver } from './refs.ts';
@@ -45,18 +46,21 @@ export function readBody(
         types.find((type) => /^application\/json\b/i.test(type)) ??
         types.find((type) => /^application\/[\w.-]+\+json\b/i.test(type) || type === '*/*' || type === 'application/*');
     const form = types.find((type) => /^application\/x-www-form-urlencoded\b/i.test(type));
-    const type = json ?? form;
+    const multipart = types.find((type) => /^multipart\/form-data\b/i.test(type));
+    const plain = types.find((type) => /^text\/plain\b/i.test(type));
+    const type = json ?? form ?? multipart ?? plain;
     if (type === undefined)
         return without(
             body,
             types.length === 0
                 ? 'Its body has no content.'
-                : `Its body is ${types.slice(0, 3).map(shown).join(', ')}, and a package sends JSON and forms.`,
+                : `Its body is ${types.slice(0, 3).map(shown).join(', ')}, and a package takes JSON, forms and plain texts over.`,
         );
     const media = isObject(content[type]) ? content[type] : {};
     const read = { schema: media['schema'], encoding: media['encoding'], required: body['required'] === true, taken, resolver, schemas };
     const contentType = json !== undefined && /\+json/.test(json) ? (json.split(';', 1)[0] ?? json).trim().toLowerCase() : undefined;
-    return json === undefined ? readForm(read, body) : { ...readJson(read), contentType };
+    if (json !== undefined) return { ...readJson(read), contentType };
+    return type === plain ? asText(read) : readForm(read, body, type === form ? 'form' : 'multipart');
 }
 
 function without(body: JsonObject, why: string): ReadBody {
@@ -118,14 +122,24 @@ function asOneValue({ schema, required, taken, schemas, resolver }: Reading): Ex
     return { ok: true, params, template: `{${name}}`, format: 'json', contentType: undefined, isOptional: !required, left: [] };
 }
 
-function readForm(reading: Reading, body: JsonObject): ReadBody {
+/** A text is one param, and its template is nothing but that. */
+function asText({ schema, required, taken, resolver }: Reading): ReadBody {
+    const name = placeholder('body', new Set(taken));
+    const params: PackageParam[] = [{ name, source: 'body', required, ...described(schema, resolver), schema: { type: 'string' } }];
+    return { ok: true, params, template: `{${name}}`, format: 'text', contentType: undefined, isOptional: !required, left: [] };
+}
+
+function readForm(reading: Reading, body: JsonObject, format: 'form' | 'multipart'): ReadBody {
     const whole = flattened(reading.schema, reading.resolver);
     const left: { name: string; why: string }[] = [];
     const params: PackageParam[] = [];
     const used = new Set(reading.taken);
     for (const { key, schema, required } of whole === undefined ? [] : membersOf(whole, reading)) {
         const encoding = isObject(reading.encoding) ? reading.encoding[key] : undefined;
-        const structure = readStructure(key, schema, isObject(encoding) ? encoding : {}, reading);
+        const file = format === 'multipart' ? fileIn(schema, reading.resolver) : undefined;
+        // The parts of a multipart body have no styles: a list repeats its name.
+        const said = isObject(encoding) && format === 'form' ? encoding : {};
+        const structure = file === undefined ? readStructure(key, schema, said, reading) : undefined;
         const fault = formFault(key, used) ?? (structure?.ok === false ? structure.why : undefined);
         if (fault !== undefined) {
             if (required && reading.required) return { ok: false, why: `It needs the field ${shown(key)} of its form. ${fault}` };
@@ -134,14 +148,17 @@ function readForm(reading: Reading, body: JsonObject): ReadBody {
         }
         used.add(key);
         if (structure?.ok === true) left.push(...structure.left);
+        if (file === 'several') left.push({ name: shown(key), why: 'One file of this list can be sent in a call.' });
         params.push({
             name: key,
             source: 'body',
             required: required && reading.required,
             ...described(schema, reading.resolver),
-            ...(structure?.ok === true
-                ? { schema: structure.schema, ...styled(structure) }
-                : { schema: plainSchema(reading.schemas.ofRequest(schema)) }),
+            ...(file !== undefined
+                ? { schema: { format: 'file' } }
+                : structure?.ok === true
+                  ? { schema: structure.schema, ...styled(structure) }
+                  : { schema: plainSchema(reading.schemas.ofRequest(schema)) }),
         });
     }
     if (params.length === 0 && reading.required) return without(body, 'Its form has no fields that a package could send.');
@@ -149,7 +166,7 @@ function readForm(reading: Reading, body: JsonObject): ReadBody {
         ok: true,
         params: withFewStructures(params),
         template: undefined,
-        format: 'form',
+        format,
         contentType: undefined,
         isOptional: !reading.required,
         left,

@@ -57,7 +57,8 @@ export function readOperation(found: Operation, context: OperationContext): Read
         ...(answer.accept === undefined ? {} : { accept: answer.accept }),
         ...(body.contentType === undefined ? {} : { 'content-type': body.contentType }),
     };
-    const kind = kindOf(method, path, params.params, answer.response.type);
+    // A search reads, and only a write sends files.
+    const kind = body.format === 'multipart' ? 'api_call' : kindOf(method, path, params.params, answer.response.type);
     const endpoint: PackageEndpoint = {
         name: nameEndpoint(wantedName(operation, method, path), context.names),
         kind,
@@ -67,7 +68,7 @@ export function readOperation(found: Operation, context: OperationContext): Read
         ...(Object.keys(headers).length > 0 ? { headers } : {}),
         params: [...params.params, ...body.params],
         ...(body.template === undefined ? {} : { body: body.template }),
-        ...(body.format === 'form' && body.params.length > 0 ? { body_format: 'form' } : {}),
+        ...(body.format !== 'json' && body.params.length > 0 ? { body_format: body.format } : {}),
         ...(body.isOptional && body.params.length > 0 ? { body_required: false } : {}),
         ...(security === undefined ? {} : { hosted: false }),
         ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),

@@ -1,4 +1,5 @@
-import { isHeaderText } from '../../../shared/domain/fetch/param-place.ts';
+import { MAX_HEADER_TEXT } from '../../../shared/domain/fetch/param-place.ts';
+import { isVisibleAscii } from '../../../shared/domain/fetch/visible-ascii.ts';
 import { judgeBySchema } from '../../../shared/domain/json/schema/interpret.ts';
 import { isSimple } from '../../../shared/domain/json/schema/simple.ts';
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
@@ -152,7 +153,7 @@ function addHeader(param: JsonObject, out: Collected, resolver: Resolver, schema
 function onlyChoice(schema: JsonObject): string | undefined {
     const choices = Array.isArray(schema['enum']) ? schema['enum'] : [];
     const only = schema['const'] ?? (choices.length === 1 ? choices[0] : undefined);
-    return typeof only === 'string' && isHeaderText(only) ? only : undefined;
+    return typeof only === 'string' && isVisibleAscii(only, MAX_HEADER_TEXT) ? only : undefined;
 }
 
 function schemaOf(param: JsonObject | undefined): Json | undefined {

@@ -21,6 +21,17 @@ export function readTemplate(text: string, isForm: boolean): ReadTemplate {
     return isForm ? readFormTemplate(text) : readJsonTemplate(text);
 }
 
+/** XML and texts are templates there as they are here; only the placeholders are written in another way. */
+export function readTextTemplate(text: string, format: 'xml' | 'text'): ReadTemplate {
+    const names = [...text.matchAll(PLACEHOLDER)].map(([, name = '']) => nameIn(name));
+    return {
+        ok: true,
+        template: text.replaceAll(PLACEHOLDER, (_whole, name: string) => `{${nameIn(name)}}`),
+        names: [...new Set(names)],
+        format,
+    };
+}
+
 function readJsonTemplate(text: string): ReadTemplate {
     const parsed = parseTemplate(text);
     if (parsed === undefined) return { ok: false, why: 'Its body template is no JSON.' };

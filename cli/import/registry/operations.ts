@@ -1,10 +1,19 @@
 import { isObject } from '../../../shared/domain/json/schema/structure.ts';
 import { headerNameFault } from '../../../shared/domain/package/rules/headers.ts';
-import { type Json, type JsonObject, KINDS, type Kind, METHODS, type Method, type PackageEndpoint } from '../../../shared/domain/types.ts';
+import {
+    type BodyFormat,
+    type Json,
+    type JsonObject,
+    KINDS,
+    type Kind,
+    METHODS,
+    type Method,
+    type PackageEndpoint,
+} from '../../../shared/domain/types.ts';
 import { nameEndpoint } from '../../inspect/naming.ts';
 import { cleanText, shown } from '../texts.ts';
 import { readAnswer } from './answers.ts';
-import { nameIn, type ReadTemplate, readTemplate } from './body-templates.ts';
+import { nameIn, type ReadTemplate, readTemplate, readTextTemplate } from './body-templates.ts';
 import { readParams } from './params.ts';
 
 export type ReadResult = { ok: true; endpoint: PackageEndpoint; left: { name: string; why: string }[] } | { ok: false; why: string };
@@ -45,10 +54,12 @@ export function readOperation(operation: JsonObject, isAction: boolean, names: S
         ...described(operation),
         method: method as Method,
         url,
-        ...(Object.keys(headers.kept).length > 0 ? { headers: withoutContentType(headers.kept, hasBody) } : {}),
+        ...(Object.keys(headers.kept).length > 0
+            ? { headers: withoutContentType(headers.kept, body?.format ?? (hasBody ? 'json' : undefined)) }
+            : {}),
         params: params.params,
         ...(body === undefined ? {} : { body: body.template }),
-        ...(hasBody ? { body_format: isForm ? 'form' : 'json' } : {}),
+        ...(hasBody ? { body_format: isForm ? 'form' : (body?.format ?? 'json') } : {}),
         ...(needs.length > 0 ? { hosted: false } : {}),
         ...(Object.keys(answer.response).length > 0 ? { response: answer.response } : {}),
     };
@@ -86,8 +97,9 @@ function bodyOf(operation: JsonObject): ReadTemplate | undefined {
     const text = operation['body_template'] ?? nested['template'];
     if (typeof text !== 'string' || text.trim() === '') return undefined;
     const type = String(nested['content_type'] ?? contentTypeOf(operation['headers']) ?? '');
-    if (/multipart|xml|text\/plain|protobuf/i.test(type))
-        return { ok: false, why: `Its body is ${shown(type)}, and a package sends JSON and forms.` };
+    if (/multipart|protobuf/i.test(type)) return { ok: false, why: `Its body is ${shown(type)}, which is no text with placeholders.` };
+    if (/xml\b/i.test(type)) return readTextTemplate(text, 'xml');
+    if (/text\/plain/i.test(type)) return readTextTemplate(text, 'text');
     const isForm =
         /x-www-form-urlencoded/i.test(type) ||
         operation['transport'] === 'http_post_form' ||
@@ -122,12 +134,11 @@ function headersOf(headers: Json | undefined): ReadHeaders {
     return read;
 }
 
-function withoutContentType(headers: Record<string, string>, hasBody: boolean): Record<string, string> {
-    return Object.fromEntries(
-        Object.entries(headers).filter(
-            ([name, value]) => name !== 'content-type' || (hasBody && /^application\/[\w.-]+\+json/.test(value)),
-        ),
-    );
+/** A content-type stays where it says more than the format of the body. */
+function withoutContentType(headers: Record<string, string>, format: BodyFormat | undefined): Record<string, string> {
+    const telling =
+        format === 'xml' ? /^(?:text|application)\/(?:[\w.-]+\+)?xml/ : format === 'json' ? /^application\/[\w.-]+\+json/ : undefined;
+    return Object.fromEntries(Object.entries(headers).filter(([name, value]) => name !== 'content-type' || telling?.test(value) === true));
 }
 
 function kindOf(kind: Json | undefined, isForm: boolean): Kind {

@@ -3,7 +3,8 @@ import { boundedPointer, escapePointer, jsonProblems, PARAM_BOUNDS } from '../js
 import type { Verdict } from '../json/schema.ts';
 import { didYouMean } from '../text/suggestions.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param, Values } from '../types.ts';
-import { placeFault } from './param-place.ts';
+import { fileTooMany, MAX_FILE_BYTES, takesFiles } from './files.ts';
+import { placeFaults } from './param-place.ts';
 
 /** Judges a value by a JSON Schema, as the functions of `compileJsonSchema` do. */
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
@@ -16,7 +17,8 @@ export type Binding = { ok: true; values: Values } | { ok: false; problems: Deta
  * default or are left out. The result has no prototype, and whatever it holds can be built into a request.
  */
 export function bindParams(endpoint: Endpoint, params: JsonObject, validate: ValidateValue): Binding {
-    const problems = jsonProblems(params, PARAM_BOUNDS, '/params');
+    const bounds = takesFiles(endpoint) ? { ...PARAM_BOUNDS, freeAt: 'base64' } : PARAM_BOUNDS;
+    const problems = jsonProblems(params, bounds, '/params');
     const judged = new Set(problems.map(({ path }) => path.split('/')[2]));
     problems.push(...unknownNames(endpoint, params, judged));
 
@@ -31,6 +33,9 @@ export function bindParams(endpoint: Endpoint, params: JsonObject, validate: Val
             if (found.length === 0) values[param.name] = value;
         }
     }
+    const tooMany = fileTooMany(endpoint, values);
+    if (tooMany !== undefined)
+        problems.push(detail(tooMany, 'TOO_COMPLEX', `The files of a call have at most ${MAX_FILE_BYTES} bytes in all.`));
     return problems.length === 0 ? { ok: true, values } : { ok: false, problems };
 }
 
@@ -61,8 +66,11 @@ function suggestion(name: string, known: readonly string[]): string {
 }
 
 function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: ValidateValue): Detail[] {
-    const fault = placeFault(param, endpoint.bodyFormat, value);
-    if (fault !== undefined) return [detail(param.name, fault.code, `The ${param.source} parameter ${param.name} ${fault.says}.`)];
+    const faults = placeFaults(param, endpoint.bodyFormat, value);
+    if (faults.length > 0) {
+        const said = `The ${param.source} parameter ${param.name}`;
+        return faults.map(({ code, says, below }) => detail(param.name, code, `${said} ${says}.`, below));
+    }
     if (param.schema === undefined) return [];
     const verdict = validate(param.schema, value);
     if (verdict.ok) return [];
@@ -78,6 +86,6 @@ function codeOf(keyword: string): DetailCode {
     return keyword === 'required' ? 'REQUIRED' : 'INVALID_VALUE';
 }
 
-function detail(name: string, code: DetailCode, message: string): Detail {
-    return { path: boundedPointer(`/params/${escapePointer(name)}`), code, message };
+function detail(name: string, code: DetailCode, message: string, below = ''): Detail {
+    return { path: boundedPointer(`/params/${escapePointer(name)}${below}`), code, message };
 }

@@ -1,7 +1,8 @@
 import { valueIn } from '../json/value-in.ts';
-import type { Endpoint, Json, ParamStyle, ResponseType, UpstreamRequest, Values } from '../types.ts';
-import { encodeForm, fillTemplate, flatBody } from './body-template.ts';
+import type { Endpoint, Json, ResponseType, UpstreamRequest, Values } from '../types.ts';
 import { isSegment } from './param-place.ts';
+import type { PreparedForm } from './prepared-form.ts';
+import { isBodyless, requestBody } from './request-body.ts';
 import { styledPairs } from './styled-pairs.ts';
 
 export interface Identity {
@@ -18,16 +19,6 @@ const ACCEPT: Readonly<Record<ResponseType, string>> = {
     text: 'text/plain, */*;q=0.5',
 };
 
-const CONTENT_TYPE = { json: 'application/json', form: 'application/x-www-form-urlencoded' } as const;
-
-/** A form that a page of the site held (docs/api.md, "Schema packages"). */
-export interface PreparedForm {
-    /** Absolute, without fragment; judged before anything is sent there. */
-    action: string;
-    /** Hidden inputs in the order of the page; names may repeat. */
-    hidden: readonly (readonly [name: string, value: string])[];
-}
-
 /**
  * The whole request of one call (docs/api.md, "Schema packages"), from an endpoint and values that `bindParams` let
  * through. Scheme, host, port and the number of path segments are the template's, or those of the form's action, whatever the
@@ -36,17 +27,14 @@ export interface PreparedForm {
  * @throws Error where a value could not have come out of `bindParams`: a bug, not a caller's fault.
  */
 export function buildRequest(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm): UpstreamRequest {
-    const own = bodyOf(endpoint, values);
-    const body = form === undefined || isBodyless(endpoint) ? own : withHidden(form, own);
+    const body = requestBody(endpoint, values, form);
     const request: UpstreamRequest = {
         method: endpoint.method,
         url: form === undefined ? buildUrl(endpoint, values) : formUrl(form, endpoint, values),
-        headers: headersOf(endpoint, values, identity, body !== undefined),
+        headers: headersOf(endpoint, values, identity, body?.contentType),
         bodyShown: null,
     };
-    if (body === undefined) return request;
-    const text = endpoint.bodyFormat === 'form' ? encodeForm(body, stylesOf(endpoint)) : JSON.stringify(body);
-    return { ...request, body: text, bodyShown: endpoint.bodyFormat === 'form' ? text : body };
+    return body === undefined ? request : { ...request, body: body.sent, bodyShown: body.shown };
 }
 
 /** The GET of the page that `prepare` names: without the endpoint's body, its content type and its `accept`, since it is a page. */
@@ -77,18 +65,6 @@ function formUrl({ action, hidden }: PreparedForm, endpoint: Endpoint, values: V
     const first = isBodyless(endpoint) ? fields : query === undefined || query === '' ? [] : [query];
     const pairs = [...first, ...queryPairs(endpoint, values)];
     return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
-}
-
-/** A body that is no object, as a template may be, has no place for the hidden inputs. */
-function withHidden({ hidden }: PreparedForm, own: Json | undefined): Json | undefined {
-    if (own !== undefined && (typeof own !== 'object' || own === null || Array.isArray(own))) return own;
-    const fields = new Map<string, Json>();
-    for (const [name, value] of hidden) {
-        const before = fields.get(name);
-        fields.set(name, before === undefined ? value : [before, value].flat());
-    }
-    for (const [name, value] of Object.entries(own ?? {})) fields.set(name, value);
-    return fields.size === 0 ? own : Object.fromEntries(fields);
 }
 
 /** A pair of the template's own query goes when a placeholder in it has no value. */
@@ -140,30 +116,8 @@ function textOf(name: string, value: Json): string {
     throw new Error(`the param ${name} has a value that no URL can hold`);
 }
 
-/** `undefined`: no body is sent. A template is sent even when no param fills it, unless the endpoint says that its body is optional. */
-function bodyOf(endpoint: Endpoint, values: Values): Json | undefined {
-    if (isBodyless(endpoint)) return undefined;
-    const names = new Set(endpoint.params.filter(({ source }) => source === 'body').map(({ name }) => name));
-    if (!endpoint.bodyRequired && [...names].every((name) => valueIn(values, name) === undefined)) return undefined;
-    if (endpoint.body !== undefined) {
-        const filled = fillTemplate(endpoint.body, names, values);
-        return filled === undefined ? {} : filled;
-    }
-    return names.size === 0 ? undefined : flatBody(names, values);
-}
-
-/** Styles of the fields of a form; those of a template have none. */
-function stylesOf({ params, body }: Endpoint): ReadonlyMap<string, ParamStyle> {
-    const fields = body === undefined ? params.filter(({ source, style }) => source === 'body' && style !== 'repeat') : [];
-    return new Map(fields.map(({ name, style }) => [name, style]));
-}
-
-function isBodyless({ method }: Endpoint): boolean {
-    return method === 'GET' || method === 'HEAD';
-}
-
 /** Header params stand behind what we ask for by ourselves, and before the package's own headers, which they never replace. */
-function headersOf(endpoint: Endpoint, values: Values, identity: Identity, hasBody: boolean): Record<string, string> {
+function headersOf(endpoint: Endpoint, values: Values, identity: Identity, contentType: string | undefined): Record<string, string> {
     const { type } = endpoint.response;
     const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
     const headers = new Map<string, string>([['accept', type === undefined ? '*/*' : ACCEPT[type]]]);
@@ -171,9 +125,9 @@ function headersOf(endpoint: Endpoint, values: Values, identity: Identity, hasBo
         const value = source === 'header' ? valueIn(values, name) : undefined;
         if (value !== undefined) headers.set(name.toLowerCase(), textOf(name, value));
     }
-    if (hasBody) headers.set('content-type', CONTENT_TYPE[endpoint.bodyFormat]);
+    if (contentType !== undefined) headers.set('content-type', contentType);
     for (const [name, value] of own) {
-        if (hasBody || name !== 'content-type') headers.set(name, value);
+        if (contentType !== undefined || name !== 'content-type') headers.set(name, value);
     }
     headers.set('user-agent', identity.userAgent).set('accept-encoding', ACCEPT_ENCODING);
     return Object.fromEntries(headers);

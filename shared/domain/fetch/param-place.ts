@@ -1,34 +1,68 @@
 import type { DetailCode } from '../../refusals.ts';
 import { isObject } from '../json/schema/structure.ts';
 import type { BodyFormat, Json, Param } from '../types.ts';
+import { fileFaults, isFileSchema } from './files.ts';
+import { isVisibleAscii } from './visible-ascii.ts';
 
 /** Why a value cannot be sent where its param goes. `says` completes a sentence that names the param. */
 export interface PlaceFault {
     code: DetailCode;
     says: string;
+    /** JSON pointer inside the value; absent: the value itself. */
+    below?: string;
 }
 
 /** What of a param decides which values can be sent. */
 export type Placed = Pick<Param, 'source' | 'schema' | 'style' | 'segments'>;
 
-/** What keeps a value from being sent as this param, whatever its schema allows; undefined where it can be sent. */
-export function placeFault(param: Placed, bodyFormat: BodyFormat, value: Json): PlaceFault | undefined {
-    if (param.source === 'path') return pathFault(value, param.segments);
-    if (param.source === 'header') return headerFault(value);
-    if (param.source === 'body' && bodyFormat === 'json') return undefined;
-    if (param.style === 'deepObject') return objectFault(value);
+/** What a place can hold: a plain value, also a list of these, an object of these, a file, or any JSON. */
+type Holds = 'plain' | 'list' | 'object' | 'file' | 'any';
+
+function holdsOf({ source, schema, style }: Placed, bodyFormat: BodyFormat): Holds {
+    if (source === 'path' || source === 'header') return 'plain';
+    if (style === 'deepObject') return 'object';
     // Without a schema or a style nothing says that a list is meant.
-    const takesOne = param.source === 'query' && param.style === 'repeat' && param.schema === undefined;
-    return takesOne ? scalarFault(value) : listFault(value);
+    if (source === 'query') return schema === undefined && style === 'repeat' ? 'plain' : 'list';
+    if (bodyFormat === 'json' || bodyFormat === 'ndjson') return 'any';
+    if (bodyFormat === 'xml' || bodyFormat === 'text') return 'plain';
+    return bodyFormat === 'multipart' && isFileSchema(schema) ? 'file' : 'list';
 }
 
-/** More segments of a path than any site has levels. */
-export const MAX_SEGMENTS = 20;
+/** What keeps a value from being sent as this param, whatever its schema allows. */
+export function placeFaults(param: Placed, bodyFormat: BodyFormat, value: Json): PlaceFault[] {
+    const holds = holdsOf(param, bodyFormat);
+    if (holds === 'file') return fileFaults(value);
+    const fault = shapeFault(holds, value) ?? (typeof value === 'string' ? textFault(param, bodyFormat, value) : undefined);
+    return fault === undefined ? [] : [fault];
+}
 
-function pathFault(value: Json, hasSegments: boolean): PlaceFault | undefined {
-    const notScalar = scalarFault(value);
-    if (notScalar !== undefined || typeof value !== 'string') return notScalar;
-    const segments = hasSegments ? value.split('/') : [value];
+function shapeFault(holds: Exclude<Holds, 'file'>, value: Json): PlaceFault | undefined {
+    if (holds === 'any' || (holds !== 'object' && isScalar(value))) return undefined;
+    if (holds === 'plain') return { code: 'INVALID_TYPE', says: 'takes a string, a number or a boolean' };
+    if (holds === 'list' && Array.isArray(value) && value.every(isScalar)) return undefined;
+    if (holds === 'list') return { code: 'INVALID_TYPE', says: 'takes a string, a number, a boolean or a list of these' };
+    if (isObject(value) && Object.values(value).every(isScalar)) return undefined;
+    return { code: 'INVALID_TYPE', says: 'takes an object of strings, numbers and booleans' };
+}
+
+function textFault({ source, segments }: Placed, bodyFormat: BodyFormat, text: string): PlaceFault | undefined {
+    if (source === 'path') return pathFault(text, segments);
+    if (source === 'header' && !isVisibleAscii(text, MAX_HEADER_TEXT))
+        return invalid(`takes 1 to ${MAX_HEADER_TEXT} characters of visible ASCII, with spaces between them alone`);
+    if (source === 'body' && bodyFormat === 'xml' && NOT_XML.test(text)) return invalid('has a character that XML cannot hold');
+    return undefined;
+}
+
+export const MAX_HEADER_TEXT = 1024;
+
+/** What XML 1.0 cannot say, not even by a reference. */
+const NOT_XML = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/;
+
+/** More segments of a path than any site has levels. */
+const MAX_SEGMENTS = 20;
+
+function pathFault(text: string, hasSegments: boolean): PlaceFault | undefined {
+    const segments = hasSegments ? text.split('/') : [text];
     if (segments.length > MAX_SEGMENTS) return invalid(`takes at most ${MAX_SEGMENTS} segments`);
     const broken = segments.find((segment) => !isSegment(segment));
     if (broken === undefined) return undefined;
@@ -41,33 +75,6 @@ export function isSegment(text: string): boolean {
     return text !== '' && text !== '.' && text !== '..';
 }
 
-export const MAX_HEADER_TEXT = 1024;
-
-/** Visible ASCII with inner spaces: whatever else reaches a site may be read as another header. */
-export function isHeaderText(text: string): boolean {
-    return text.length <= MAX_HEADER_TEXT && /^[!-~]+(?: +[!-~]+)*$/.test(text);
-}
-
-function headerFault(value: Json): PlaceFault | undefined {
-    if (typeof value === 'string' && !isHeaderText(value))
-        return invalid(`takes 1 to ${MAX_HEADER_TEXT} characters of visible ASCII, with spaces between them alone`);
-    return scalarFault(value);
-}
-
-function scalarFault(value: Json): PlaceFault | undefined {
-    return isScalar(value) ? undefined : { code: 'INVALID_TYPE', says: 'takes a string, a number or a boolean' };
-}
-
-function listFault(value: Json): PlaceFault | undefined {
-    const fits = Array.isArray(value) ? value.every(isScalar) : isScalar(value);
-    return fits ? undefined : { code: 'INVALID_TYPE', says: 'takes a string, a number, a boolean or a list of these' };
-}
-
-function objectFault(value: Json): PlaceFault | undefined {
-    const fits = isObject(value) && Object.values(value).every(isScalar);
-    return fits ? undefined : { code: 'INVALID_TYPE', says: 'takes an object of strings, numbers and booleans' };
-}
-
 function isScalar(value: Json): value is string | number | boolean {
     return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 }
@@ -76,12 +83,17 @@ function invalid(says: string): PlaceFault {
     return { code: 'INVALID_VALUE', says };
 }
 
+/** Types that no value of a place has; objects and files are objects alone. */
+const NEVER: Readonly<Record<Holds, readonly string[]>> = {
+    plain: ['object', 'array', 'null'],
+    list: ['object', 'null'],
+    object: ['array', 'null', 'string', 'number', 'integer', 'boolean'],
+    file: ['array', 'null', 'string', 'number', 'integer', 'boolean'],
+    any: [],
+};
+
 /** The type of a schema whose values can never be sent there, although the schema names it; undefined where some can. */
 export function unsendableType(param: Placed, bodyFormat: BodyFormat): string | undefined {
-    const { schema, source, style } = param;
-    const type = isObject(schema) ? schema['type'] : undefined;
-    if (typeof type !== 'string' || (source === 'body' && bodyFormat === 'json')) return undefined;
-    if (source !== 'path' && source !== 'header' && style === 'deepObject') return type === 'object' ? undefined : type;
-    const never = source === 'path' || source === 'header' ? ['object', 'array', 'null'] : ['object', 'null'];
-    return never.includes(type) ? type : undefined;
+    const type = isObject(param.schema) ? param.schema['type'] : undefined;
+    return typeof type === 'string' && NEVER[holdsOf(param, bodyFormat)].includes(type) ? type : undefined;
 }

@@ -10,6 +10,8 @@ export interface JsonBounds {
     maxItems?: number;
     /** What strings may hold: one line, the default; several; or data, which is every character but NUL, in keys as well. */
     texts?: 'line' | 'lines' | 'data';
+    /** The text at this key of an object may be as long as the body allows: the bytes of a file. */
+    freeAt?: string;
     /** A key of the outermost object whose value is data, whatever `texts` says of the rest. */
     dataAt?: string;
     /** What levels and keys are counted from, where that is more than what somebody thinks of. */
@@ -54,7 +56,7 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
     /** False where there is no use in going on. */
     const look = (one: unknown): boolean => {
         if (typeof one !== 'object' || one === null) {
-            const fault = scalarFault(one, bounds, faultOfText);
+            const fault = scalarFault(one, faultOfText, isFree(bounds, opened) ? Number.POSITIVE_INFINITY : bounds.maxText);
             if (fault !== undefined) tell(...fault);
             return true;
         }
@@ -114,11 +116,17 @@ function isAtData({ dataAt }: JsonBounds, [outermost]: readonly Opened[]): boole
     return dataAt !== undefined && outermost?.names?.[outermost.next - 1] === dataAt;
 }
 
-function scalarFault(value: unknown, bounds: JsonBounds, faultOfText: FaultOfText): [DetailCode, string] | undefined {
+/** Whether the walk is at a text without a bound of its own. */
+function isFree({ freeAt }: JsonBounds, opened: readonly Opened[]): boolean {
+    const last = opened.at(-1);
+    return freeAt !== undefined && last?.names?.[last.next - 1] === freeAt;
+}
+
+function scalarFault(value: unknown, faultOfText: FaultOfText, maxText: number): [DetailCode, string] | undefined {
     if (typeof value === 'string') {
         const fault = faultOfText(value, false);
         if (fault !== undefined) return ['INVALID_VALUE', fault];
-        return isLongerThan(value, bounds.maxText) ? ['TOO_COMPLEX', `is longer than ${bounds.maxText} bytes`] : undefined;
+        return isLongerThan(value, maxText) ? ['TOO_COMPLEX', `is longer than ${maxText} bytes`] : undefined;
     }
     // `1e999` is well-formed JSON and parses to Infinity, which no JSON can say back.
     if (typeof value === 'number') return Number.isFinite(value) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];

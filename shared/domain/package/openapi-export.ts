@@ -1,7 +1,8 @@
+import { isTextFormat } from '../fetch/text-template.ts';
 import { createInliner, type Inliner } from '../json/schema/inline.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
 import { readEndpoint } from './endpoint.ts';
-import { requestBodyOf, responsesOf } from './openapi-export/bodies.ts';
+import { bodyParamsOf, requestBodyOf, responsesOf } from './openapi-export/bodies.ts';
 import { parametersOf } from './openapi-export/parameters.ts';
 import { createPlaces, type TemplateParts, takeApart } from './openapi-export/places.ts';
 
@@ -55,8 +56,9 @@ interface Context {
 }
 
 function operationOf(endpoint: Endpoint, { parts, home, inliner }: Context): JsonObject {
-    const { name, kind, description, effect, hosted, prepare, pagination } = endpoint;
+    const { name, kind, description, effect, hosted, prepare, pagination, bodyFormat } = endpoint;
     const body = requestBodyOf(endpoint, inliner);
+    const text = body !== undefined && isTextFormat(bodyFormat) ? endpoint.body : undefined;
     return {
         operationId: name,
         summary: name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' '),
@@ -73,6 +75,7 @@ function operationOf(endpoint: Endpoint, { parts, home, inliner }: Context): Jso
                 ? {}
                 : { prepare: { url: prepare.url, ...(prepare.form === undefined ? {} : { form: prepare.form }) } }),
             ...(pagination === undefined ? {} : { pagination: pagination.style }),
+            ...(text === undefined ? {} : { body: text, body_params: bodyParamsOf(endpoint, inliner) }),
         },
     };
 }

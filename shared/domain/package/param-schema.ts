@@ -1,3 +1,4 @@
+import { FILE_SCHEMA, isFileSchema } from '../fetch/files.ts';
 import type { Inliner } from '../json/schema/inline.ts';
 import type { BodyFormat, JsonObject, Param } from '../types.ts';
 
@@ -6,7 +7,7 @@ import type { BodyFormat, JsonObject, Param } from '../types.ts';
  * `bindParams` takes from that source (docs/api.md, "Schema packages"), with the param's description, default and example.
  */
 export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline }: Inliner): JsonObject {
-    const schema = param.schema === undefined ? takenWithout(param, bodyFormat) : inline(param.schema);
+    const schema = param.schema === undefined ? takenWithout(param, bodyFormat) : { ...fileSchema(param), ...inline(param.schema) };
     return {
         ...schema,
         ...(param.description === '' ? {} : { description: param.description }),
@@ -15,9 +16,14 @@ export function schemaOfParam(param: Param, bodyFormat: BodyFormat, { inline }: 
     };
 }
 
-/** What `placeFault` lets through where a param has no schema. */
+/** What a file is, which the package says in one word. */
+function fileSchema({ source, schema }: Param): JsonObject {
+    return source === 'body' && isFileSchema(schema) ? FILE_SCHEMA : {};
+}
+
+/** What `placeFaults` lets through where a param has no schema. */
 function takenWithout({ source, style }: Param, bodyFormat: BodyFormat): JsonObject {
-    if (source === 'body' && bodyFormat === 'json') return {};
+    if (source === 'body' && (bodyFormat === 'json' || bodyFormat === 'ndjson')) return {};
     const one: JsonObject = { type: ['string', 'number', 'boolean'] };
     return style !== 'repeat' ? { anyOf: [one, { type: 'array', items: one }] } : one;
 }

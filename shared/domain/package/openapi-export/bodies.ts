@@ -1,7 +1,9 @@
 import { placeholderIn } from '../../fetch/body-template.ts';
+import { isFileSchema } from '../../fetch/files.ts';
+import { isTextFormat } from '../../fetch/text-template.ts';
 import type { Inliner } from '../../json/schema/inline.ts';
 import { isObject } from '../../json/schema/structure.ts';
-import type { Endpoint, Json, JsonObject, Param } from '../../types.ts';
+import type { BodyFormat, Endpoint, Json, JsonObject, Param } from '../../types.ts';
 import { sendsBody } from '../endpoint.ts';
 import { mustBeGiven, schemaOfParam, schemaOfParams } from '../param-schema.ts';
 
@@ -10,11 +12,22 @@ export function requestBodyOf(endpoint: Endpoint, inliner: Inliner): JsonObject 
     const params = endpoint.params.filter(({ source }) => source === 'body');
     if (!sendsBody(endpoint)) return undefined;
     const byName = new Map(params.map((param) => [param.name, param]));
-    const schema =
-        endpoint.body === undefined
-            ? schemaOfParams(params, endpoint.bodyFormat, inliner)
-            : ofTemplate(endpoint.body, { endpoint, params: byName, inliner }).schema;
+    const isText = isTextFormat(endpoint.bodyFormat);
+    const schema = isText
+        ? { type: 'string' }
+        : endpoint.body === undefined
+          ? withFiles(schemaOfParams(params, endpoint.bodyFormat, inliner), params)
+          : ofTemplate(endpoint.body, { endpoint, params: byName, inliner }).schema;
     return { required: endpoint.bodyRequired, content: { [mediaTypeOf(endpoint)]: { schema } } };
+}
+
+/** What the placeholders of a text template take, for which OpenAPI has no word. */
+export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner): JsonObject {
+    return schemaOfParams(
+        params.filter(({ source }) => source === 'body'),
+        bodyFormat,
+        inliner,
+    );
 }
 
 /**
@@ -38,7 +51,32 @@ function isAboutWrapped({ properties }: JsonObject): boolean {
 
 function mediaTypeOf({ bodyFormat, headers }: Endpoint): string {
     const own = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-    return own ?? (bodyFormat === 'form' ? 'application/x-www-form-urlencoded' : 'application/json');
+    return own ?? MEDIA_TYPES[bodyFormat];
+}
+
+const MEDIA_TYPES: Readonly<Record<BodyFormat, string>> = {
+    json: 'application/json',
+    form: 'application/x-www-form-urlencoded',
+    multipart: 'multipart/form-data',
+    xml: 'application/xml',
+    text: 'text/plain',
+    ndjson: 'application/x-ndjson',
+};
+
+/** The site itself gets the bytes of a file; only our callers give name, type and base64. */
+const FILE: JsonObject = { type: 'string', contentMediaType: 'application/octet-stream' };
+
+function withFiles(schema: JsonObject, params: readonly Param[]): JsonObject {
+    const files = params.filter((param) => isFileSchema(param.schema));
+    if (files.length === 0) return schema;
+    return {
+        ...schema,
+        properties: { ...(schema['properties'] as JsonObject), ...Object.fromEntries(files.map((file) => [file.name, ofFile(file)])) },
+    };
+}
+
+function ofFile({ description }: Param): JsonObject {
+    return description === '' ? FILE : { ...FILE, description };
 }
 
 interface Context {
@@ -54,7 +92,8 @@ function ofTemplate(template: Json, context: Context): { schema: JsonObject; isS
     if (typeof template === 'string') {
         const param = params.get(placeholderIn(template) ?? '');
         if (param === undefined) return { schema: { const: template }, isSure: true };
-        return { schema: schemaOfParam(param, endpoint.bodyFormat, inliner), isSure: mustBeGiven(param) || param.default !== undefined };
+        const schema = isFileSchema(param.schema) ? ofFile(param) : schemaOfParam(param, endpoint.bodyFormat, inliner);
+        return { schema, isSure: mustBeGiven(param) || param.default !== undefined };
     }
     if (Array.isArray(template)) return { schema: ofList(template.map((item) => ofTemplate(item, context))), isSure: true };
     if (!isObject(template)) return { schema: { const: template }, isSure: true };

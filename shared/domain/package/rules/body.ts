@@ -1,8 +1,10 @@
 import { placeholderIn } from '../../fetch/body-template.ts';
+import { isTextFormat, textPlaceholders } from '../../fetch/text-template.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import type { Json } from '../../types.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import type { Subject } from './subject.ts';
+import { checkTextBody } from './text-body.ts';
 
 /** The template of the body: only where a body is sent, every stand-in has a body param, every body param a stand-in. */
 export function checkBody(subject: Subject): void {
@@ -10,15 +12,26 @@ export function checkBody(subject: Subject): void {
     if (draft.body_required === false && !params.some((param) => param.draft.source === 'body')) {
         report.add([...at, 'body_required'], 'INVALID_VALUE', 'Without body params the body is always the same: leave this out.');
     }
-    if (draft.body === undefined) return;
+    if (subject.bodyFormat === 'multipart' && subject.effect === 'read')
+        report.add([...at, 'body_format'], 'INVALID_VALUE', 'Only a write sends a multipart body: use another format, or effect write.');
+    if (draft.body === undefined) {
+        if (isTextFormat(subject.bodyFormat) && subject.sendsBody)
+            report.add([...at, 'body'], 'REQUIRED', `A body of format ${subject.bodyFormat} is a text with placeholders: write it here.`);
+        return;
+    }
     const place = [...at, 'body'];
     if (draft.method === 'GET' || draft.method === 'HEAD') {
         report.add(place, 'INVALID_VALUE', `A ${draft.method} request has no body: leave the template out, or use another method.`);
     }
-    if (subject.bodyFormat === 'form') checkFormTemplate(draft.body, place, report);
+    if (subject.bodyFormat === 'form' || subject.bodyFormat === 'multipart') checkFormTemplate(draft.body, place, report);
+    if (isTextFormat(subject.bodyFormat)) {
+        if (typeof draft.body === 'string') checkTextBody(draft.body, subject.bodyFormat, place, report);
+        else report.add(place, 'INVALID_TYPE', `The template of a body of format ${subject.bodyFormat} is a text.`);
+    }
     const bodyParams = new Set(params.filter((param) => param.draft.source === 'body').map((param) => param.draft.name));
     const used = new Set<string>();
-    findStandIns(draft.body, place, (name, where) => {
+    const find = isTextFormat(subject.bodyFormat) ? findInText : findStandIns;
+    find(draft.body, place, (name, where) => {
         used.add(name);
         if (!bodyParams.has(name) && !report.isFull()) {
             report.add(
@@ -36,6 +49,10 @@ export function checkBody(subject: Subject): void {
             `The body has no "{…}" for the body param ${quoted(param.name)}, so it would never be sent.`,
         );
     }
+}
+
+function findInText(value: Json, at: Path, found: (name: string, at: Path) => void): void {
+    if (typeof value === 'string') for (const name of new Set(textPlaceholders(value))) found(name, at);
 }
 
 /** Recursion is bounded: a package nests at most 32 levels. */

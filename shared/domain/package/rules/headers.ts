@@ -1,5 +1,6 @@
 import type { DetailCode } from '../../../refusals.ts';
-import { isHeaderText, MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
+import { MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
+import { isVisibleAscii } from '../../fetch/visible-ascii.ts';
 import type { BodyFormat, JsonObject } from '../../types.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { reportSecret } from './tree.ts';
@@ -105,11 +106,20 @@ const CREDENTIAL_PARTS: ReadonlySet<string> = new Set([
     'xsrf',
 ]);
 
-/** The content types that a body of each format may be announced as. */
-const CONTENT_TYPES: Record<BodyFormat, RegExp> = {
-    json: /^application\/(?:[a-z0-9.-]{1,100}\+)?json(?:\s{0,3};\s{0,3}charset="?utf-8"?)?$/i,
-    form: /^application\/x-www-form-urlencoded(?:\s{0,3};\s{0,3}charset="?utf-8"?)?$/i,
+/** The content types that a body of each format may be announced as; of multipart none, since its boundary is ours. */
+const CONTENT_TYPES: Record<Exclude<BodyFormat, 'multipart'>, RegExp> = {
+    json: announced('application\\/(?:[a-z0-9.-]{1,100}\\+)?json'),
+    form: announced('application\\/x-www-form-urlencoded'),
+    xml: announced('(?:application|text)\\/(?:[a-z0-9.-]{1,100}\\+)?xml'),
+    ndjson: announced('(?:application|text)\\/(?:x-)?(?:ndjson|jsonl|jsonlines|json-lines|json)'),
+    // Whatever has no format of its own.
+    text: announced('(?!multipart\\/|application\\/x-www-form-urlencoded|[^;]*[/+](?:json|xml)\\b)[a-z]{1,20}\\/[a-z0-9.+-]{1,100}'),
 };
+
+/** Of a media type, in UTF-8. */
+function announced(essence: string): RegExp {
+    return new RegExp(`^${essence}(?:\\s{0,3};\\s{0,3}charset="?utf-8"?)?$`, 'i');
+}
 
 /** `body`: the format in which this endpoint sends its body, `undefined` when it sends none. */
 export function checkHeaders(headers: JsonObject, at: Path, report: Report, body: BodyFormat | undefined): void {
@@ -164,7 +174,7 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, body
         report.add(at, 'INVALID_TYPE', 'The value of a header has to be a text.');
         return;
     }
-    if (!isHeaderText(value)) {
+    if (!isVisibleAscii(value, MAX_HEADER_TEXT)) {
         report.add(
             at,
             'INVALID_VALUE',
@@ -182,6 +192,8 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, body
 function checkContentType(value: string, at: Path, report: Report, body: BodyFormat | undefined): void {
     if (body === undefined)
         report.add(at, 'INVALID_VALUE', 'This endpoint sends no body, so it has no content-type: leave the header out.');
+    else if (body === 'multipart')
+        report.add(at, 'INVALID_VALUE', 'The content-type of a multipart body is set with its boundary: leave the header out.');
     else if (!CONTENT_TYPES[body].test(value))
         report.add(at, 'INVALID_VALUE', `The content-type contradicts body_format, which is ${body}.`);
 }

@@ -1,3 +1,4 @@
+import { isFileSchema } from '../../fetch/files.ts';
 import { type Placed, unsendableType } from '../../fetch/param-place.ts';
 import { jsonProblem } from '../../json/json-bounds.ts';
 import { countNodes, MAX_PARAM_NODES } from '../../json/schema/count-nodes.ts';
@@ -116,6 +117,8 @@ function checkPlace(subject: Subject, param: ParamDraft, at: Path): void {
     if (param.segments === true && source !== 'path')
         report.add([...at, 'segments'], 'INVALID_VALUE', 'Only a path param has segments: leave this out, or use source path.');
     checkStyle(subject, param, at);
+    if (isFileSchema(param.schema as JsonSchema | undefined) && (source !== 'body' || bodyFormat !== 'multipart'))
+        report.add([...at, 'schema', 'format'], 'INVALID_VALUE', 'Only a body param of body_format multipart is a file.');
     const type = unsendableType(placedAs(param, source), bodyFormat);
     if (type !== undefined)
         report.add([...at, 'schema', 'type'], 'INVALID_VALUE', `A value of type ${type} cannot be sent from this source.`);

@@ -1,4 +1,4 @@
-import { type Placed, placeFault } from '../../fetch/param-place.ts';
+import { type Placed, placeFaults } from '../../fetch/param-place.ts';
 import { judgeBySchema } from '../../json/schema/interpret.ts';
 import { TooMuchWork, withinWork } from '../../json/schema/patterns.ts';
 import type { BodyFormat, Json, JsonSchema } from '../../types.ts';
@@ -17,12 +17,10 @@ export interface Slot extends Placed {
 /** Reports what keeps `value` from being sent as this param: the place it goes to first, then its schema. */
 export function checkValue(value: Json, slot: Slot, at: Path, report: Report, budget: Budget): void {
     // Of a param whose schema is broken nobody knows whether it takes lists.
-    const fault = placeFault(slot.isSchemaBroken ? { ...slot, schema: true } : slot, slot.bodyFormat, value);
-    if (fault !== undefined) {
-        report.add(at, 'INVALID_VALUE', `A value of this param ${fault.says}.`);
-        return;
-    }
-    if (!fitsSchema(value, slot, budget)) report.add(at, 'INVALID_VALUE', 'This value does not fit the schema of its param.');
+    const faults = placeFaults(slot.isSchemaBroken ? { ...slot, schema: true } : slot, slot.bodyFormat, value);
+    for (const { says } of faults) report.add(at, 'INVALID_VALUE', `A value of this param ${says}.`);
+    if (faults.length === 0 && !fitsSchema(value, slot, budget))
+        report.add(at, 'INVALID_VALUE', 'This value does not fit the schema of its param.');
 }
 
 /** Whether `value` fits the schema of its param, as far as that has a sound one. */

@@ -1,0 +1,16 @@
+import type { Json, JsonObject } from '../../../shared/domain/types.ts';
+import type { Resolver } from './refs.ts';
+
+/** Whether a field of a multipart body is a file, or a list of files. */
+export function fileIn(schema: Json | undefined, resolver: Resolver): 'one' | 'several' | undefined {
+    const resolved = resolver.resolve(schema) ?? {};
+    if (isFile(resolved)) return 'one';
+    const items = resolver.resolve(resolved['items']);
+    return items !== undefined && isFile(items) ? 'several' : undefined;
+}
+
+/** OpenAPI 3.0 says `format: binary`, 3.1 a media type without an encoding. */
+function isFile(schema: JsonObject): boolean {
+    const isBinary = schema['format'] === 'binary' || schema['type'] === 'file';
+    return isBinary || (typeof schema['contentMediaType'] === 'string' && schema['contentEncoding'] === undefined);
+}

@@ -1,0 +1,92 @@
+import type { Detail } from '../../refusals.ts';
+import { isObject } from '../json/schema/structure.ts';
+import type { Endpoint, Json, JsonObject, JsonSchema, Values } from '../types.ts';
+import { isVisibleAscii } from './visible-ascii.ts';
+
+/** A small file as a caller gives it. */
+export interface GivenFile {
+    filename: string;
+    content_type: string;
+    base64: string;
+}
+
+/** Bytes of all files of one call, decoded. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_NAME = 255;
+
+/** What a file is, for those who make calls by a schema. */
+export const FILE_SCHEMA: JsonObject = {
+    type: 'object',
+    properties: {
+        filename: { type: 'string', maxLength: MAX_NAME },
+        content_type: { type: 'string', maxLength: MAX_NAME },
+        base64: { type: 'string', contentEncoding: 'base64' },
+    },
+    required: ['filename', 'content_type', 'base64'],
+    additionalProperties: false,
+};
+
+const FIELDS = ['filename', 'content_type', 'base64'] as const;
+
+/** Whether a param with this schema takes a file. */
+export function isFileSchema(schema: JsonSchema | undefined): boolean {
+    return isObject(schema) && schema['format'] === 'file';
+}
+
+/** Whether an endpoint takes files. */
+export function takesFiles({ bodyFormat, params }: Endpoint): boolean {
+    return bodyFormat === 'multipart' && params.some(({ source, schema }) => source === 'body' && isFileSchema(schema));
+}
+
+type FileFault = Pick<Detail, 'code'> & { says: string; below?: string };
+
+/** What keeps a value from being a file. */
+export function fileFaults(value: Json): FileFault[] {
+    if (!isObject(value)) return [{ code: 'INVALID_TYPE', says: 'takes a file: {filename, content_type, base64}' }];
+    const unknown = Object.keys(value).filter((key) => !FIELDS.some((field) => field === key));
+    return [
+        ...unknown.map((key): FileFault => ({ code: 'UNKNOWN_FIELD', says: 'has a field that no file has', below: `/${key}` })),
+        ...FIELDS.flatMap((field) => fieldFault(field, value[field])),
+    ];
+}
+
+function fieldFault(field: (typeof FIELDS)[number], value: Json | undefined): FileFault[] {
+    const below = `/${field}`;
+    if (value === undefined) return [{ code: 'REQUIRED', says: `needs ${field}`, below }];
+    if (typeof value !== 'string') return [{ code: 'INVALID_TYPE', says: `takes a string for ${field}`, below }];
+    if (field !== 'base64' && !isVisibleAscii(value, MAX_NAME))
+        return [{ code: 'INVALID_VALUE', says: `takes 1 to ${MAX_NAME} characters of visible ASCII for ${field}`, below }];
+    if (field === 'base64' && !isBase64(value))
+        return [{ code: 'INVALID_VALUE', says: 'takes standard base64 with its padding, without line breaks', below }];
+    return [];
+}
+
+function isBase64(text: string): boolean {
+    return text.length % 4 === 0 && !/[^A-Za-z0-9+/]/.test(text.replace(/={1,2}$/, ''));
+}
+
+/** How many bytes a text in base64 stands for. */
+export function decodedBytes(base64: string): number {
+    const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
+    return (base64.length / 4) * 3 - padding;
+}
+
+/** A value as a dry run shows it: of a file its size in place of its bytes, of a list those of its items. */
+export function withoutBytes(value: Json): Json {
+    if (Array.isArray(value)) return value.map(withoutBytes);
+    if (!isObject(value)) return value;
+    const { filename, content_type, base64 } = value as unknown as GivenFile;
+    return { filename, content_type, bytes: decodedBytes(base64) };
+}
+
+/** The name of the param whose file brings a call over its bound; undefined where all fit. `values` are judged one by one before. */
+export function fileTooMany(endpoint: Endpoint, values: Values): string | undefined {
+    let bytes = 0;
+    for (const { name, source, schema } of endpoint.params) {
+        const value = source === 'body' && isFileSchema(schema) ? values[name] : undefined;
+        if (value === undefined) continue;
+        bytes += decodedBytes((value as unknown as GivenFile).base64);
+        if (bytes > MAX_FILE_BYTES) return name;
+    }
+    return undefined;
+}

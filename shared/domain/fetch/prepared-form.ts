@@ -1,0 +1,7 @@
+/** A form that a page of the site held (docs/api.md, "Schema packages"). */
+export interface PreparedForm {
+    /** Absolute, without fragment; judged before anything is sent there. */
+    action: string;
+    /** Hidden inputs in the order of the page; names may repeat. */
+    hidden: readonly (readonly [name: string, value: string])[];
+}

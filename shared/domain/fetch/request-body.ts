@@ -1,0 +1,71 @@
+import { valueIn } from '../json/value-in.ts';
+import type { Endpoint, Json, JsonObject, ParamStyle, Values } from '../types.ts';
+import { encodeForm, fillTemplate, flatBody } from './body-template.ts';
+import { encodeMultipart } from './multipart.ts';
+import type { PreparedForm } from './prepared-form.ts';
+import { fillText, isTextFormat } from './text-template.ts';
+
+/** A body as it is sent. */
+export interface RequestBody {
+    sent: string | Uint8Array;
+    /** What `dry_run` shows: a JSON value, fields with the sizes of files, or the text that is sent. */
+    shown: Json;
+    contentType: string;
+}
+
+/**
+ * The body of a call; undefined where none is sent. A template is sent even when no param fills it, unless the endpoint says that its body
+ * is optional.
+ * @param form its hidden inputs stand before the params, which win over them
+ */
+export function requestBody(endpoint: Endpoint, values: Values, form: PreparedForm | undefined): RequestBody | undefined {
+    if (isBodyless(endpoint)) return undefined;
+    const { bodyFormat } = endpoint;
+    const names = new Set(endpoint.params.filter(({ source }) => source === 'body').map(({ name }) => name));
+    const isLeftOut = !endpoint.bodyRequired && [...names].every((name) => valueIn(values, name) === undefined);
+    if (isTextFormat(bodyFormat)) {
+        if (isLeftOut || typeof endpoint.body !== 'string') return undefined;
+        const text = fillText(endpoint.body, bodyFormat, names, values);
+        return { sent: text, shown: text, contentType: TEXT_TYPES[bodyFormat] };
+    }
+    const own = isLeftOut ? undefined : ownBody(endpoint, names, values);
+    const body = form === undefined ? own : withHidden(form, own);
+    if (body === undefined) return undefined;
+    if (bodyFormat === 'json') return { sent: JSON.stringify(body), shown: body, contentType: 'application/json' };
+    if (bodyFormat === 'form') {
+        const text = encodeForm(body, stylesOf(endpoint));
+        return { sent: text, shown: text, contentType: 'application/x-www-form-urlencoded' };
+    }
+    const { bytes, boundary, shown } = encodeMultipart(body);
+    return { sent: bytes, shown, contentType: `multipart/form-data; boundary=${boundary}` };
+}
+
+/** Whether requests of this method have no body. */
+export function isBodyless({ method }: Pick<Endpoint, 'method'>): boolean {
+    return method === 'GET' || method === 'HEAD';
+}
+
+const TEXT_TYPES = { xml: 'application/xml', text: 'text/plain; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
+
+function ownBody({ body }: Endpoint, names: ReadonlySet<string>, values: Values): Json | undefined {
+    if (body !== undefined) return fillTemplate(body, names, values) ?? {};
+    return names.size === 0 ? undefined : flatBody(names, values);
+}
+
+/** A body that is no object, as a template may be, has no place for the hidden inputs. */
+function withHidden({ hidden }: PreparedForm, own: Json | undefined): Json | undefined {
+    if (own !== undefined && (typeof own !== 'object' || own === null || Array.isArray(own))) return own;
+    const fields = new Map<string, Json>();
+    for (const [name, value] of hidden) {
+        const before = fields.get(name);
+        fields.set(name, before === undefined ? value : [before, value].flat());
+    }
+    for (const [name, value] of Object.entries((own as JsonObject | undefined) ?? {})) fields.set(name, value);
+    return fields.size === 0 ? own : Object.fromEntries(fields);
+}
+
+/** Styles of the fields of a form; those of a template have none. */
+function stylesOf({ params, body }: Endpoint): ReadonlyMap<string, ParamStyle> {
+    const fields = body === undefined ? params.filter(({ source, style }) => source === 'body' && style !== 'repeat') : [];
+    return new Map(fields.map(({ name, style }) => [name, style]));
+}
