@@ -79,6 +79,13 @@ export function columns<const Name extends string>(table: string, ...names: Name
     return Object.fromEntries(named.map(([field, name]) => [field, table === '' ? name : `${table}.${name}`])) as never;
 }
 
+/** Values under the names of their columns: the other way round. Undefined ones are left to the database. */
+export function toColumns(values: object): Record<string, unknown> {
+    return Object.fromEntries(
+        Object.entries(values).map(([field, value]) => [field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]),
+    );
+}
+
 /** An interval of PostgreSQL, such as `7 days`. */
 export type Interval = `${number} ${'milliseconds' | 'seconds' | 'minutes' | 'hours' | 'days'}`;
 

@@ -1,6 +1,6 @@
 import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
-import { ago, type Columns, columns, type Db, now, orNow } from '../../platform/db.ts';
+import { ago, type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
 export type NoticeKind = 'allowance_80' | 'allowance_100' | 'failing' | 'payment_failed' | 'plan_ended';
 
@@ -26,17 +26,9 @@ export interface Notice {
 }
 
 /** Creates a notice; false where it exists. Send a mail only where this is true, in the same transaction. */
-export async function giveNotice(db: Db, { kind, accountId, workspaceId, userId, subject, facts }: NewNotice): Promise<boolean> {
+export async function giveNotice(db: Db, notice: NewNotice): Promise<boolean> {
     const given = await db('notices')
-        .insert({
-            id: newId('ntc'),
-            kind,
-            account_id: accountId,
-            workspace_id: workspaceId,
-            user_id: userId,
-            subject,
-            facts: JSON.stringify(facts),
-        })
+        .insert({ ...toColumns(notice), id: newId('ntc'), facts: JSON.stringify(notice.facts) })
         .onConflict(db.raw('(account_id, kind, subject) where ended_at is null'))
         .ignore()
         .returning('id');

@@ -1,4 +1,4 @@
-import { ago, type Db } from '../../platform/db.ts';
+import { ago, type Db, toColumns } from '../../platform/db.ts';
 
 /** Something that the owners of a workspace are mailed. */
 export interface News {
@@ -14,9 +14,8 @@ export interface News {
 }
 
 /** Has the owners of a workspace mailed; call it in the transaction that is the reason for it. */
-export async function tellOwners(db: Db, { workspaceId, domain, topic, subject, line, removalId }: News): Promise<void> {
-    const row = { workspace_id: workspaceId, domain, topic: topic ?? domain, subject, line, removal_id: removalId };
-    await db('workspace_news').insert(row);
+export async function tellOwners(db: Db, news: News): Promise<void> {
+    await db('workspace_news').insert({ topic: news.domain, ...toColumns(news) });
 }
 
 /** One mail to the owners of a workspace. */

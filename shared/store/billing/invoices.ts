@@ -1,5 +1,5 @@
 import type { PaidInvoice } from '../../domain/accounts/subscription.ts';
-import { type Columns, columns, type Db, now, orNow } from '../../platform/db.ts';
+import { type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
 export interface KeptInvoice extends PaidInvoice {
     workspaceId: string;
@@ -9,20 +9,9 @@ export interface KeptInvoice extends PaidInvoice {
 
 /** Stores a paid invoice; an existing one stays as it is. Another function decides what it grants. */
 export async function addInvoice(db: Db, workspaceId: string, invoice: PaidInvoice): Promise<void> {
-    const { invoiceId, subscriptionId, from, until, amountCents, paidAt, ...same } = invoice;
-    await db('paid_invoices')
-        .insert({
-            ...same,
-            id: invoiceId,
-            workspace_id: workspaceId,
-            subscription_id: subscriptionId,
-            period_start: from,
-            period_end: until,
-            amount_cents: amountCents,
-            paid_at: paidAt,
-        })
-        .onConflict()
-        .ignore();
+    const { invoiceId, from, until, ...same } = invoice;
+    const row = { ...toColumns(same), id: invoiceId, workspace_id: workspaceId, period_start: from, period_end: until };
+    await db('paid_invoices').insert(row).onConflict().ignore();
 }
 
 /** Whether an invoice is stored. */

@@ -1,5 +1,5 @@
 import { type EndReason, isLive, OVER, type SubscriptionFacts, UNPAID_DAYS } from '../../domain/accounts/subscription.ts';
-import { ago, type Columns, columns, type Db, now } from '../../platform/db.ts';
+import { ago, type Columns, columns, type Db, now, toColumns } from '../../platform/db.ts';
 
 /** The subscription of a workspace, as of the last read from Stripe. */
 export interface Subscription extends SubscriptionFacts {
@@ -63,16 +63,7 @@ export async function writeRead(
     if (isOther && (isBilled(before) || !isLive(facts.status))) return 'not the one';
     await db('subscriptions')
         .where({ workspace_id: workspaceId })
-        .update({
-            customer_id: facts.customerId,
-            subscription_id: facts.subscriptionId,
-            item_id: facts.itemId,
-            status: facts.status,
-            plan: facts.plan,
-            period_end: facts.periodEnd,
-            ends_at: facts.endsAt,
-            ...(isOther && { ended_by: null }),
-        });
+        .update({ ...toColumns(facts), ...(isOther && { ended_by: null }) });
     return 'written';
 }
 

@@ -31,20 +31,8 @@ export interface Claim {
 
 const CLAIM: Columns<Claim> = {
     claimId: 'id',
-    ...columns(
-        '',
-        'registrable',
-        'workspace_id',
-        'token',
-        'status',
-        'reason',
-        'method',
-        'checks',
-        'created_at',
-        'checked_at',
-        'proven_at',
-        'expires_at',
-    ),
+    ...columns('', 'registrable', 'workspace_id', 'token', 'status', 'reason', 'method', 'checks'),
+    ...columns('', 'created_at', 'checked_at', 'proven_at', 'expires_at'),
 };
 
 /** Unproven claims that an account may have at once, and how long one lasts. */
@@ -149,7 +137,7 @@ export async function claimedDomains(
     workspaceId: string,
     { limit, after = '' }: { limit: number; after: string | undefined },
 ): Promise<ClaimedDomain[]> {
-    const columns: Columns<ClaimedDomain> = {
+    const domain: Columns<ClaimedDomain> = {
         registrable: 'registrable',
         claims: db.raw('count(*)'),
         provenAt: db.raw('min(proven_at)'),
@@ -162,7 +150,7 @@ export async function claimedDomains(
         .groupBy('registrable')
         .orderBy('registrable')
         .limit(limit)
-        .select(columns);
+        .select(domain);
 }
 
 /** Ends a claim, also a proved one. False where there is none. */
@@ -315,13 +303,10 @@ async function record(db: Db, { claimId, registrable, workspaceId }: Claim, acti
 /** Has a maintainer be an owner exactly as long as one of its claims is proven; call it after every change of these. */
 export async function settleOwner(db: Db, registrable: string, workspaceId: string): Promise<void> {
     const ofOwner = { registrable, workspace_id: workspaceId };
+    const proven = db('claims').where(ofOwner).where({ status: 'proven' });
     await db('maintainers')
         .where(ofOwner)
-        .update({
-            proven_at: db('claims')
-                .where({ ...ofOwner, status: 'proven' })
-                .min('proven_at'),
-        });
+        .update({ proven_at: proven.min('proven_at') });
 }
 
 async function change(db: Db, claimId: string, columns: Record<string, unknown>): Promise<void> {

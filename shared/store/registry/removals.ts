@@ -56,12 +56,8 @@ export async function requestRemoval(db: Db, change: MaintainerChange & { by: st
     const at: Date = pending.removal_at;
     await recordInBoth(db, change, 'maintainer.removal_requested', { removal_at: at.toISOString() });
     const when = `${at.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-    await tellOfDomain(
-        db,
-        by,
-        registrable,
-        `Workspace ${by} asked to remove workspace ${workspaceId} from the maintainers of ${registrable}. That takes effect on ${when}, unless the owners of that workspace stop it.`,
-    );
+    const line = `Workspace ${by} asked to remove workspace ${workspaceId} from the maintainers of ${registrable}. That takes effect on ${when}, unless the owners of that workspace stop it.`;
+    await tellOfDomain(db, by, registrable, line);
     await tellOwners(db, {
         workspaceId,
         domain: registrable,
@@ -104,11 +100,8 @@ export async function dropRemoval(
     if (removal === undefined) return;
     await clear(db, removal);
     await recordInBoth(db, { ...removal, actor: { actor } }, 'maintainer.removal_dropped', { reason });
-    await tellBoth(
-        db,
-        removal,
-        `The removal of workspace ${workspaceId} from the maintainers of ${registrable} does not take place: ${reason}.`,
-    );
+    const line = `The removal of workspace ${workspaceId} from the maintainers of ${registrable} does not take place: ${reason}.`;
+    await tellBoth(db, removal, line);
 }
 
 /** Applies due removals. Every process may call it: each is applied once. */

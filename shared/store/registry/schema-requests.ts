@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { isStepForward, type NewRequest, type RequestStatus, type SchemaRequest } from '../../domain/site/schema-request.ts';
-import { countRows, type Db, now } from '../../platform/db.ts';
+import { columns, countRows, type Db, now, toColumns } from '../../platform/db.ts';
 
 /** Requests for schemas that do not exist yet. Import it as a namespace: `schemaRequests.create(…)`. */
 
@@ -11,23 +11,8 @@ export async function create(
     by: { id: string; workspaceId: string | undefined },
 ): Promise<{ createdAt: Date; demand: number }> {
     return db.transaction(async (trx) => {
-        const [made] = await trx('schema_requests')
-            .insert({
-                id: by.id,
-                workspace_id: by.workspaceId,
-                domain: request.domain,
-                registrable: request.registrable,
-                task: request.task,
-                read_or_write: request.readOrWrite,
-                auth_shape: request.authShape,
-                output_shape: request.outputShape,
-                failure_mode: request.failureMode,
-                intent_category: request.intentCategory,
-                source_url: request.sourceUrl,
-                frequency: request.frequency,
-                requester_contact: request.requesterContact,
-            })
-            .returning('created_at');
+        const row = { ...toColumns(request), id: by.id, workspace_id: by.workspaceId };
+        const [made] = await trx('schema_requests').insert(row).returning('created_at');
         await trx('schema_request_history').insert({ request_id: by.id, status: 'open' });
         return { createdAt: made.created_at, demand: await demandFor(trx, request.domain) };
     });
@@ -39,20 +24,9 @@ export async function find(db: Db, id: string): Promise<SchemaRequest | undefine
         .leftJoin('versions as v', 'v.id', 'r.fulfilled_version_id')
         .where({ 'r.id': id })
         .first<RequestRow>({
-            id: 'r.id',
-            domain: 'r.domain',
-            task: 'r.task',
-            readOrWrite: 'r.read_or_write',
-            authShape: 'r.auth_shape',
-            outputShape: 'r.output_shape',
-            failureMode: 'r.failure_mode',
-            intentCategory: 'r.intent_category',
-            frequency: 'r.frequency',
-            status: 'r.status',
-            createdAt: 'r.created_at',
-            updatedAt: 'r.updated_at',
-            site: 'v.site',
-            version: 'v.version',
+            ...columns('r', 'id', 'domain', 'task', 'read_or_write', 'auth_shape', 'output_shape', 'failure_mode', 'intent_category'),
+            ...columns('r', 'frequency', 'status', 'created_at', 'updated_at'),
+            ...columns('v', 'site', 'version'),
         });
     if (row === undefined) return undefined;
     const { site, version, ...request } = row;
@@ -80,7 +54,7 @@ export async function madeBy(
         .where({ workspace_id: workspaceId })
         .orderBy([{ column: 'created_at', order: 'desc' }, 'id'])
         .limit(limit)
-        .select({ id: 'id', domain: 'domain', task: 'task', status: 'status', createdAt: 'created_at' });
+        .select(columns('', 'id', 'domain', 'task', 'status', 'created_at'));
 }
 
 /** `refused`: a status only moves forward, and this one may not come after the present one. */

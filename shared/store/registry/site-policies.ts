@@ -31,9 +31,8 @@ export async function setPolicy(
             await recordAct(db, { actor: by.actor, ip, workspaceId, action: 'policy.changed', target: registrable, details });
         }
     }
-    await db('domains')
-        .where({ registrable })
-        .update({ policy: policy && JSON.stringify(policy) });
+    const text = policy && JSON.stringify(policy);
+    await db('domains').where({ registrable }).update({ policy: text });
 }
 
 /** The operator's policy of a domain. Its block is a column of its own (`blockDomain`). */
@@ -57,9 +56,8 @@ export async function setOperatorPolicy(db: Db, registrable: string, policy: Sit
             await recordAct(db, { actor: 'operator', workspaceId, action: 'policy.changed', target: registrable, details });
     }
     const isNone = Object.keys(changesOfPolicy(NO_POLICY, after)).length === 0;
-    await db('domains')
-        .where({ registrable })
-        .update({ operator_policy: isNone ? null : JSON.stringify(after) });
+    const operator_policy = isNone ? null : JSON.stringify(after);
+    await db('domains').where({ registrable }).update({ operator_policy });
 }
 
 /** Sets the policy for a workspace; false where it has not proved the domain. */

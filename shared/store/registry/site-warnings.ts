@@ -44,9 +44,8 @@ export async function findLookAlikes(db: Db, registrable: string, workspaceId: s
 
 /** Stores the skeleton of the domain's name, by which look-alikes are found. */
 export async function rememberName(db: Db, registrable: string): Promise<void> {
-    await db('domains')
-        .where({ registrable })
-        .update({ skeleton: skeletonOf(registrable) });
+    const skeleton = skeletonOf(registrable);
+    await db('domains').where({ registrable }).update({ skeleton });
 }
 
 /** Warnings for people before they use a site, besides its card. */

@@ -164,10 +164,8 @@ export async function endRun(
 async function keepPassed(db: Db, versionId: number, findings: readonly Finding[]): Promise<void> {
     const { passed_endpoints: before } = await db('versions').where({ id: versionId }).forUpdate().first('passed_endpoints');
     const passed = new Set([...before, ...findings.filter(({ verdict }) => verdict === 'passed').map(({ name }) => name)]);
-    if (passed.size > before.length)
-        await db('versions')
-            .where({ id: versionId })
-            .update({ passed_endpoints: [...passed] });
+    const passed_endpoints = [...passed];
+    if (passed.size > before.length) await db('versions').where({ id: versionId }).update({ passed_endpoints });
 }
 
 /** Resolves with whether this failure took `verified` away. */
@@ -185,9 +183,8 @@ async function countFailure(db: Db, versionId: number): Promise<boolean> {
 async function updateVersion(db: Db, versionId: number, state: object): Promise<void> {
     const version = db('versions').where({ id: versionId });
     await version.clone().update(state);
-    await db('sites')
-        .where({ latest_version_id: versionId })
-        .update({ verified_at: version.clone().select('verified_at') });
+    const verified_at = version.clone().select('verified_at');
+    await db('sites').where({ latest_version_id: versionId }).update({ verified_at });
 }
 
 /** The verification state of a site. */

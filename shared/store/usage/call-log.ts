@@ -46,24 +46,8 @@ export interface CallPage {
 }
 
 const CALL: Columns<LoggedCall> = {
-    ...columns(
-        '',
-        'operation',
-        'at',
-        'kind',
-        'site',
-        'endpoint',
-        'version',
-        'key_id',
-        'outcome',
-        'credits',
-        'results',
-        'cached',
-        'duration_ms',
-        'queue_ms',
-        'upstream_status',
-        'upstream_ms',
-    ),
+    ...columns('', 'operation', 'at', 'kind', 'site', 'endpoint', 'version', 'key_id', 'outcome', 'credits', 'results', 'cached'),
+    ...columns('', 'duration_ms', 'queue_ms', 'upstream_status', 'upstream_ms'),
 };
 
 const NEWEST_FIRST = [
