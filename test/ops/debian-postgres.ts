@@ -29,7 +29,8 @@ const PASSWORD = 'a password of the tests';
 /** PostgreSQL refuses to run as root; this user comes with Debian's package. */
 const SYSTEM_USER = 'postgres';
 
-export async function startDebianPostgres(): Promise<DebianPostgres> {
+/** @param more settings beside the shipped ones, as `name=value` */
+export async function startDebianPostgres(more: readonly string[] = []): Promise<DebianPostgres> {
     const programs = newestPrograms();
     const folder = mkdtempSync(join(tmpdir(), 'routebook-debian-'));
     const isRoot = process.getuid?.() === 0;
@@ -54,7 +55,7 @@ export async function startDebianPostgres(): Promise<DebianPostgres> {
         ]),
     );
     const port = await freePort();
-    const settings = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
+    const settings = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', ...more];
     const url = (database: string) => `postgresql://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
     let server: ChildProcess;
     const start = async () => {

@@ -106,7 +106,9 @@ const BEGIN: PreparedQuery = {
 
 const FORGET: PreparedQuery = {
     name: 'idempotency_forget',
-    text: `delete from idempotency i using unnest($1::text[], $2::text[], $3::text[], $4::text[]) as g (workspace, route, key, operation)
+    text: `delete from idempotency i
+        using (select * from unnest($1::text[], $2::text[], $3::text[], $4::text[]) as g (workspace, route, key, operation)
+               limit cardinality($1)) as g
         where i.workspace_id = g.workspace and i.route = g.route and i.idempotency_key = g.key
           and i.operation = g.operation and i.status is null`,
 };
