@@ -13,7 +13,7 @@ export const TYPES = `
     create type credit_order as (
         operation text collate "C", account_id text collate "C", user_id text collate "C", workspace_id text collate "C",
         key_id text collate "C", site text, endpoint text, version_id bigint, effect text,
-        unit bigint, max_units integer, lasts_ms bigint, is_capped boolean, is_stale boolean,
+        unit bigint, lasts_ms bigint, is_capped boolean, is_stale boolean,
         units integer, amount bigint, from_allowance bigint, period_number integer, available bigint,
         limited_by text, cap bigint, spent bigint
     );
@@ -156,7 +156,8 @@ export const FUNCTIONS = `
     end $$;
 
     -- Ends the holds \`s_…\`, by a charge of at most their amount or, with null, by a release; begins the holds \`h_…\`; marks the holds \`m_…\`
-    -- as sent. The first one to end or to mark a hold wins. Returns a row for each hold that begins, and for each other one that exists.
+    -- as sent. The first one to end or to mark a hold wins. Orders come in the order of their accounts. Returns a row for each order of an account
+    -- that exists, and for each hold that exists.
     --
     -- p_first_fetch and p_referral are credits, p_referrals_a_month how often an inviter earns them.
     -- h_revision is what the caller believes of the site, or null: where it has changed, nothing is held (is_stale).
@@ -184,6 +185,7 @@ export const FUNCTIONS = `
         orders credit_order[] := '{}';
         ordered credit_order;
         order_place integer := 1;
+        is_stale boolean[];
         account_ids text[] := h_account;
         account credit_accounts;
         changed credit_accounts[] := '{}';
@@ -228,26 +230,16 @@ export const FUNCTIONS = `
             account_ids := account_ids || array(select unnest(array[b.home, b.beneficiary]) from unnest(bonuses) as b);
         end if;
         if cardinality(h_operation) > 0 then
-            select array_agg(row(o.operation, o.account, o.owner, o.workspace, o.key, o.site, o.endpoint, o.version, o.effect,
-                                 o.unit, o.max_units, o.lasts_ms, o.is_capped,
-                                 o.revision is not null and o.revision <> format('%s:%s:%s',
-                                     (select d.revision from domains d where d.registrable = o.registrable),
-                                     (select s.revision from sites s where s.site = o.site),
-                                     (select v.revision from versions v where v.id = o.version)),
-                                 0, 0, 0, 0, 0, null, null, null
-                                )::credit_order order by o.account collate "C", o.place)
-                into orders
-                from (select * from unnest(h_operation, h_account, h_user, h_workspace, h_key, h_site, h_endpoint, h_version, h_effect,
-                                           h_unit, h_max_units, h_lasts_ms, h_is_capped, h_registrable, h_revision) with ordinality
-                          as o (operation, account, owner, workspace, key, site, endpoint, version, effect,
-                                unit, max_units, lasts_ms, is_capped, registrable, revision, place)
-                      limit cardinality(h_operation)) as o;
+            is_stale := array(
+                select o.revision is not null and o.revision <> format('%s:%s:%s',
+                           (select d.revision from domains d where d.registrable = o.registrable),
+                           (select s.revision from sites s where s.site = o.site),
+                           (select v.revision from versions v where v.id = o.version))
+                from unnest((select h_registrable), (select h_site), (select h_version), (select h_revision))
+                     as o (registrable, site, version, revision));
         end if;
 
-        for account in
-            select c.* from (select distinct unnest(account_ids) as id limit cardinality(account_ids)) as g
-            join credit_accounts c on c.id = g.id order by c.id for update of c
-        loop
+        for account in select c.* from credit_accounts c where c.id = any ((select account_ids)::text[]) order by c.id for update loop
             if account.resets_at <= moment then
                 account := credits_turn_period(account);
             end if;
@@ -273,26 +265,28 @@ export const FUNCTIONS = `
                     account := credits_earn(account, bonus.kind, bonus.beneficiary, bonus.subject, bonus.credits, bonus.a_month);
                 end if;
             end loop;
-            loop
-                ordered := orders[order_place];
-                exit when ordered.account_id is null or ordered.account_id > account.id;
-                -- Orders of an account that does not exist stay refused.
-                if ordered.account_id = account.id then
+            while h_account[order_place] <= account.id loop
+                -- Orders of an account that does not exist are passed over.
+                if h_account[order_place] = account.id then
+                    ordered := row(h_operation[order_place], account.id, h_user[order_place], h_workspace[order_place], h_key[order_place],
+                                   h_site[order_place], h_endpoint[order_place], h_version[order_place], h_effect[order_place],
+                                   h_unit[order_place], h_lasts_ms[order_place], h_is_capped[order_place], is_stale[order_place],
+                                   0, 0, 0, account.period_number, 0, null, null, null);
                     -- As many whole units as are wanted, paid for and within the caps; the allowance goes before the bonus.
                     if not ordered.is_stale then
-                        ordered.units := least(ordered.max_units, (account.allowance_available + account.bonus_available) / ordered.unit);
+                        ordered.units := least(h_max_units[order_place],
+                                               (account.allowance_available + account.bonus_available) / ordered.unit);
                         if ordered.units > 0 and (ordered.is_capped or account.day_cap is not null) then
                             ordered := credits_cap(ordered, account.day_cap, today);
                         end if;
                     end if;
                     ordered.amount := ordered.units * ordered.unit;
                     ordered.from_allowance := least(ordered.amount, account.allowance_available);
-                    ordered.period_number := account.period_number;
                     account.allowance_available := account.allowance_available - ordered.from_allowance;
                     account.bonus_available := account.bonus_available - (ordered.amount - ordered.from_allowance);
                     account.held := account.held + ordered.amount;
                     ordered.available := account.allowance_available + account.bonus_available;
-                    orders[order_place] := ordered;
+                    orders := array_append(orders, ordered);
                 end if;
                 order_place := order_place + 1;
             end loop;
@@ -302,44 +296,49 @@ export const FUNCTIONS = `
             raise exception 'hold % has no account', settlements[settlement_place].operation;
         end if;
 
-        return query
-            with begun as materialized (
-                select * from unnest(orders) limit cardinality(orders)
-            ), ended as materialized (
-                select * from unnest(settlements) limit cardinality(settlements)
-            ), held as (
-                insert into holds (operation, account_id, user_id, workspace_id, key_id, site, endpoint, version_id, effect,
-                                   amount, units, from_allowance, from_bonus, period_number, created_at, expires_at, is_capped)
-                    select o.operation, o.account_id, o.user_id, o.workspace_id, o.key_id, o.site, o.endpoint, o.version_id, o.effect,
-                           o.amount, o.units, o.from_allowance, o.amount - o.from_allowance, o.period_number,
-                           moment, moment + o.lasts_ms * interval '1 millisecond', o.is_capped
-                    from begun o where o.amount > 0
-            ), entered as (
-                insert into ledger_entries (account_id, operation, kind, available_delta, held_delta, at)
-                    select s.account_id, s.operation, e.kind, e.available_delta, e.held_delta, moment
-                    from ended s
-                    cross join lateral (values
-                        (case when s.is_release then 'release' else 'charge' end, s.amount - s.charged, -s.amount),
-                        ('lapse', -s.lapsed, 0),
-                        ('first_fetch', s.first_fetch, 0)
-                    ) as e (kind, available_delta, held_delta)
-                    where e.available_delta <> 0 or e.held_delta <> 0
-                    union all
-                    select o.account_id, o.operation, 'hold', -o.amount, o.amount, moment from begun o where o.amount > 0
-            ), written as (
-                update credit_accounts c
-                    set allowance_available = n.allowance_available, bonus_available = n.bonus_available, held = n.held
-                    from (select * from unnest(changed) limit cardinality(changed)) as n
-                    where c.id = n.id
-                      and (c.allowance_available <> n.allowance_available or c.bonus_available <> n.bonus_available or c.held <> n.held)
-            )
-            select s.operation, true, case when s.is_release then 'released' else 'charged' end, s.is_sent, s.charged, s.first_fetch,
-                   s.available, s.amount, 0, false, null::text, null::bigint, null::bigint, null::timestamptz
-            from ended s
-            union all
-            select o.operation, o.units > 0, 'held', false, 0::bigint, 0,
-                   o.available, o.amount, o.units, o.is_stale, o.limited_by, o.cap, o.spent, (today + 1)::timestamp at time zone 'UTC'
-            from begun o;
+        update credit_accounts c
+            set allowance_available = n.allowance_available, bonus_available = n.bonus_available, held = n.held
+            from (select * from unnest(changed) limit cardinality(changed)) as n
+            where c.id = n.id
+              and (c.allowance_available <> n.allowance_available or c.bonus_available <> n.bonus_available or c.held <> n.held);
+        if cardinality(settlements) > 0 then
+            return query
+                with ended as materialized (
+                    select * from unnest(settlements) limit cardinality(settlements)
+                ), entered as (
+                    insert into ledger_entries (account_id, operation, kind, available_delta, held_delta, at)
+                        select s.account_id, s.operation, e.kind, e.available_delta, e.held_delta, moment
+                        from ended s
+                        cross join lateral (values
+                            (case when s.is_release then 'release' else 'charge' end, s.amount - s.charged, -s.amount),
+                            ('lapse', -s.lapsed, 0),
+                            ('first_fetch', s.first_fetch, 0)
+                        ) as e (kind, available_delta, held_delta)
+                        where e.available_delta <> 0 or e.held_delta <> 0
+                )
+                select s.operation, true, case when s.is_release then 'released' else 'charged' end, s.is_sent, s.charged, s.first_fetch,
+                       s.available, s.amount, 0, false, null::text, null::bigint, null::bigint, null::timestamptz
+                from ended s;
+        end if;
+        if cardinality(orders) > 0 then
+            return query
+                with begun as materialized (
+                    select * from unnest(orders) limit cardinality(orders)
+                ), held as (
+                    insert into holds (operation, account_id, user_id, workspace_id, key_id, site, endpoint, version_id, effect,
+                                       amount, units, from_allowance, from_bonus, period_number, created_at, expires_at, is_capped)
+                        select o.operation, o.account_id, o.user_id, o.workspace_id, o.key_id, o.site, o.endpoint, o.version_id, o.effect,
+                               o.amount, o.units, o.from_allowance, o.amount - o.from_allowance, o.period_number,
+                               moment, moment + o.lasts_ms * interval '1 millisecond', o.is_capped
+                        from begun o where o.amount > 0
+                ), entered as (
+                    insert into ledger_entries (account_id, operation, kind, available_delta, held_delta, at)
+                        select o.account_id, o.operation, 'hold', -o.amount, o.amount, moment from begun o where o.amount > 0
+                )
+                select o.operation, o.units > 0, 'held', false, 0::bigint, 0,
+                       o.available, o.amount, o.units, o.is_stale, o.limited_by, o.cap, o.spent, (today + 1)::timestamp at time zone 'UTC'
+                from begun o;
+        end if;
 
         if coalesce(cardinality(settlements), 0) < cardinality(s_operation) then
             return query

@@ -87,7 +87,7 @@ export interface MovedRow {
  * (migrations/1130). Answers are kept with their charges. Operations without a hold have no row.
  */
 export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: number): Promise<MovedRow[]> {
-    // The order in which holds are locked, as `collate "C"` has it.
+    // Holds are locked in the order of operations, and accounts in the order of their ids.
     const ended = settlements.toSorted(byOperation);
     const settling = [
         ended.map(({ operation }) => operation),
@@ -105,22 +105,23 @@ export function move(db: Db, { orders, settlements, marks }: Moves, timeoutMs: n
         ];
         return runPrepared<MovedRow>(db, SETTLE_AND_KEEP, [...settling, ...answers], timeoutMs);
     }
+    const held = orders.toSorted((one, other) => compare(one.accountId, other.accountId));
     const holding = [
-        orders.map(({ operation }) => operation),
-        orders.map(({ accountId }) => accountId),
-        orders.map(({ userId }) => userId),
-        orders.map(({ workspaceId }) => workspaceId),
-        orders.map(({ keyId }) => keyId),
-        orders.map(({ site }) => site),
-        orders.map(({ endpoint }) => endpoint),
-        orders.map(({ versionId }) => versionId),
-        orders.map(({ effect }) => effect),
-        orders.map(({ unit }) => unit),
-        orders.map(({ maxUnits }) => maxUnits),
-        orders.map(({ expiresInMs }) => Math.ceil(expiresInMs)),
-        orders.map(({ isCapped }) => isCapped === true),
-        orders.map(({ siteState }) => siteState?.registrable),
-        orders.map(({ siteState }) => siteState?.revision),
+        held.map(({ operation }) => operation),
+        held.map(({ accountId }) => accountId),
+        held.map(({ userId }) => userId),
+        held.map(({ workspaceId }) => workspaceId),
+        held.map(({ keyId }) => keyId),
+        held.map(({ site }) => site),
+        held.map(({ endpoint }) => endpoint),
+        held.map(({ versionId }) => versionId),
+        held.map(({ effect }) => effect),
+        held.map(({ unit }) => unit),
+        held.map(({ maxUnits }) => maxUnits),
+        held.map(({ expiresInMs }) => Math.ceil(expiresInMs)),
+        held.map(({ isCapped }) => isCapped === true),
+        held.map(({ siteState }) => siteState?.registrable),
+        held.map(({ siteState }) => siteState?.revision),
     ];
     const marked = marks.toSorted(byOperation);
     const marking = [marked.map(({ operation }) => operation), marked.map(({ by }) => by)];
@@ -165,5 +166,10 @@ export async function findHolds(db: Db, orders: readonly HoldOrder[], timeoutMs:
 }
 
 function byOperation(one: { operation: string }, other: { operation: string }): number {
-    return one.operation < other.operation ? -1 : one.operation > other.operation ? 1 : 0;
+    return compare(one.operation, other.operation);
+}
+
+/** The order of bytes, as `collate "C"` has it. */
+function compare(one: string, other: string): number {
+    return one < other ? -1 : one > other ? 1 : 0;
 }
