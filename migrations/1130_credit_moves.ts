@@ -156,8 +156,8 @@ export const FUNCTIONS = `
     end $$;
 
     -- Ends the holds \`s_…\`, by a charge of at most their amount or, with null, by a release; begins the holds \`h_…\`; marks the holds \`m_…\`
-    -- as sent. The first one to end or to mark a hold wins. Orders come in the order of their accounts. Returns a row for each order of an account
-    -- that exists, and for each hold that exists.
+    -- as sent. The first one to end or to mark a hold wins. Orders come in the order of their accounts. Returns a row for each order of an
+    -- account that exists, and for each hold that exists.
     --
     -- p_first_fetch and p_referral are credits, p_referrals_a_month how often an inviter earns them.
     -- h_revision is what the caller believes of the site, or null: where it has changed, nothing is held (is_stale).
@@ -192,6 +192,7 @@ export const FUNCTIONS = `
         from_allowance bigint;
         back bigint;
     begin
+        -- End holds. The first one to do so wins.
         if cardinality(s_operation) > 0 then
             -- With this limit the planner expects one row, and with this form of "is open" many rows: on an empty table too it looks holds up by
             -- key, in the order given, and never reads all of them.
@@ -216,6 +217,7 @@ export const FUNCTIONS = `
                 into settlements, account_ids, may_earn
                 from ended e;
         end if;
+        -- Mark holds as sent.
         if cardinality(m_operation) > 0 then
             return query
                 update holds h set state = 'sent', sent_at = moment, sent_by = g.by
@@ -224,11 +226,13 @@ export const FUNCTIONS = `
                 returning h.operation::text, true, h.state, true, 0::bigint, 0, 0::bigint,
                           h.amount, h.units, false, null::text, null::bigint, null::bigint, null::timestamptz;
         end if;
+        -- What the charges earn. Users are locked before accounts.
         if may_earn then
             select e.settlements, e.bonuses into settlements, bonuses
                 from credits_earned(settlements, p_first_fetch, p_referral, p_referrals_a_month) e;
             account_ids := account_ids || array(select unnest(array[b.home, b.beneficiary]) from unnest(bonuses) as b);
         end if;
+        -- Orders that rely on a site that has changed.
         if cardinality(h_operation) > 0 then
             is_stale := array(
                 select o.revision is not null and o.revision <> format('%s:%s:%s',
@@ -239,6 +243,7 @@ export const FUNCTIONS = `
                      as o (registrable, site, version, revision));
         end if;
 
+        -- Account by account: what comes back, what is earned, what is held.
         for account in select c.* from credit_accounts c where c.id = any ((select account_ids)::text[]) order by c.id for update loop
             if account.resets_at <= moment then
                 account := credits_turn_period(account);
@@ -296,6 +301,7 @@ export const FUNCTIONS = `
             raise exception 'hold % has no account', settlements[settlement_place].operation;
         end if;
 
+        -- Write all of it, once.
         update credit_accounts c
             set allowance_available = n.allowance_available, bonus_available = n.bonus_available, held = n.held
             from (select * from unnest(changed) limit cardinality(changed)) as n
@@ -340,6 +346,7 @@ export const FUNCTIONS = `
                 from begun o;
         end if;
 
+        -- Holds that had ended before, as they are.
         if coalesce(cardinality(settlements), 0) < cardinality(s_operation) then
             return query
                 select h.operation::text, false, h.state, h.sent_at is not null, coalesce(h.charged, 0),

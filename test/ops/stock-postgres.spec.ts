@@ -81,7 +81,9 @@ for (const hasRedis of [true, false]) {
             for (let id = 1; id <= 10; id++) await callProduct(id);
             const { rows: compiled } = await db.raw('select query, calls from pg_stat_statements where jit_functions > 0');
             expect(compiled).to.deep.equal([]);
-            const { rows: moves } = await db.raw("select sum(calls)::int as calls from pg_stat_statements where query like '%credits_move(%'");
+            const { rows: moves } = await db.raw(
+                "select sum(calls)::int as calls from pg_stat_statements where query like '%credits_move(%'",
+            );
             expect(moves[0].calls).to.be.at.least(60);
             const { rows: caps } = await db.raw('select spent from day_spending');
             expect(caps).to.have.length(1);
