@@ -110,8 +110,10 @@ describe('the architecture', () => {
             expect(forbidden(below('workers'), /^(api\/|@hapi\/|joi$|shared\/contracts\/)/)).to.deep.equal([]);
         });
 
-        it('kinds of endpoints know rules and selections only, so that none can do I/O', () => {
-            expect(strays(below('workers/kinds'), /^(shared\/domain\/|shared\/refusals\.ts$|workers\/(kinds|select)\/)/)).to.deep.equal([]);
+        it('paging knows rules and selections only, so that it can do no I/O', () => {
+            expect(strays(below('workers/paging'), /^(shared\/domain\/|shared\/refusals\.ts$|workers\/(paging|select)\/)/)).to.deep.equal(
+                [],
+            );
         });
 
         it('the command line never imports a store, nor what only a server needs', () => {

@@ -4,7 +4,8 @@ import { firstValue, type PagePlace } from '../shared/domain/fetch/pages.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
-import { KIND_EXECUTORS } from './kinds/kinds.ts';
+import { nextExpression, nextPlace } from './paging/next-place.ts';
+import { planPage } from './paging/plan-page.ts';
 import { mostSelected } from './select/inline.ts';
 import { MAX_OUTPUT } from './select/measure.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
@@ -45,7 +46,7 @@ export async function collectOne({
     form,
     turn,
 }: Collecting): Promise<Collected | FetchFailure> {
-    const request = KIND_EXECUTORS[endpoint.kind].plan(endpoint, values, identity, form);
+    const request = planPage(endpoint, values, identity, form);
     const answer = await call.send(request, { effect: job.effect, namedBy: namedBy(form) });
     if (!answer.ok) return answer;
     const { billing } = endpoint;
@@ -70,7 +71,6 @@ export async function collectPages({
     form,
     turn,
 }: Collecting): Promise<Collected | FetchFailure> {
-    const { plan, read, next } = KIND_EXECUTORS[endpoint.kind];
     const texts: string[] = [];
     const { results } = endpoint.billing;
     let items = 0;
@@ -80,7 +80,7 @@ export async function collectPages({
     let place: PagePlace = startOf(endpoint, values);
     const known = new Set<string>();
     for (let pages = 1; ; pages++) {
-        const request = plan(endpoint, values, identity, form, pages === 1 ? undefined : place);
+        const request = planPage(endpoint, values, identity, form, pages === 1 ? undefined : place);
         // The first page of links has no place but its URL.
         for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
@@ -89,7 +89,7 @@ export async function collectPages({
         // The selected data may be many times larger than the page, and is kept.
         const full = await call.reserve(mostSelected(page.body.length, endpoint.response.select));
         if (full !== undefined) return full;
-        const part = await reader.readPart(page, endpoint, { results, next: read(endpoint) }, turn);
+        const part = await reader.readPart(page, endpoint, { results, next: nextExpression(endpoint) }, turn);
         if (!part.ok) return part;
         if (part.items === undefined) return withoutResults(endpoint);
         texts.push(part.text);
@@ -101,7 +101,7 @@ export async function collectPages({
         if (bytes > MAX_OUTPUT) break;
 
         const link = page.headers['link'];
-        const after = next(endpoint, place, {
+        const after = nextPlace(endpoint, place, {
             url: page.url,
             link: Array.isArray(link) ? link.join(', ') : link,
             found: part.next,

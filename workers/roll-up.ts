@@ -1,6 +1,7 @@
 import type { App } from '../shared/app.ts';
 import { addTallies, indexOldSites } from '../shared/store/registry/search-index.ts';
 import { rollUpTrending } from '../shared/store/registry/trending.ts';
+import { type Repeated, repeat } from './repeat.ts';
 
 const EVERY_MS = 60_000;
 
@@ -9,7 +10,7 @@ const EVERY_MS = 60_000;
  * a new hour, and re-indexes sites with an old index version. It is apart from the sweeper, because a long log takes long. Every
  * process may run it; the store makes each roll-up once.
  */
-export function startRollUps({ db, log }: App): { stop(): Promise<void> } {
+export function startRollUps({ db, log }: App): Repeated {
     const work = async () => {
         try {
             const indexed = await indexOldSites(db);
@@ -21,14 +22,12 @@ export function startRollUps({ db, log }: App): { stop(): Promise<void> } {
             log.warn({ part: 'roll-up', err: error }, 'the roll-up failed; it runs again in a minute');
         }
     };
-    let running = work();
-    const timer = setInterval(() => {
-        running = running.then(work);
-    }, EVERY_MS);
+    const first = work();
+    const later = repeat(EVERY_MS, work);
     return {
         async stop() {
-            clearInterval(timer);
-            await running;
+            await later.stop();
+            await first;
         },
     };
 }

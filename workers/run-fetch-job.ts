@@ -1,10 +1,9 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
-import { KIND_EXECUTORS } from './kinds/kinds.ts';
-import { mayKeep } from './may-keep.ts';
 import { prepareCall } from './prepare-call.ts';
 import { createReadingTurn, type Reader } from './select/reader.ts';
 import { type CallTools, openSiteCall, type SiteCall } from './site-call.ts';
@@ -60,10 +59,22 @@ function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, sta
         ok: true,
         text,
         results,
-        requests: KIND_EXECUTORS[endpoint.kind].requests(pagesWithItems),
+        // Pages are billed one by one only where the package says so.
+        requests: endpoint.kind === 'paginate' ? pagesWithItems : 1,
         truncated: truncated || isMoreLeft,
         mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
         upstream: call.figures(),
         startedAt,
     };
+}
+
+/**
+ * Whether an answer may be served again to the account that paid for it (docs/api.md, "Hosted fetch"). Excluded are answers of prepared
+ * calls, answers that set cookies, and answers with `private` or `no-store`.
+ */
+function mayKeep({ prepare }: Pick<Endpoint, 'prepare'>, headers: IncomingHttpHeaders): boolean {
+    if (prepare !== undefined || headers['set-cookie'] !== undefined) return false;
+    // `private="field"` restricts one field. It is rare, so it counts for the whole answer.
+    const directives = (headers['cache-control'] ?? '').split(',').map((directive) => directive.trim().split('=')[0]?.toLowerCase());
+    return !directives.includes('private') && !directives.includes('no-store');
 }

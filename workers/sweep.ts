@@ -10,6 +10,7 @@ import { sweepResults } from '../shared/store/fetch/results.ts';
 import { forgetClaims } from '../shared/store/registry/claims.ts';
 import { applyDueRemovals } from '../shared/store/registry/removals.ts';
 import * as usage from '../shared/store/usage/traffic.ts';
+import { type Repeated, repeat } from './repeat.ts';
 import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
@@ -17,45 +18,32 @@ const PRUNE_MS = 3_600_000;
 /** Days that the request log is kept. The ledger is kept for ever. */
 const USAGE_DAYS = 90;
 
+const PRUNED = [forgetExpired, forgetNotices, forgetSpending, forgetSignUps, maintainAudit, forgetClaims, forgetNews];
+
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
  * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low
  * allowances and failing calls. Each hour it deletes old rows of the request log and expired sessions, links, notices and audits.
  * Every process may run it; the store sweeps each row once.
  */
-export function startSweeper(app: App): { stop(): Promise<void> } {
+export function startSweeper(app: App): Repeated {
     const { credits, db, log } = app;
-    let running: Promise<void> = Promise.resolve();
     let prunedAt = performance.now();
-    const timer = setInterval(() => {
-        running = running.then(async () => {
-            try {
-                const swept = await credits.sweep();
-                if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
-                await sweepAnswers(db);
-                await sweepResults(db);
-                await applyDueRemovals(db);
-                await watchSpending(app);
-                if (performance.now() - prunedAt > PRUNE_MS) {
-                    prunedAt = performance.now();
-                    await usage.pruneUsage(db, { days: USAGE_DAYS });
-                    await forgetExpired(db);
-                    await forgetNotices(db);
-                    await forgetSpending(db);
-                    await forgetSignUps(db);
-                    await maintainAudit(db);
-                    await forgetClaims(db);
-                    await forgetNews(db);
-                }
-            } catch (error) {
-                log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');
+    return repeat(SWEEP_MS, async () => {
+        try {
+            const swept = await credits.sweep();
+            if (swept.released > 0) log.info({ released: swept.released }, 'released holds whose request never ended');
+            await sweepAnswers(db);
+            await sweepResults(db);
+            await applyDueRemovals(db);
+            await watchSpending(app);
+            if (performance.now() - prunedAt > PRUNE_MS) {
+                prunedAt = performance.now();
+                await usage.pruneUsage(db, { days: USAGE_DAYS });
+                for (const forget of PRUNED) await forget(db);
             }
-        });
-    }, SWEEP_MS);
-    return {
-        async stop() {
-            clearInterval(timer);
-            await running;
-        },
-    };
+        } catch (error) {
+            log.warn({ part: 'sweep', err: error }, 'the sweep failed; it runs again in a second');
+        }
+    });
 }

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../shared/app.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
+import { registrableDomain } from '../shared/domain/site/site-name.ts';
 import { newId } from '../shared/domain/text/ids.ts';
+import type { Endpoint } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
-import { loadEndpoint } from './load-endpoint.ts';
 import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
@@ -86,6 +87,18 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             upstream.close();
         },
     };
+}
+
+/** Loads the endpoint of a job, and the domain that its requests stay on; undefined if the version is gone. */
+async function loadEndpoint(
+    { versions }: App,
+    versionId: number,
+    name: string,
+): Promise<{ endpoint: Endpoint; registrable: string } | undefined> {
+    const version = await versions.load(versionId);
+    const endpoint = version?.endpoints.get(name);
+    const registrable = version === undefined ? undefined : registrableDomain(version.site);
+    return endpoint === undefined || registrable === undefined ? undefined : { endpoint, registrable };
 }
 
 /** Logs that large answers wait, at most once a minute. */

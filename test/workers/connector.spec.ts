@@ -122,7 +122,7 @@ describe('looking up names', () => {
         expect(await Promise.all(stuck)).to.have.length(40);
     });
 
-    it('gives sites that were slow a lane of their own: one that nobody called before waits for none of them', async () => {
+    it('gives sites that were slow threads of their own, so that a new site waits for none of them', async () => {
         const { asked, lookup, hangs, later } = openResolver();
         const stuck = hangs(40);
         await new Promise(setImmediate);
@@ -147,7 +147,7 @@ describe('looking up names', () => {
         expect(asked).to.have.length(8);
     });
 
-    it('tries again after a name that was not found, and looks anew each time', async () => {
+    it('tries again after a name that was not found, and looks again each time', async () => {
         let asked = 0;
         const lookup = createLookup(async () => {
             if (++asked === 1) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
-import type { SeenPage } from '../../workers/kinds/executor.ts';
-import { nextLink } from '../../workers/kinds/next-link.ts';
-import { nextPlace } from '../../workers/kinds/next-place.ts';
+import { nextLink } from '../../workers/paging/next-link.ts';
+import { nextPlace, type SeenPage } from '../../workers/paging/next-place.ts';
 
 const PAGE = 'https://shop.test/list?page=1';
 

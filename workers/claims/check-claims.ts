@@ -1,8 +1,8 @@
 import type { App } from '../../shared/app.ts';
-import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import { type DueCheck, endCheck, type ProofFound, takeDueCheck } from '../../shared/store/registry/claims.ts';
 import type { EgressConnector } from '../egress.ts';
+import { type Repeated, repeatDue } from '../repeat.ts';
 import { createFileReader, type FileReader } from './read-file.ts';
 import { readTxt } from './read-txt.ts';
 
@@ -19,44 +19,20 @@ export interface ClaimCheckOptions {
  * Starts the checks of due claims, by DNS and by file in parallel: requested checks and repeated proofs. Every worker process may run
  * it; the store gives each claim to one of them.
  */
-export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimCheckOptions = {}): { stop(): Promise<void> } {
+export function startClaimChecks(app: App, { connector, lookMs = 500 }: ClaimCheckOptions = {}): Repeated {
     const { config, db, log } = app;
     const rules = { allow: config.egressAllow, hosts: config.egressHosts, proxyUrl: config.egressProxyUrl };
     const files = createFileReader(rules, () => userAgent(app.publicUrl()), connector);
-    const running = new Set<Promise<void>>();
-    const status = watchConnection(log, 'claims');
-    let isStopped = false;
-    const begin = (due: DueCheck) => {
-        const done = lookUp(app, files, due)
-            .then((found) => endCheck(db, due.claimId, found))
-            .catch((error: unknown) => log.warn({ part: 'claims', err: error }, 'a claim could not be checked; it will be retried'))
-            .finally(() => running.delete(done));
-        running.add(done);
-    };
-    const look = async () => {
-        try {
-            while (running.size < MOST_LOOKUPS && !isStopped) {
-                const due = await takeDueCheck(db);
-                if (due === undefined) break;
-                begin(due);
-            }
-            status.up();
-        } catch (error) {
-            status.down(error);
-        }
-    };
-    let looking: Promise<void> | undefined;
-    const timer = setInterval(() => {
-        looking ??= look().finally(() => {
-            looking = undefined;
-        });
-    }, lookMs);
+    const checks = repeatDue(log, {
+        part: 'claims',
+        lookMs,
+        most: MOST_LOOKUPS,
+        take: () => takeDueCheck(db),
+        run: async (due) => endCheck(db, due.claimId, await lookUp(app, files, due)),
+    });
     return {
         async stop() {
-            isStopped = true;
-            clearInterval(timer);
-            await looking;
-            await Promise.all(running);
+            await checks.stop();
             files.close();
         },
     };

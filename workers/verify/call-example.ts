@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import type { SiteGuardState } from '../../shared/coordination/limits/limits.ts';
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
@@ -10,7 +11,6 @@ import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts'
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
 import type { VerificationRun } from '../../shared/store/registry/verification.ts';
-import { pause } from './pause.ts';
 
 /** Runs behind all jobs of callers. */
 const BULK_PRIORITY = 100;
@@ -84,7 +84,7 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
             await app.limits.end(lease);
         }
         if (Date.now() + BUSY_MS >= deadlineAt || signal.aborted) return refused('SITE_BUSY');
-        await pause(BUSY_MS, signal);
+        await pause(BUSY_MS, undefined, { signal }).catch(() => undefined);
     }
 }
 

@@ -1,8 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import { callsOf, type Finding, outcomeOf, type RunOutcome } from '../../shared/domain/package/verification.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { callExample } from './call-example.ts';
-import { pause } from './pause.ts';
 
 /** A run ends a minute before the next one of its domain may begin. */
 const RUN_MS = verification.RUN_EVERY_MS - 60_000;
@@ -30,7 +30,7 @@ export async function verifySite(
         findings.push(finding);
         // The obstacle applies to the other calls too.
         if (finding.verdict === 'unknown') break;
-        if (findings.length < calls.length) await pause(paceMs, signal);
+        if (findings.length < calls.length) await pause(paceMs, undefined, { signal }).catch(() => undefined);
         if (signal.aborted) return;
     }
     const outcome = outcomeOf(findings, calls.length);

@@ -1,30 +1,5 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
-import { KINDS, type PackageEndpoint } from '../../shared/domain/types.ts';
-import { KIND_EXECUTORS } from '../../workers/kinds/kinds.ts';
-
-const plain: PackageEndpoint = { name: 'one', method: 'GET', url: 'https://shop.test/a' };
-
-describe('the kinds of endpoints', () => {
-    for (const kind of KINDS) {
-        it(`plan the request of a ${kind}`, () => {
-            const request = KIND_EXECUTORS[kind].plan(readEndpoint({ ...plain, kind }), {}, { userAgent: 'Routebook/test' });
-            expect(request).to.include({ method: 'GET', url: 'https://shop.test/a' });
-        });
-    }
-
-    it('are one request to their caller, but for the pages of paginate', () => {
-        const billed = KINDS.map((kind) => KIND_EXECUTORS[kind].requests(3));
-        expect(Object.fromEntries(KINDS.map((kind, place) => [kind, billed[place]]))).to.deep.equal({
-            api_call: 1,
-            navigate: 1,
-            search: 1,
-            paginate: 3,
-            submit_form: 1,
-        });
-    });
-});
 
 describe('the guard on egress', () => {
     it('reads no environment, and nothing but a test gives a worker another connector', () => {

@@ -3,10 +3,29 @@ import { type PagePlace, stepFrom } from '../../shared/domain/fetch/pages.ts';
 import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
 import type { NextFound } from '../select/reader.ts';
-import type { NextPlace, SeenPage } from './executor.ts';
 import { nextLink } from './next-link.ts';
 
-/** Where the page after the one at `place` stands, by the four styles of docs/api.md, "Schema packages". Whether it was seen before is not asked here. */
+/** What a page reveals about the next one. */
+export interface SeenPage {
+    /** Where it came from, after redirects. */
+    url: string;
+    /** Its Link header. */
+    link: string | undefined;
+    /** What `pagination.next` found in it. */
+    found: NextFound | undefined;
+    /** How many results it had. */
+    items: number;
+}
+
+/** The place of the next page; `none` after the last one; `unusable`: the site's value cannot be sent back. */
+export type NextPlace = PagePlace | 'none' | 'unusable';
+
+/** The expression or selector that finds the next page in a page, for endpoints that have one. */
+export function nextExpression({ pagination }: Endpoint): string | undefined {
+    return pagination?.style === 'cursor' ? pagination.next : undefined;
+}
+
+/** The place of the page after `place`, by the four styles of docs/api.md, "Schema packages". It may have been seen before. */
 export function nextPlace(endpoint: Endpoint, place: PagePlace, seen: SeenPage): NextPlace {
     const { pagination } = endpoint;
     if (pagination === undefined) return 'none';

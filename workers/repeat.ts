@@ -1,0 +1,72 @@
+import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
+
+/** Work in the background. */
+export interface Repeated {
+    /** Begins nothing more, and resolves when everything that runs has ended. */
+    stop(): Promise<void>;
+}
+
+/** Runs `work` every `ms` milliseconds, unless it still runs. @param work never rejects */
+export function repeat(ms: number, work: () => Promise<void>): Repeated {
+    let running: Promise<void> | undefined;
+    const timer = setInterval(() => {
+        running ??= work().finally(() => {
+            running = undefined;
+        });
+    }, ms);
+    return {
+        async stop() {
+            clearInterval(timer);
+            await running;
+        },
+    };
+}
+
+/** Work for sites that waits in the database until it is due. */
+export interface DueWork<Item extends { registrable: string }> {
+    /** Name of the work in the log. */
+    part: string;
+    /** How often to look for it, in milliseconds. */
+    lookMs: number;
+    /** Items that run at once. */
+    most: number;
+    /** Takes the next due item, so that no other process does. */
+    take(): Promise<Item | undefined>;
+    /** An item that fails is logged; its row makes it due again. */
+    run(item: Item): Promise<void>;
+}
+
+/** Takes due items and runs them in parallel, in every process that may. */
+export function repeatDue<Item extends { registrable: string }>(
+    log: ConnectionLog,
+    { part, lookMs, most, take, run }: DueWork<Item>,
+): Repeated {
+    const running = new Set<Promise<void>>();
+    const status = watchConnection(log, part);
+    let isStopped = false;
+    const begin = (item: Item) => {
+        const done = run(item)
+            .catch((error: unknown) => log.warn({ part, site: item.registrable, err: error }, `${part}: a run failed; it will be repeated`))
+            .finally(() => running.delete(done));
+        running.add(done);
+    };
+    const looks = repeat(lookMs, async () => {
+        try {
+            while (running.size < most && !isStopped) {
+                const item = await take();
+                if (item === undefined) break;
+                begin(item);
+            }
+            status.up();
+        } catch (error) {
+            status.down(error);
+        }
+    });
+    return {
+        async stop() {
+            isStopped = true;
+            await looks.stop();
+            await Promise.all(running);
+        },
+    };
+}
