@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { normaliseSite } from '../../shared/domain/site/site-name.ts';
+import { STARTERS } from './packages.ts';
+import { SERVED, type ServedTask, UNSERVED } from './tasks.ts';
+
+const DESCRIPTIONS: ReadonlyMap<string, string> = new Map(
+    STARTERS.flatMap(({ document }) => document.endpoints.map(({ name, description = '' }) => [`${document.site}/${name}`, description])),
+);
+
+/** A longer copy of a description would find it again however poor the search is. */
+const LONGEST_COPY = 4;
+
+describe('the labelled tasks of the starter registry', () => {
+    it('are 200 that a package serves and 50 that none serves, no one twice', () => {
+        expect(SERVED).to.have.length(200);
+        expect(UNSERVED).to.have.length(50);
+        const told = [...SERVED, ...UNSERVED].map(({ task }) => wordsOf(task).join(' '));
+        expect(told.filter((task, place) => told.indexOf(task) !== place)).to.deep.equal([]);
+    });
+
+    it('name endpoints of the starter registry, one to five of them, none twice', () => {
+        for (const { task, right } of SERVED) {
+            expect(right.length, task).to.be.within(1, 5);
+            expect(new Set(right), task).to.have.property('size', right.length);
+            for (const endpoint of right) expect(DESCRIPTIONS.has(endpoint), `${task}: ${endpoint}`).to.equal(true);
+        }
+    });
+
+    it('ask at least twice for each site that they ask for, and for 65 sites or more', () => {
+        const asked = new Map<string, number>();
+        for (const task of SERVED) for (const site of sitesOf(task)) asked.set(site, (asked.get(site) ?? 0) + 1);
+        expect(asked.size).to.be.at.least(65);
+        expect([...asked].filter(([, times]) => times < 2)).to.deep.equal([]);
+    });
+
+    it('have from 3 to 25 words, and each length of task and each style is there', () => {
+        const lengths = SERVED.map(({ task }) => task.split(/\s+/).length);
+        expect(Math.min(...lengths)).to.equal(3);
+        expect(Math.max(...lengths)).to.be.within(20, 25);
+        expect(lengths.filter((words) => words <= 5)).to.have.length.of.at.least(30);
+        expect(lengths.filter((words) => words > 10)).to.have.length.of.at.least(30);
+        for (const { task } of UNSERVED) expect(task.split(/\s+/).length, task).to.be.within(3, 25);
+        for (const style of ['question', 'keywords', 'imperative', 'agent']) {
+            expect(
+                SERVED.filter((task) => task.style === style),
+                style,
+            ).to.have.length.of.at.least(15);
+        }
+    });
+
+    it('have ten with a typing mistake, and some in British and in American spelling', () => {
+        const count = (spelling: ServedTask['spelling']) => SERVED.filter((task) => task.spelling === spelling).length;
+        expect(count('typo')).to.equal(10);
+        expect(count('british')).to.be.at.least(3);
+        expect(count('american')).to.be.at.least(3);
+    });
+
+    it('name no domain, and not the site that serves them', () => {
+        for (const { document } of STARTERS) {
+            const name = normaliseSite(document.site);
+            if (!name.ok) throw new Error(document.site);
+            const [label = ''] = name.registrable.split('.');
+            for (const { task } of [...SERVED, ...UNSERVED]) expect(task.toLowerCase()).to.not.include(document.site);
+            for (const task of SERVED.filter((served) => sitesOf(served).has(document.site)))
+                expect(wordsOf(task.task)).to.not.include(label);
+        }
+    });
+
+    it('copy no more than four words in a row from the description of an endpoint that serves them', () => {
+        for (const { task, right } of SERVED) {
+            const words = wordsOf(task);
+            const runs = words.slice(LONGEST_COPY).map((_, place) => words.slice(place, place + LONGEST_COPY + 1).join(' '));
+            for (const endpoint of right) {
+                const description = ` ${wordsOf(DESCRIPTIONS.get(endpoint) ?? '').join(' ')} `;
+                for (const run of runs) expect(description, `${task}: ${endpoint}`).to.not.include(` ${run} `);
+            }
+        }
+    });
+
+    it('say a fifth of the tasks in other words than the descriptions of the endpoints that serve them', () => {
+        const foreign = SERVED.filter(({ task, right }) => {
+            const described = new Set(right.flatMap((endpoint) => stemsOf(DESCRIPTIONS.get(endpoint) ?? '')));
+            return stemsOf(task).every((stem) => !described.has(stem));
+        });
+        expect(foreign).to.have.length.of.at.least(40);
+    });
+
+    it('hold out 20 by the rule of their README', () => {
+        const drawn = SERVED.map(({ task }) => task).sort((one, other) => lotOf(one).localeCompare(lotOf(other), 'en'));
+        const heldOut = SERVED.filter((task) => task.held_out).map(({ task }) => task);
+        expect(heldOut).to.have.members(drawn.slice(0, 20));
+    });
+});
+
+function sitesOf({ right }: ServedTask): Set<string> {
+    return new Set(right.map((endpoint) => endpoint.slice(0, endpoint.indexOf('/'))));
+}
+
+function wordsOf(text: string): string[] {
+    return text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+}
+
+/** Words that say something, roughly: three letters and more, by their first five. */
+function stemsOf(text: string): string[] {
+    return wordsOf(text)
+        .filter((word) => word.length >= 3 && !SAY_NOTHING.has(word))
+        .map((word) => word.slice(0, 5));
+}
+
+const SAY_NOTHING = new Set(
+    `all and any are but can did does each for from get give had has have her his how into its many may more most much not one our out so than
+    that the their them then there these they this those was were what when where which who will with would you`.split(/\s+/),
+);
+
+function lotOf(task: string): string {
+    return createHash('sha256').update(`held out: ${task}`).digest('hex');
+}
