@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchJob, FetchOutcome } from '../shared/domain/fetch/call.ts';
+import { parseExact } from '../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
@@ -33,7 +34,7 @@ export async function runFetchJob(
     const found = await tools.loadEndpoint(job.versionId, job.endpoint);
     if (found === undefined) return { ok: false, code: 'ENDPOINT_NOT_FOUND', startedAt, attempts: 0 };
     const { endpoint, registrable } = found;
-    const values = JSON.parse(job.values) as Values;
+    const values = parseExact(job.values) as Values;
 
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };

@@ -1,9 +1,11 @@
 import type { Request } from '@hapi/hapi';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { BODY_BOUNDS, BODY_ITEMS, type JsonBounds, jsonProblems } from '../../shared/domain/json/json-bounds.ts';
 import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
 import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import { hasMoreValues, isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
+import type { Json } from '../../shared/domain/types.ts';
 import { type Detail, Refusal } from '../../shared/refusals.ts';
 import { readBytes } from './read-body.ts';
 
@@ -18,12 +20,6 @@ export interface JsonBody {
     faults: Detail[];
 }
 
-/** The value of a JSON text, and the numbers that JavaScript rounded. */
-interface Parsed {
-    value: unknown;
-    rounded: Detail[];
-}
-
 /**
  * Reads the JSON body of a request. It checks media type, encoding, syntax and limits before any schema does: deep JSON and odd text pass
  * validators and fail later.
@@ -32,9 +28,13 @@ interface Parsed {
 export async function readJsonBody(request: Request, { maxBytes, ...guarded }: Guarded & { maxBytes: number }): Promise<JsonBody> {
     const payload = await readJsonBytes(request, maxBytes, { isCall: guarded.hasParams ?? false });
     if (payload.length > BODY_BYTES && isTooComplex(payload)) return { value: undefined, faults: [TOO_COMPLEX] };
-    const { value, rounded } = parse(payload);
-    return { value, faults: [...jsonProblems(value, boundsOf(guarded)), ...rounded] };
+    const { value, text } = parse(payload);
+    const faults = [...jsonProblems(value, boundsOf(guarded)), ...roundedNumbers(text, guarded.hasParams ? PARAMS : undefined)];
+    return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
 }
+
+/** Where params stand in the body of a call, and in a message or messages to the tools for agents: their numbers keep their digits. */
+const PARAMS = /^(?:\/params|(?:\/\d+)?\/params\/arguments\/params)\//;
 
 /** Of a body above the usual size, which is large by the bytes of files: more values would take the parser 200 ms. */
 const MOST_VALUES = 20_000;
@@ -96,11 +96,11 @@ function isJsonType(type: string): boolean {
     );
 }
 
-function parse(payload: Buffer): Parsed {
+function parse(payload: Buffer): { value: Json; text: string } {
     if (payload.length === 0) throw emptyBody();
     try {
         const text = UTF8.decode(payload);
-        return { value: JSON.parse(text), rounded: roundedNumbers(text) };
+        return { value: JSON.parse(text) as Json, text };
     } catch (cause) {
         throw new Refusal('INVALID_JSON', undefined, {}, { cause });
     }

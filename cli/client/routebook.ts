@@ -11,7 +11,7 @@ import type {
     Category,
     ErrorEntry,
     FetchAnswer,
-    FetchRequest,
+    FetchOrder,
     HealthAnswer,
     JsonObject,
     TrendingAnswer,
@@ -57,7 +57,7 @@ export class Routebook {
 
     /** Lets Routebook call an endpoint: `data` is its structured result, `meta` says exactly what was charged. */
     fetch<Data = JsonObject>(
-        order: FetchRequest,
+        order: FetchOrder,
         { sessionId, ...options }: FetchOptions = {},
     ): Promise<Omit<FetchAnswer, 'data'> & { data: Data }> {
         const timeoutMs = options.timeoutMs ?? (order.timeout_ms === undefined ? undefined : order.timeout_ms + FETCH_GRACE);

@@ -101,7 +101,7 @@ export class Transport {
                     ...(key === undefined ? {} : { 'idempotency-key': key }),
                     ...request.headers,
                 },
-                ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+                ...(request.body === undefined ? {} : { body: JSON.stringify(request.body, withDigits) }),
                 redirect: 'manual',
                 signal,
             });
@@ -146,6 +146,11 @@ function parsed(text: string): unknown {
     } catch {
         return undefined;
     }
+}
+
+/** A `bigint` is sent as a number with all its digits; older JavaScript rounds it. */
+function withDigits(_key: string, value: unknown): unknown {
+    return typeof value === 'bigint' ? (JSON.rawJSON?.(String(value)) ?? Number(value)) : value;
 }
 
 function unreachable(cause: unknown, base: string, retryable: boolean): Failure {

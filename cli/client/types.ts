@@ -1,3 +1,6 @@
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { Json } from '../../shared/domain/types.ts';
+
 /** The wire, as the server itself declares it: what stands in `data`, or the whole body of a catalog look-up and a fetch. */
 export type { AccountAnswer } from '../../shared/contracts/account.ts';
 export type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
@@ -29,6 +32,12 @@ export type {
     ParamStyle,
 } from '../../shared/domain/types.ts';
 export type { Detail, DetailCode, Fault, RefusalCode } from '../../shared/refusals.ts';
+
+/** A value of a param: JSON, in which a `bigint` is a whole number with all its digits. */
+export type CallValue = Json | bigint | CallValue[] | { [key: string]: CallValue };
+
+/** What to fetch. */
+export type FetchOrder = Omit<FetchRequest, 'params'> & { params?: { [name: string]: CallValue } };
 
 /** What `health()` says where fetches cannot be served (the server answers 503 then). */
 export interface UnavailableHealth {

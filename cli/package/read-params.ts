@@ -1,5 +1,6 @@
 import { isFileSchema } from '../../shared/domain/fetch/files.ts';
-import { roundedNumbers } from '../../shared/domain/json/rounded-numbers.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { isObject } from '../../shared/domain/json/schema/structure.ts';
 import type { Json, JsonObject, JsonSchema, PackageParam } from '../../shared/domain/types.ts';
 import { wrongUsage } from '../failures.ts';
 import { readGivenFile } from './read-given-file.ts';
@@ -35,12 +36,12 @@ export function needsSchema({ param: pairs = [] }: TypedParams): boolean {
 
 function readObject(text: string): JsonObject {
     const value = readJson(text, '--params');
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
+    if (isObject(value)) return value;
     throw wrongUsage(`--params takes a JSON object, such as '{"q": "shoes"}'`);
 }
 
 function readJson(text: string, what: string): Json {
-    const value = parsed(text, what);
+    const value = parsed(text);
     if (value === undefined) throw wrongUsage(`the value of ${what} is no JSON`);
     return value;
 }
@@ -49,7 +50,7 @@ function typed(text: string, name: string, schema: JsonSchema | undefined): Json
     if (isFileSchema(schema) && text.startsWith('@')) return { ...readGivenFile(text.slice(1), name) };
     const types = typesOf(schema);
     if (types === undefined || types.includes('string')) return text;
-    const value = parsed(text, name);
+    const value = parsed(text);
     const item = typeof schema === 'object' ? schema['items'] : undefined;
     if (types.includes('array') && !Array.isArray(value)) return [typed(text, name, isSchema(item) ? item : undefined)];
     return value ?? text;
@@ -67,15 +68,11 @@ function isSchema(value: Json | undefined): value is JsonSchema {
     return typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 }
 
-/** Undefined for what is no JSON. The server would be sent what is rounded here, and could not tell. */
-function parsed(text: string, what: string): Json | undefined {
-    let value: Json;
+/** Undefined for what is no JSON. Numbers keep their digits. */
+function parsed(text: string): Json | undefined {
     try {
-        value = JSON.parse(text) as Json;
+        return parseExact(text);
     } catch {
         return undefined;
     }
-    const [rounded] = roundedNumbers(text);
-    if (rounded === undefined) return value;
-    throw wrongUsage(`the value of ${[what, rounded.path].join('')} is a whole number with more digits than are kept; send it as a text`);
 }

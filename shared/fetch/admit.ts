@@ -1,8 +1,9 @@
 import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
-import { type Binding, bindParams } from '../domain/fetch/bind-params.ts';
+import { type Binding, type BindingAsText, bindParams } from '../domain/fetch/bind-params.ts';
 import { buildUrl } from '../domain/fetch/build-request.ts';
 import { createParamJudge, WORK_OF_A_TURN } from '../domain/fetch/judge-params.ts';
+import { parseExact } from '../domain/json/exact-numbers.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { JsonObject, Values } from '../domain/types.ts';
@@ -83,9 +84,9 @@ const thread = createSideThread(new URL('./bind-thread.ts', import.meta.url));
 /** Queues by site, since the site's own package causes the work. @throws Refusal SERVICE_UNAVAILABLE */
 async function bindAside({ endpoint, registrable }: Found, params: JsonObject): Promise<Binding> {
     try {
-        const answer = await thread.run<Binding>(registrable, { endpoint, params });
-        // Structured clones have the usual prototype; values have none.
-        return answer.ok ? { ok: true, values: Object.assign(Object.create(null), answer.values) } : answer;
+        const answer = await thread.run<BindingAsText>(registrable, { endpoint, params: JSON.stringify(params) });
+        // Values have no prototype.
+        return answer.ok ? { ok: true, values: Object.assign(Object.create(null), parseExact(answer.values)) } : answer;
     } catch (cause) {
         if (!(cause instanceof SideThreadFailure)) throw cause;
         throw new Refusal('SERVICE_UNAVAILABLE', 'The params could not be judged in time.', { retryAfter: 10 }, { cause });

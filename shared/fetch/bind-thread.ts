@@ -1,8 +1,12 @@
-import { bindParams } from '../domain/fetch/bind-params.ts';
+import { type BindingAsText, bindParams } from '../domain/fetch/bind-params.ts';
 import { createParamJudge } from '../domain/fetch/judge-params.ts';
+import { parseExact } from '../domain/json/exact-numbers.ts';
 import type { Endpoint, JsonObject } from '../domain/types.ts';
 import { BESIDE_THE_LOOP, lowerThreadPriority } from '../platform/low-priority.ts';
 import { answerTasks } from '../platform/side-thread.ts';
 
 lowerThreadPriority(BESIDE_THE_LOOP);
-answerTasks(({ endpoint, params }: { endpoint: Endpoint; params: JsonObject }) => bindParams(endpoint, params, createParamJudge()));
+answerTasks(({ endpoint, params }: { endpoint: Endpoint; params: string }): BindingAsText => {
+    const bound = bindParams(endpoint, parseExact(params) as JsonObject, createParamJudge());
+    return bound.ok ? { ok: true, values: JSON.stringify(bound.values) } : bound;
+});

@@ -225,6 +225,18 @@ describe('POST /mcp', () => {
 
     const search = (id: number) => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'search_schemas', arguments: {} } });
 
+    it('brings numbers of params to the API with all their digits', async () => {
+        const maker = await join(world);
+        const url = 'https://numbers.example/{id}';
+        const params = [{ name: 'id', source: 'path', required: true, schema: { type: 'integer' } }];
+        const endpoints = [{ name: 'one', method: 'GET', url, params }];
+        await maker.publish({ format: 'routebook/1', site: 'numbers.example', title: 'Numbers', intent_category: 'commerce', endpoints });
+        const order = '{"site":"numbers.example","endpoint":"one","params":{"id":9007199254740993}}';
+        const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"dry_run","arguments":${order}}}`;
+        const answer = await post({ authorization: `Bearer ${maker.apiKey}` }, call);
+        expect(await answer.text()).to.include('https://numbers.example/9007199254740993');
+    });
+
     it('answers a call that is taken back in the same breath, rather than never', async () => {
         const takenBack = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 1 } };
         const answer = await post({}, [search(1), takenBack, search(2)]);

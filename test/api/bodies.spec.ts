@@ -245,18 +245,25 @@ describe('a route that takes a body', () => {
         }
     });
 
-    it('refuses whole numbers that would go on rounded, and names each place, for a package with every other problem of it', async () => {
+    it('refuses whole numbers that would go on rounded outside of params, and names each place, for a package with every other problem of it', async () => {
         const id = '9007199254740993';
         const fetched = await maker.call('POST', '/v1/fetch', {
-            body: `{"site":"${SITE}","endpoint":"product","params":{"id":${id},"a/b":[1,{"c":-12345678901234567890}],"d":1e400}}`,
+            body: `{"site":"${SITE}","endpoint":"product","params":{"id":${id},"d":1e400},"max_credits":${id},"x":[1,{"c":-12345678901234567890}]}`,
         });
         expect([fetched.status, codeOf(fetched)]).to.deep.equal([400, 'VALIDATION_ERROR']);
         expect(detailsOf(fetched).sort()).to.deep.equal([
-            '/params/a~1b/1/c INVALID_VALUE',
+            '/max_credits INVALID_VALUE',
             '/params/d INVALID_VALUE',
-            '/params/id INVALID_VALUE',
+            '/x UNKNOWN_FIELD',
+            '/x/1/c INVALID_VALUE',
         ]);
         expect(JSON.stringify(fetched.body)).to.include('send it as a string');
+        const whole = await maker.call('POST', '/v1/fetch', { body: `{"site":"${SITE}","endpoint":"product","params":${id}}` });
+        expect(detailsOf(whole)).to.deep.equal(['/params INVALID_VALUE', '/params INVALID_TYPE']);
+        const inParams = await maker.call('POST', '/v1/fetch', {
+            body: `{"site":"${SITE}","endpoint":"product","params":{"id":${id},"a/b":[1,{"c":-12345678901234567890}]}}`,
+        });
+        expect(detailsOf(inParams)).to.deep.equal(['/params/a~1b UNKNOWN_FIELD']);
 
         const tooLong = await maker.call('POST', '/v1/fetch', { body: `{"site":"${SITE}","endpoint":"product","timeout_ms":${id}}` });
         expect(detailsOf(tooLong), 'a field of the route').to.deep.equal(['/timeout_ms INVALID_VALUE']);
@@ -267,9 +274,9 @@ describe('a route that takes a body', () => {
         expect(detailsOf(published).sort()).to.deep.equal(['/endpoints/0/params/0/example INVALID_VALUE', '/title INVALID_TYPE']);
 
         const asked = await maker.call('POST', '/mcp', {
-            body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"arguments":{"params":{"id":${id}}}}}`,
+            body: `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"arguments":{"params":{"id":${id}}}}}`,
         });
-        expect([asked.status, detailsOf(asked)]).to.deep.equal([400, ['/params/arguments/params/id INVALID_VALUE']]);
+        expect([asked.status, detailsOf(asked)]).to.deep.equal([400, ['/id INVALID_VALUE']]);
     });
 
     it('takes every number that goes on as it was written, however long it is', async () => {

@@ -54,6 +54,21 @@ describe('the client, whatever a server does', function () {
     const cut: Answering = (_request, response) => void response.destroy();
     const order = { site: SHOP, endpoint: 'product', params: { id: 7 } };
 
+    it('sends a bigint, and a number that it read, with all their digits', async () => {
+        const server = await serverSaying((_request, response) => {
+            response
+                .writeHead(200, { 'content-type': 'application/json' })
+                .end('{"success":true,"data":{"id":9007199254740993},"meta":{}}');
+        });
+        const client = server.client();
+        const { data } = await client.fetch({ site: 'a.test', endpoint: 'a', params: { id: 9007199254740995n, list: [[1n]] } });
+        await client.fetch({ site: 'a.test', endpoint: 'a', params: { id: data['id'] ?? null } });
+        expect(server.seen.map(({ body }) => body)).to.deep.equal([
+            '{"site":"a.test","endpoint":"a","params":{"id":9007199254740995,"list":[[1]]}}',
+            '{"site":"a.test","endpoint":"a","params":{"id":9007199254740993}}',
+        ]);
+    });
+
     it('keeps the digits of numbers that JavaScript rounds', async () => {
         const long: Answering = (_request, response) =>
             response.setHeader('content-type', 'application/json').end('{"success":true,"data":{"id":9007199254740993,"n":7},"meta":{}}');

@@ -1,4 +1,4 @@
-import { roundedNumbers } from '../../../shared/domain/json/rounded-numbers.ts';
+import { parseExact } from '../../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
 import type { Detail } from '../../../shared/refusals.ts';
 import type { Fields, Problems } from '../fields.ts';
@@ -119,9 +119,7 @@ function readValue(param: Param, text: string): { ok: true; value: Json } | { ok
     const isChosen = optionsOf(param) !== undefined;
     if (types.includes('string') && !isChosen && !isJson(param)) return { ok: true, value: text };
     try {
-        const value = JSON.parse(text) as Json;
-        const [rounded] = roundedNumbers(text);
-        return rounded === undefined ? { ok: true, value } : { ok: false, problem: rounded.message };
+        return { ok: true, value: parseExact(text) };
     } catch {
         if (types.includes('integer') || types.includes('number')) return { ok: false, problem: 'Enter a number.' };
         return {

@@ -1,4 +1,5 @@
 import type { Detail, DetailCode } from '../../refusals.ts';
+import { withDoubles } from '../json/exact-numbers.ts';
 import { boundedPointer, escapePointer, jsonProblems, PARAM_BOUNDS } from '../json/json-bounds.ts';
 import type { Verdict } from '../json/schema.ts';
 import { didYouMean } from '../text/suggestions.ts';
@@ -10,6 +11,9 @@ import { placeFaults } from './param-place.ts';
 export type ValidateValue = (schema: JsonSchema, value: Json) => Verdict;
 
 export type Binding = { ok: true; values: Values } | { ok: false; problems: Detail[] };
+
+/** A binding between threads: ExactNumbers would lose their digits. `values` is JSON. */
+export type BindingAsText = { ok: true; values: string } | (Binding & { ok: false });
 
 /**
  * Fits a caller's `params` to an endpoint's contract (docs/api.md, "Schema packages"): every problem at once, for
@@ -72,7 +76,7 @@ function problemsOf(endpoint: Endpoint, param: Param, value: Json, validate: Val
         return faults.map(({ code, says, below }) => detail(param.name, code, `${said} ${says}.`, below));
     }
     if (param.schema === undefined) return [];
-    const verdict = validate(param.schema, value);
+    const verdict = validate(param.schema, withDoubles(value));
     if (verdict.ok) return [];
     return verdict.errors.map((error) => ({
         path: `/params/${escapePointer(param.name)}${error.path}`,

@@ -1,3 +1,4 @@
+import { isExact } from '../json/exact-numbers.ts';
 import { valueIn } from '../json/value-in.ts';
 import type { Endpoint, Json, ResponseType, UpstreamRequest, Values } from '../types.ts';
 import { isSegment } from './param-place.ts';
@@ -112,7 +113,7 @@ function fill(template: string, values: Values, segmented: ReadonlySet<string>):
 
 function textOf(name: string, value: Json): string {
     if (typeof value === 'string') return value;
-    if (typeof value === 'boolean' || Number.isFinite(value)) return JSON.stringify(value);
+    if (typeof value === 'boolean' || Number.isFinite(value) || isExact(value)) return JSON.stringify(value);
     throw new Error(`the param ${name} has a value that no URL can hold`);
 }
 

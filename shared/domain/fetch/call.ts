@@ -17,8 +17,8 @@ export interface FetchJob {
     endpoint: string;
     effect: Effect;
     /**
-     * Bound values, defaults filled in, as the text of a JSON object: PostgreSQL's jsonb would sort its keys, and sites get the order that
-     * their caller gave.
+     * Bound values, defaults filled in, as the text of a JSON object: sites get the order of keys and the digits that their caller gave,
+     * and PostgreSQL's jsonb would change both.
      */
     values: string;
     /** Absolute end of the site's time, milliseconds since the epoch, real time: the caller's wait, less what a charge takes. */

@@ -1,4 +1,5 @@
 import type { DetailCode } from '../../refusals.ts';
+import { isExact } from '../json/exact-numbers.ts';
 import { isObject } from '../json/schema/structure.ts';
 import type { BodyFormat, Json, Param } from '../types.ts';
 import { fileFaults, isFileSchema } from './files.ts';
@@ -76,7 +77,7 @@ export function isSegment(text: string): boolean {
 }
 
 function isScalar(value: Json): value is string | number | boolean {
-    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+    return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' || isExact(value);
 }
 
 function invalid(says: string): PlaceFault {

@@ -1,3 +1,4 @@
+import { isObject } from '../json/schema/structure.ts';
 import type { Json, ParamStyle } from '../types.ts';
 
 /** What stands between the items of a list that is written as one value; it is sent as it stands here. */
@@ -9,7 +10,7 @@ const SEPARATORS = { comma: ',', space: '%20', pipe: '|' } as const;
  */
 export function styledPairs(name: string, value: Json, style: ParamStyle, encode: (item: Json) => string): string[] {
     const key = encode(name);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    if (isObject(value)) {
         if (style !== 'deepObject') throw new Error(`the param ${name} has an object and no style for it`);
         return Object.entries(value).map(([member, item]) => `${key}[${encode(member)}]=${encode(item)}`);
     }

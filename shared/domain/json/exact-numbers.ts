@@ -34,6 +34,17 @@ export function isExact(value: unknown): boolean {
     return value instanceof ExactNumber;
 }
 
+/** The value with doubles in place of ExactNumbers, for what only compares: the value itself where it has none. */
+export function withDoubles(value: Json): Json {
+    if (typeof value !== 'object' || value === null || !hasExact(value)) return value;
+    return JSON.parse(JSON.stringify(value)) as Json;
+}
+
+/** Recursion is bounded by the levels that a value may have. */
+function hasExact(value: object): boolean {
+    return isExact(value) || Object.values(value).some((part) => typeof part === 'object' && part !== null && hasExact(part));
+}
+
 /** Digits that every double can hold. */
 const SAFE_DIGITS = 15;
 /** No finite double has more digits before its point, and readers with their own number types fail at such a number. */

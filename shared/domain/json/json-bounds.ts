@@ -1,5 +1,6 @@
 import type { Detail, DetailCode } from '../../refusals.ts';
 import { dataProblem, textProblem } from '../text/text-rule.ts';
+import { isExact } from './exact-numbers.ts';
 
 /** Levels count nested objects and arrays, the outermost as 1; keys count over the whole value; text counts UTF-8 bytes. */
 export interface JsonBounds {
@@ -55,7 +56,7 @@ export function jsonProblems(value: unknown, bounds: JsonBounds = BODY_BOUNDS, a
     const faultOfText = (text: string, isKey: boolean) => textFault(text, bounds, { isKey, isData: isAtData(bounds, opened) });
     /** False where there is no use in going on. */
     const look = (one: unknown): boolean => {
-        if (typeof one !== 'object' || one === null) {
+        if (typeof one !== 'object' || one === null || isExact(one)) {
             const fault = scalarFault(one, faultOfText, isFree(bounds, opened) ? Number.POSITIVE_INFINITY : bounds.maxText);
             if (fault !== undefined) tell(...fault);
             return true;
@@ -130,7 +131,7 @@ function scalarFault(value: unknown, faultOfText: FaultOfText, maxText: number):
     }
     // `1e999` is well-formed JSON and parses to Infinity, which no JSON can say back.
     if (typeof value === 'number') return Number.isFinite(value) ? undefined : ['INVALID_VALUE', 'is a number too large to hold'];
-    return value === null || typeof value === 'boolean' ? undefined : ['INVALID_TYPE', 'is no JSON value'];
+    return value === null || typeof value === 'boolean' || isExact(value) ? undefined : ['INVALID_TYPE', 'is no JSON value'];
 }
 
 function keyFault(key: string, bounds: JsonBounds, faultOfText: FaultOfText): string | undefined {

@@ -23,8 +23,9 @@ interface Open {
  * Every place, in document order and at most 20 of them, where a JSON text has a whole number that JavaScript rounds:
  * `9007199254740993` would become `…992`, which is another id. Decimals may be rounded.
  * @param text well-formed JSON
+ * @param except pointers of places where digits are kept
  */
-export function roundedNumbers(text: string): Detail[] {
+export function roundedNumbers(text: string, except?: RegExp): Detail[] {
     if (!LONG_RUN.test(text)) return [];
     const found: Detail[] = [];
     const opened: Open[] = [];
@@ -36,8 +37,10 @@ export function roundedNumbers(text: string): Detail[] {
         else if (sign === ',' && here !== undefined) here.index++;
         // A string that is a value is replaced by the next key before a number follows.
         else if (sign === '"' && here !== undefined) here.key = [from, to];
-        else if (to - from > 15 && isRounded(text.slice(from, to)))
-            return found.push({ path: pointerTo(opened, text), code: 'INVALID_VALUE', message: ROUNDED }) >= MAX_REPORTED;
+        else if (to - from > 15 && isRounded(text.slice(from, to))) {
+            const path = pointerTo(opened, text);
+            return except?.test(path) !== true && found.push({ path, code: 'INVALID_VALUE', message: ROUNDED }) >= MAX_REPORTED;
+        }
         return false;
     });
     return found;

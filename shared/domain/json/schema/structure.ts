@@ -1,5 +1,6 @@
 import type { Detail, DetailCode } from '../../../refusals.ts';
 import type { JsonObject, JsonSchema } from '../../types.ts';
+import { isExact } from '../exact-numbers.ts';
 import { escapePointer } from '../json-bounds.ts';
 import { DYNAMIC, type Form, KEYWORDS, TYPES } from './keywords.ts';
 import { compileWithin, type PatternBudget } from './patterns.ts';
@@ -34,7 +35,7 @@ export function walkSchema(schema: unknown, patterns: PatternBudget): Places & {
 
 /** Whether a value is a JSON object, and no array. */
 export function isObject(value: unknown): value is JsonObject {
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
 }
 
 function add(walk: Walk, path: string, code: DetailCode, message: string): void {
