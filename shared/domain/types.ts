@@ -80,6 +80,8 @@ export interface PackageDocument {
     title: string;
     description?: string;
     intent_category: string;
+    /** What the site asks its callers for: requests a minute to each host of the package. */
+    pace?: { requests_per_minute: number };
     endpoints: PackageEndpoint[];
 }
 

@@ -23,6 +23,8 @@ export interface Found {
     siteConcurrency: number | null;
     /** The operator's rate limit in upstream requests per second; null: no limit. */
     siteRate: number | null;
+    /** Requests a minute to each host that the domain's latest versions ask for. */
+    paces: schemas.SiteState['paces'];
     policy: schemas.SiteState['policy'];
     /** The revision of the site state. */
     revision: string;
@@ -66,7 +68,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     if (!endpoint.hosted) return keep(new Refusal('ENDPOINT_NOT_HOSTED'));
     if (isTooComplex(endpoint)) return keep(new Refusal('ENDPOINT_NOT_HOSTED', TOO_COMPLEX));
     await judgePolicy(app, siteState.policy, endpoint, { registrable, versionId: version.versionId });
-    const { siteCredits, siteConcurrency, siteRate, policy, latestOfDay, revision } = siteState;
+    const { siteCredits, siteConcurrency, siteRate, paces, policy, latestOfDay, revision } = siteState;
     const isAlone = named !== undefined || latestOfDay.every((id) => id === version.versionId);
     return {
         ok: true,
@@ -78,6 +80,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         siteCredits,
         siteConcurrency,
         siteRate,
+        paces,
         policy,
         revision,
         unitsCap: isAlone ? undefined : await schemas.leastUnits(app.versions, latestOfDay, name),

@@ -54,8 +54,13 @@ function queueJob(app: App, job: FetchJob, { span, gone }: Waiting): Promise<Fet
     return span.during('queue', queue, 'producer');
 }
 
-/** A job waits for turns only where an operator set a pace, or after the site asked us to slow down. */
-function paceOf({ siteRate: rate }: Found, { backlogMs }: SiteGuardState): Pick<FetchJob, 'pace'> {
-    if (rate === null && backlogMs === 0) return {};
-    return { pace: rate === null ? {} : { rate } };
+/** A job waits for turns only where the domain has a pace, or after the site asked us to slow down. */
+function paceOf({ siteRate, paces }: Found, { backlogMs }: SiteGuardState): Pick<FetchJob, 'pace'> {
+    const pace = paceOfDomain({ siteRate, paces });
+    return backlogMs === 0 && Object.keys(pace).length === 0 ? {} : { pace };
+}
+
+/** The paces of a domain as jobs carry them; nothing where it has none. */
+export function paceOfDomain({ siteRate, paces }: Pick<Found, 'siteRate' | 'paces'>): NonNullable<FetchJob['pace']> {
+    return { ...(siteRate === null ? {} : { rate: siteRate }), ...(Object.keys(paces).length === 0 ? {} : { hosts: paces }) };
 }

@@ -9,6 +9,7 @@ export function goodPackage(): JsonObject {
         title: 'Example Shop',
         description: 'Products and orders.\nTwo lines.',
         intent_category: 'commerce/product-search',
+        pace: { requests_per_minute: 600 },
         endpoints: [
             {
                 name: 'search_products',

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { importDocument } from '../../cli/import/import.ts';
+import { encodeSegment } from '../../shared/domain/fetch/build-request.ts';
 import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
 import type { Json, JsonObject, PackageDocument, PackageEndpoint, PackageParam } from '../../shared/domain/types.ts';
 import { STARTERS } from '../starter/packages.ts';
@@ -340,6 +341,7 @@ describe('a package as an OpenAPI document', () => {
             'x-routebook': {
                 site: 'shop.example.com',
                 intent_category: 'commerce/product-search',
+                pace: { requests_per_minute: 600 },
                 version: 7,
                 version_hash: 'a'.repeat(64),
                 published_at: '2026-01-02T03:04:05.678Z',
@@ -355,7 +357,7 @@ function requestFor({ path, parameters }: Operation & { path: string }, params: 
     for (const { name, in: place, schema, description } of parameters) {
         const value = params[name.replace(/_\d$/, '')] ?? params[name] ?? filledIn(description, params) ?? schema['default'];
         if (value === undefined || place === 'header') continue;
-        if (place === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(value)));
+        if (place === 'path') filled = filled.replace(`{${name}}`, encodeSegment(String(value)));
         else for (const item of [value].flat() as Json[]) query.push(`${name}=${item}`);
     }
     return { path: new URL(filled, 'https://host.invalid').pathname, query };

@@ -8,6 +8,7 @@ import { type Finding, verdictOf } from '../../shared/domain/package/verificatio
 import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
+import { paceOfDomain } from '../../shared/fetch/run-job.ts';
 import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
 import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
 import type { VerificationRun } from '../../shared/store/registry/verification.ts';
@@ -118,7 +119,7 @@ function jobOf(
         admittedAt,
         maxResults: endpoint.billing.maxResults,
         maxPages: 1,
-        pace: siteState.siteRate === null ? {} : { rate: siteState.siteRate },
+        pace: paceOfDomain(siteState),
         ...(siteState.policy === null ? {} : { blockedPaths: siteState.policy.blocked_paths }),
         run: 1,
     };

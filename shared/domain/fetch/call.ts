@@ -29,8 +29,11 @@ export interface FetchJob {
     maxResults: number;
     /** The most pages; the hold pays for them. */
     maxPages: number;
-    /** Present where each request towards the site has to wait for its turn; `rate`: requests a second that an operator set. */
-    pace?: { rate?: number };
+    /**
+     * Present where each request towards the site has to wait for its turn. `rate`: requests a second that owner or operator allow the
+     * whole domain. `hosts`: requests a minute to a host, as packages ask for.
+     */
+    pace?: { rate?: number; hosts?: Readonly<Record<string, number>> };
     /** Paths that the site's owner blocks, in the package, in page links and in redirects. */
     blockedPaths?: readonly BlockedPath[];
     /** 1 on the first run; 2 when a read runs again after its worker died. */

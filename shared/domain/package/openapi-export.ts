@@ -41,6 +41,7 @@ export function exportOpenApi(document: PackageDocument, { version, versionHash,
         'x-routebook': {
             site: document.site,
             intent_category: document.intent_category,
+            ...(document.pace === undefined ? {} : { pace: document.pace }),
             version,
             version_hash: versionHash,
             published_at: publishedAt.toISOString(),

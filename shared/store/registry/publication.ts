@@ -88,6 +88,8 @@ export interface Publication {
     isOperators: boolean;
     /** Nothing was ever published on this registrable domain. */
     isNewDomain: boolean;
+    /** Whether a latest version of the domain has a pace. */
+    hasPaces: boolean;
     /** The site's highest number so far. */
     versions: number;
     latest: LatestPublication | undefined;
@@ -121,6 +123,7 @@ const READ = `
            exists (select from maintainers where registrable = :registrable and workspace_id = :workspace
                    and (proven_at is not null or granted is not null)) as "isTrusted",
            not exists (select from sites where registrable = :registrable and versions > 0) as "isNewDomain",
+           exists (select from domains where registrable = :registrable and paces is not null) as "hasPaces",
            coalesce(s.versions, 0) as versions,
            v.id as "versionId", v.version, v.version_hash as "versionHash", v.change, v.changes, v.published_at as "publishedAt",
            v.verified_at as "verifiedAt", case when :withDocument then v.document::text end as document
@@ -189,8 +192,8 @@ async function waitFor(db: Db, which: object, window: Interval, limit: number): 
 const ADD_VERSION = `
     with made as (
         insert into versions (site, version, version_hash, document, summary, change, changes, origin,
-                              published_by_workspace, published_by_user, published_by_account, hosts)
-        values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account, :hosts)
+                              published_by_workspace, published_by_user, published_by_account, hosts, pace)
+        values (:site, :version, :versionHash, :document, :summary, :change, :changes, :origin, :workspace, :user, :account, :hosts, :pace)
         returning id, published_at
     ), site as (
         insert into sites (site, registrable, versions, latest_version_id, title, description, intent_category, published_at, verified_at,
@@ -239,6 +242,7 @@ export async function addVersion(
         lexemes,
         rules: SEARCH_RULES,
         hosts: content.hosts,
+        pace: document.pace?.requests_per_minute ?? null,
     });
     const { id, published_at } = rows[0];
     await db('latest_spells').insert({ site: document.site, version_id: id });

@@ -4,6 +4,7 @@ import { recordAct } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
 import { awaitCalls, earnOrOweContribution } from '../credits/credits.ts';
 import { ownersOf } from './ownership.ts';
+import { notePaces } from './paces.ts';
 import {
     addVersion,
     guardPublishing,
@@ -74,6 +75,7 @@ async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolea
     const full = await guardPublishing(db, order.publisher, before.versions === 0);
     if (full !== undefined) return full;
     const { versionId, publishedAt } = await addVersion(db, order, next);
+    if (before.hasPaces || order.document.pace !== undefined) await notePaces(db, order.registrable);
     await scheduleRun(db, order.document.site);
     if (before.isNewDomain) await rememberName(db, order.registrable);
     await fulfil(db, order.document.site, versionId);

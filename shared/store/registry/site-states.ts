@@ -4,6 +4,7 @@ import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { VERSION_COLUMNS, type VersionRef, versionIn } from './history.ts';
+import type { HostPaces } from './paces.ts';
 
 export interface SiteQuestion {
     /** Normalised. */
@@ -23,6 +24,8 @@ export interface SiteState {
     siteConcurrency: number | null;
     /** Upstream requests a second; null: no limit. */
     siteRate: number | null;
+    /** What the latest versions of the domain ask for. */
+    paces: HostPaces;
     /** The policies of owner and operator combined; null where there is none. */
     policy: StrictestPolicy | null;
     isBlocked: boolean;
@@ -97,7 +100,7 @@ const SITE_STATES: PreparedQuery = {
         select wanted.site, wanted.registrable, coalesce(d.credits, 1) as "siteCredits", d.concurrency as "siteConcurrency",
                 least(d.rate, (d.policy->>'requests_per_minute')::double precision / 60,
                       (d.operator_policy->>'requests_per_minute')::double precision / 60) as "siteRate",
-                d.policy, d.operator_policy,
+                coalesce(d.paces, '{}') as paces, d.policy, d.operator_policy,
                 coalesce(d.is_blocked, false) as "isBlocked", s.versions is not null as "isKnown", ${VERSION_COLUMNS},
                 array(select distinct spell.version_id from latest_spells spell
                       where spell.site = s.site and (spell.ended_at is null
@@ -130,6 +133,7 @@ function toSiteState(row: SiteStateColumns): SiteState {
         siteCredits: row.siteCredits,
         siteConcurrency: row.siteConcurrency,
         siteRate: row.siteRate,
+        paces: row.paces,
         policy: strictest([row.policy, row.operator_policy]),
         isBlocked: row.isBlocked,
         isKnown: row.isKnown,

@@ -4,6 +4,7 @@ import { tellOwners } from '../accounts/workspace-news.ts';
 import { findVersion, type HistoryRow, type YankReason } from './history.ts';
 import { isMaintainer } from './maintainers.ts';
 import { ownersOf } from './ownership.ts';
+import { notePaces } from './paces.ts';
 import { indexSites } from './search-index.ts';
 import { scheduleRun } from './verification.ts';
 
@@ -97,9 +98,10 @@ async function publisherOf(db: Db, site: string, version: number): Promise<strin
 
 async function change(db: Db, site: string, version: number, columns: Record<string, unknown>): Promise<HistoryRow | undefined> {
     return db.transaction(async (trx) => {
-        await lockDomainOf(trx, site);
+        const registrable = await lockDomainOf(trx, site);
         await trx('versions').where({ site, version }).update(columns);
         await pointToLatest(trx, site);
+        if (registrable !== undefined) await notePaces(trx, registrable);
         await scheduleRun(trx, site);
         return findVersion(trx, site, version);
     });

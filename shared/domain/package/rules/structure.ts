@@ -89,6 +89,7 @@ export interface PackageFields {
     title: string;
     description: string;
     intent_category: string;
+    pace: { requests_per_minute?: number };
     endpoints: (EndpointDraft | undefined)[];
 }
 export type PackageDraft = Partial<PackageFields>;
@@ -191,6 +192,7 @@ const PACKAGE: Fields<PackageFields> = {
     title: { read: text({ max: MAX_TITLE }), required: true },
     description,
     intent_category: { read: text({ max: 100 }), required: true },
+    pace: { read: objectOf<{ requests_per_minute: number }>({ requests_per_minute: { read: wholeNumber(1, 6000), required: true } }) },
     endpoints: { read: listOf(objectOf(ENDPOINT), { min: 1, max: MAX_ENDPOINTS, of: 'endpoints' }), required: true },
 };
 

@@ -1,0 +1,17 @@
+import type { Knex } from 'knex';
+
+/**
+ * The pace that a package asks for, in requests a minute to each of its hosts. A domain repeats the lowest pace of each host over the
+ * latest versions of its sites, so that a look-up reads one row; its revision tells that it changed.
+ */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(`
+        alter table versions add column pace integer check (pace between 1 and 6000);
+        alter table domains add column paces jsonb;
+    `);
+}
+
+/** The versions keep what they say of their pace. */
+export async function down(knex: Knex): Promise<void> {
+    await knex.raw('alter table domains drop column paces; alter table versions drop column pace');
+}

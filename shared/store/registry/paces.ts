@@ -1,0 +1,19 @@
+import type { Db } from '../../platform/db.ts';
+
+/** Requests a minute to a host, by its name. */
+export type HostPaces = Readonly<Record<string, number>>;
+
+const LOWEST = `
+    (select jsonb_object_agg(host, pace) from (
+        select host, min(v.pace) as pace
+        from sites s join versions v on v.id = s.latest_version_id, unnest(v.hosts) host
+        where s.registrable = domains.registrable and v.pace is not null
+        group by host) lowest)`;
+
+/**
+ * Notes the lowest pace of each host over the latest versions of a domain's sites. Call it in the transaction that makes a version the
+ * latest, with the domain locked.
+ */
+export async function notePaces(db: Db, registrable: string): Promise<void> {
+    await db.raw(`update domains set paces = ${LOWEST} where registrable = ? and paces is distinct from ${LOWEST}`, [registrable]);
+}
