@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { join, type Person } from '../support/people.ts';
+import { scopedKey } from '../support/scopes.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const FETCH = { site: 'shop.test', endpoint: 'thing' };
+const TOO_LARGE = 'x'.repeat(BODY_BYTES + 1);
+/** Well-formed, and nobody has it. */
+const WRONG_KEY = 'rb_live_0000000000000000000000000000000000000';
+
+describe('a call with more than one fault', () => {
+    let world: World;
+    let ada: Person;
+    let reader: Person;
+
+    before(async function () {
+        this.timeout(30_000);
+        world = await openWorld({ workers: 0 });
+        ada = await join(world);
+        reader = await scopedKey(world, ada, { routes: ['catalog'] });
+    });
+    after(() => world.close());
+
+    async function send(
+        path: string,
+        { key, body, type = 'application/json' }: { key: string | undefined; body: string; type?: string },
+    ): Promise<{ code: string; paths: string[] }> {
+        const response = await fetch(`${world.base}${path}`, {
+            method: 'POST',
+            headers: { 'content-type': type, ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
+            body,
+        });
+        const { error } = (await response.json()) as { error: { code: string; details?: { path: string }[] } };
+        return { code: error.code, paths: (error.details ?? []).map(({ path: place }) => place) };
+    }
+
+    it('hears of its key before its body, also with agents’ tools', async () => {
+        expect((await send('/v1/fetch', { key: undefined, body: TOO_LARGE })).code).to.equal('API_KEY_REQUIRED');
+        expect((await send('/v1/fetch', { key: WRONG_KEY, body: '{' })).code).to.equal('INVALID_API_KEY');
+        expect((await send('/mcp', { key: WRONG_KEY, body: '{' })).code).to.equal('INVALID_API_KEY');
+    });
+
+    it('hears of a missing scope before a body that is too large, and of the form of a body before its size', async () => {
+        expect((await send('/v1/fetch', { key: reader.apiKey, body: TOO_LARGE })).code).to.equal('FORBIDDEN');
+        expect((await send('/v1/fetch', { key: ada.apiKey, body: TOO_LARGE, type: 'text/plain' })).code).to.equal('UNSUPPORTED_MEDIA_TYPE');
+        expect((await send('/v1/fetch', { key: ada.apiKey, body: TOO_LARGE })).code).to.equal('PAYLOAD_TOO_LARGE');
+    });
+
+    it('hears of everything that is wrong with its query and its body at once', async () => {
+        const { code, paths } = await send('/v1/fetch?why=1', {
+            key: ada.apiKey,
+            body: JSON.stringify({ ...FETCH, site: 1, timeout_ms: 'soon', more: true }),
+        });
+        expect(code).to.equal('VALIDATION_ERROR');
+        expect(paths).to.have.members(['/why', '/site', '/timeout_ms', '/more']);
+    });
+});
