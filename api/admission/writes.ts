@@ -119,11 +119,7 @@ export const writeThrottling: AppPlugin = {
             },
             { before: 'input' },
         );
-        server.ext('onPreResponse', (request, h) => {
-            leave(request);
-            return h.continue;
-        });
-        // This also runs where the caller hung up.
+        // This runs where the caller hung up, too.
         server.events.on('response', leave);
     },
 };

@@ -36,17 +36,6 @@ export const session: AppPlugin = {
             },
         }));
         server.auth.strategy('session', 'session');
-        server.ext(
-            'onPreResponse',
-            (request, h) => {
-                const { response } = request;
-                if (request.app.newVisit !== undefined && !('isBoom' in response)) {
-                    response.header('set-cookie', cookie(app, 'visit', request.app.newVisit, SESSION_SECONDS), { append: true });
-                }
-                return h.continue;
-            },
-            { after: ['refusals', 'refusal-pages'] },
-        );
     },
 };
 
@@ -69,6 +58,12 @@ export function browserTokenOf(app: App, request: Request): string | undefined {
 /** Sets the browser cookie. */
 export function nameBrowser(app: App, response: ResponseObject, token: string): void {
     response.header('set-cookie', cookie(app, 'browser', token, BROWSER_SECONDS), { append: true });
+}
+
+/** Sets the cookie of the visit, where a form of this page began one. */
+export function keepVisit(app: App, request: Request, response: ResponseObject): void {
+    const { newVisit } = request.app;
+    if (newVisit !== undefined) response.header('set-cookie', cookie(app, 'visit', newVisit, SESSION_SECONDS), { append: true });
 }
 
 /** Clears the session cookie. */

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { Eta } from 'eta';
 import type { App } from '../../shared/app.ts';
-import { cookiesOf, formToken, signedInOf } from '../auth/session.ts';
+import { cookiesOf, formToken, keepVisit, signedInOf } from '../auth/session.ts';
 import { assetUrl } from './assets.ts';
 import { formats } from './formats.ts';
 import { dashboardMenu, publicMenu } from './navigation.ts';
@@ -31,6 +31,7 @@ export function show(app: App, request: Request, h: ResponseToolkit, shown: Show
         .code(status);
     for (const [name, value] of securityHeaders(app, formsLeadTo)) response.header(name, value);
     if (retryAfter !== undefined) response.header('retry-after', String(retryAfter));
+    keepVisit(app, request, response);
     if (notice !== undefined) response.header('set-cookie', noticeCookie('', 0), { append: true });
     return response;
 }

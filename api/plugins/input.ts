@@ -28,9 +28,12 @@ export const input: AppPlugin = {
     name: 'input',
     register(server) {
         server.ext('onPostAuth', (request, h) => {
-            if (request.route.settings.app?.contract === undefined) return h.continue;
+            const { contract } = request.route.settings.app ?? {};
+            if (contract === undefined) return h.continue;
             request.app.problems = [];
-            setInput(request, { query: singleValues(request, request.app.problems) });
+            const query = singleValues(request, request.app.problems);
+            if (contract.query === undefined) request.app.problems.push(...Object.keys(query).map(unwanted));
+            setInput(request, { query });
             return h.continue;
         });
         server.ext('onPreHandler', async (request, h) => {
@@ -49,9 +52,9 @@ export function inputOptions({ params, query, body }: AnyContract) {
     return {
         validate: {
             ...(params === undefined ? {} : { params: prepare(params, { convert: true }) }),
-            query: prepare(query ?? NO_FIELDS.query, { convert: true }),
+            ...(query === undefined ? {} : { query: prepare(query, { convert: true }) }),
         },
-        plugins: { input: { body: prepare(body?.schema ?? NO_FIELDS.body, { convert: false }) } },
+        plugins: { input: { body: prepare(body?.schema ?? NO_BODY, { convert: false }) } },
     };
 }
 
@@ -94,8 +97,11 @@ function prepare(schema: Schema, { convert }: { convert: boolean }): Schema {
     return schema.prefs({ abortEarly: false, convert, errors: { wrap: { label: false } }, messages: OWN_MESSAGES });
 }
 
-const noFields = (place: string) => Joi.object({}).messages({ 'object.unknown': `This route takes no ${place} field of this name` });
-const NO_FIELDS = { query: noFields('query'), body: noFields('body') };
+const NO_BODY = Joi.object({}).messages({ 'object.unknown': 'This route takes no body field of this name' });
+
+function unwanted(name: string): Detail {
+    return { path: pointerStep(name), code: 'UNKNOWN_FIELD', message: 'This route takes no query field of this name.' };
+}
 
 function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
     return items.filter((item) => !isToldByAnother(item, items)).map(toDetail);
