@@ -7,7 +7,7 @@ import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts'
 import type { Admitted } from '../../shared/fetch/admit.ts';
 import { findKept } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { recordKept } from '../../shared/fetch/record-fetch.ts';
+import { recordKept } from '../../shared/fetch/settle.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import { around } from '../answers/fetch-answer.ts';
 import type { Reply } from '../serve.ts';

@@ -1,13 +1,11 @@
 import type { FetchAnswer, FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
-import { type Admitted, admit } from '../../shared/fetch/admit.ts';
+import { type Admitted, admit, type Kept } from '../../shared/fetch/admit.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
-import type { Kept } from '../../shared/fetch/find-endpoint.ts';
 import { holdCredits } from '../../shared/fetch/hold.ts';
 import { keepResult } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import { type Passage, passCircuit } from '../../shared/fetch/pass-circuit.ts';
-import { jobOf, runJob } from '../../shared/fetch/run-job.ts';
+import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
 import { settle } from '../../shared/fetch/settle.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';

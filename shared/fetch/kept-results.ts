@@ -4,8 +4,7 @@ import type { App } from '../app.ts';
 import type { FetchRequest } from '../contracts/fetch.ts';
 import type { Values } from '../domain/types.ts';
 import * as results from '../store/fetch/results.ts';
-import type { Admitted } from './admit.ts';
-import type { Found } from './find-endpoint.ts';
+import type { Admitted, Found } from './admit.ts';
 import type { FetchOrder } from './order.ts';
 import type { Settled } from './settle.ts';
 
