@@ -49,6 +49,8 @@ export interface AnswerNotes {
     ranMs?: number | undefined;
     /** The log of fetches has this call already. */
     isRecorded?: boolean;
+    /** Whether the registry knows the site of a fetch; undefined where the call was refused before the look-up. */
+    isKnownSite?: boolean;
 }
 
 export type Reply<Answer> = {

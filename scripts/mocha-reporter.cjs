@@ -10,17 +10,14 @@ const LONG = join(ROOT, 'test/long/');
 const PATIENCE = 10_000;
 
 /**
- * Mocha's own `spec` reporter, which also tells scripts/test.mjs how many tests passed, failed and were skipped, and names those that
- * `--retries` had to run again: each of them is worth a look. The long runs it tells one by one.
+ * Mocha's own `spec` reporter, which also tells scripts/test.mjs how many tests passed, failed and were skipped, and how each long run
+ * ended.
  */
 module.exports = class extends reporters.Spec {
     constructor(runner, options) {
         super(runner, options);
-        const again = new Map();
-        runner.on('retry', (test, error) => again.set(test.fullTitle(), error.message));
         const long = watchLongRuns(runner);
         runner.once('end', () => {
-            for (const [title, message] of again) console.error(`run again: ${title} (${message.split('\n')[0]})`);
             const { passes, failures, pending } = this.stats;
             const tell = (failed) =>
                 writeFileSync(

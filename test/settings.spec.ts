@@ -12,8 +12,10 @@ import { baseUrl } from '../bin/demo/base-url.ts';
 import { ANONYMOUS } from '../shared/domain/accounts/plans.ts';
 import { type Config, ConfigFault, readConfig } from '../shared/platform/config.ts';
 import { listenFault } from '../shared/platform/listen-fault.ts';
+import { ownEnvironment } from './support/own-environment.ts';
 import { createTestDatabase, type TestDatabase } from './support/postgres.ts';
 import { startProcess } from './support/processes.ts';
+import { needs } from './support/system-programs.ts';
 import { openWorld } from './support/world.ts';
 
 const run = promisify(execFile);
@@ -141,7 +143,7 @@ describe('a start that finds its place taken or missing', function () {
     /** What a process that cannot start says on stderr. */
     async function endOf(name: 'api' | 'worker' | 'start', settings: Record<string, string>): Promise<string> {
         const usual = {
-            PATH: process.env['PATH'],
+            ...ownEnvironment(),
             DATABASE_URL: database.url,
             HOST: '127.0.0.1',
             PORT: '0',
@@ -229,7 +231,8 @@ describe('an API without HOST', () => {
 describe('npm start with HOST', function () {
     this.timeout(60_000);
 
-    it('prints a curl line that works as it stands', async () => {
+    it('prints a curl line that works as it stands', async function () {
+        needs(this, 'curl');
         const database = await createTestDatabase();
         const folder = mkdtempSync(join(tmpdir(), 'routebook-host-'));
         // Linux has all of 127.0.0.0/8, others one address of it.

@@ -26,12 +26,12 @@ export const fetchRefusals: AppPlugin = {
             (request, h) => {
                 const { response } = request;
                 if (!('isBoom' in response) || request.route.settings.app?.contract?.name !== 'postFetch') return h.continue;
-                const { isRecorded } = request.app.notes;
+                const { isRecorded, isKnownSite } = request.app.notes;
                 const caller = callerOf(request);
                 const order = request.app.call?.body as FetchRequest | undefined;
                 if (caller === undefined || isRecorded || order?.dry_run === true) return h.continue;
                 const { code } = toRefusal(response);
-                const { site, registrable, label } = whatSite(app, order);
+                const { site, registrable, label } = whatSite(app, order, isKnownSite);
                 app.metrics.fetches.inc({ site: label, outcome: code });
                 if (mayLog.take(caller.accountId)) {
                     app.usage.record({
@@ -61,12 +61,16 @@ function nameOf(order: FetchRequest | undefined): string | undefined {
     return order !== undefined && ENDPOINT_NAME.test(order.endpoint) ? order.endpoint : undefined;
 }
 
-/** The site and endpoint of a call. Metrics name registered ones only. The look-up is remembered, or the call was refused before it. */
-function whatSite(app: App, order: FetchRequest | undefined): { site: string; registrable: string; label: string } {
+/** The site of a call. Metrics name registered ones only. Where the look-up itself refused the call, its answer is still remembered. */
+function whatSite(
+    app: App,
+    order: FetchRequest | undefined,
+    isKnownSite: boolean | undefined,
+): { site: string; registrable: string; label: string } {
     const name = order === undefined ? undefined : normaliseSite(order.site);
     if (order === undefined || name?.ok !== true) return { site: OTHER, registrable: OTHER, label: OTHER };
     const { site, registrable } = name;
     const version = typeof order.version === 'number' ? order.version : undefined;
-    const isKnown = app.latest.recall({ site, registrable, version })?.isKnown === true;
+    const isKnown = isKnownSite ?? app.latest.recall({ site, registrable, version })?.isKnown === true;
     return { site, registrable, label: isKnown ? app.metrics.siteLabel(site) : OTHER };
 }

@@ -29,6 +29,7 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
     const isForWorker = body.dry_run !== true && (body.max_age ?? 0) === 0;
 
     const asked = await admit(app, order);
+    notes.isKnownSite = asked.ok || asked.isKnown;
     if (order.times.deadlineAt <= Date.now()) throw new Refusal('DEADLINE_EXCEEDED');
     if (asked.ok && isForWorker) refuseTooLate(app, order.times.deadlineAt);
 

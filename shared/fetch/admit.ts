@@ -122,6 +122,8 @@ export interface Found {
 export interface Kept {
     ok: false;
     site: string;
+    /** Whether any version of the site was ever published. */
+    isKnown: boolean;
     refusal: Refusal;
 }
 
@@ -143,7 +145,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     const siteState = await look({ site, registrable, version: number });
     if (siteState === undefined) return undefined as undefined & Seen;
     if (siteState.isBlocked) throw siteBlocked();
-    const keep = (refusal: Refusal): Kept => ({ ok: false, site, refusal });
+    const keep = (refusal: Refusal): Kept => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
     const { version } = siteState;
     if (version === undefined || !schemas.mayRun(version)) {
         return keep(named === undefined || !siteState.isKnown ? siteNotFound() : new Refusal('VERSION_NOT_FOUND'));

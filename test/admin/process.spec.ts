@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { migrate } from '../../shared/migrate.ts';
 import { startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
 import { type OpenedDatabase, openDatabase } from '../store/registry.ts';
+import { ownEnvironment } from '../support/own-environment.ts';
 
 const ADMIN = fileURLToPath(new URL('../../bin/admin.ts', import.meta.url));
 
@@ -18,7 +19,7 @@ interface Ran {
 
 function admin(env: Record<string, string>, ...args: string[]): Promise<Ran> {
     return new Promise((resolve) => {
-        execFile(process.execPath, [ADMIN, ...args], { env: { PATH: process.env['PATH'], ...env } }, (error, stdout, stderr) => {
+        execFile(process.execPath, [ADMIN, ...args], { env: { ...ownEnvironment(), ...env } }, (error, stdout, stderr) => {
             resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, stdout, stderr });
         });
     });

@@ -5,6 +5,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import { withinBudget } from '../../shared/agents/within-budget.ts';
 import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
+import { ownEnvironment } from '../support/own-environment.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
@@ -24,7 +25,7 @@ const TRANSPORTS: Readonly<Record<string, (world: World, apiKey: string | undefi
             command: process.execPath,
             args: ['cli/bin/routebook.ts', 'mcp', '--server', world.base],
             env: {
-                PATH: process.env['PATH'] ?? '',
+                ...ownEnvironment(),
                 XDG_CONFIG_HOME: '/nonexistent',
                 ...(apiKey === undefined ? {} : { ROUTEBOOK_API_KEY: apiKey }),
             },

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { ownEnvironment } from '../support/own-environment.ts';
 import { aPackage } from '../support/schemas.ts';
 import { needs } from '../support/system-programs.ts';
 
@@ -139,7 +140,7 @@ describe('every command of routebook', function () {
         const args = process.platform === 'darwin' ? ['-q', '/dev/null', 'sh', '-c', command] : ['-qec', command, '/dev/null'];
         const { stdout } = await promisify(execFile)('script', args, {
             cwd: shell.folder,
-            env: { PATH: process.env['PATH'] ?? '', HOME: shell.folder, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
+            env: { ...ownEnvironment(shell.folder), TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
         });
         return stdout;
     }

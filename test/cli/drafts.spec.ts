@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { findBrowser } from '../../cli/inspect/record.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { openSite } from '../support/sites.ts';
+import { needs } from '../support/system-programs.ts';
 
 const SECRET = `sk_live_${'a1B2c3D4'.repeat(4)}`;
 const MAIL = 'grace.hopper@people.example';
@@ -96,7 +97,8 @@ describe('drafts from what there is already', function () {
         expect(neither.error).to.include({ code: 'CANNOT_INSPECT' });
     });
 
-    it('opens a site in a browser, records what is done there, and drafts when it is closed', async () => {
+    it('opens a site in a browser, records what is done there, and drafts when it is closed', async function () {
+        needs(this, 'chromium');
         const asked = new EventEmitter();
         const site = await openSite((request, response) => {
             if (request.url === '/') {

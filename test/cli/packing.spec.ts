@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const run = promisify(execFile);
@@ -22,7 +23,8 @@ describe('the published package', function () {
     let shop: Shop;
     let ada: Person;
 
-    before(async () => {
+    before(async function () {
+        needs(this, 'npx');
         folder = mkdtempSync(joinPath(tmpdir(), 'routebook-packing-'));
         await installPacked(folder);
         home = joinPath(folder, 'home');

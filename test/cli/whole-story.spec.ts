@@ -6,6 +6,7 @@ import { findBrowser } from '../../cli/inspect/record.ts';
 import { openCommandLine } from '../support/command-line.ts';
 import { join } from '../support/people.ts';
 import { openSite, type Site } from '../support/sites.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld } from '../support/world.ts';
 
 const SITE = 'library.test';
@@ -45,7 +46,8 @@ function openLibrary(recorded: EventEmitter): Promise<Site> {
 describe('a contributor with a site that has no schema', function () {
     this.timeout(120_000);
 
-    it('records, inspects, lints, tests and pushes it; it is verified, looked up and fetched', async () => {
+    it('records, inspects, lints, tests and pushes it; it is verified, looked up and fetched', async function () {
+        needs(this, 'chromium');
         const recorded = new EventEmitter();
         const library = await openLibrary(recorded);
         const world = await openWorld({ config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) }, verifier: { paceMs: 20, lookMs: 50 } });

@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { settle } from './support/settled.ts';
 import { signUp, type Visitor, visitor, wordsOf } from './support/visitor.ts';
@@ -41,7 +42,8 @@ describe('keys on the dashboard', function () {
 
     const statusOf = async (apiKey: string) => (await withKey(world, apiKey).call('GET', '/v1/account')).status;
 
-    it('are shown once, with a curl line that works as printed', async () => {
+    it('are shown once, with a curl line that works as printed', async function () {
+        needs(this, 'curl');
         const person = await signUp(world);
         const { apiKey, html } = await makeKey(person);
         const line = wordsOf(/<pre[^>]*id="curl"[^>]*>([\s\S]*?)<\/pre>/.exec(html)?.[1] ?? '');

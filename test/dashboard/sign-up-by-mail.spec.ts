@@ -105,8 +105,13 @@ describe('signing up where mails are sent', function () {
                 await send(person, email);
                 return performance.now() - began;
             };
-            const [known, fresh] = [await msFor(taken), await msFor(freshAddress())];
-            expect(known).to.be.greaterThan(fresh / 2);
+            // In turns, and the quickest of three: a busy machine makes any of them slower.
+            const [known, fresh]: [number[], number[]] = [[], []];
+            for (let turn = 0; turn < 3; turn++) {
+                known.push(await msFor(taken));
+                fresh.push(await msFor(freshAddress()));
+            }
+            expect(Math.min(...known)).to.be.greaterThan(Math.min(...fresh) / 2);
         } finally {
             await slow.close();
         }

@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { withKey } from '../support/people.ts';
 import { openShop, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
+import { needs } from '../support/system-programs.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { openBrowser, openTab, PHONE, type Tab } from './support/browser.ts';
 import { type MailServer, openMailServer } from './support/mail-server.ts';
@@ -29,6 +30,7 @@ describe('a new user, in a browser', function () {
     let browser: Browser;
 
     before(async function () {
+        needs(this, 'curl');
         browser = await openBrowser(this);
         shop = await openShop();
         mail = await openMailServer();

@@ -7,6 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.ts';
+import { needs } from '../support/system-programs.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,7 +37,8 @@ describe('what the README and the documents show', function () {
     let started: ReturnType<typeof spawn>;
     let printed = '';
 
-    before(async () => {
+    before(async function () {
+        needs(this, 'curl', 'npx');
         clone = mkdtempSync(join(tmpdir(), 'routebook-docs-'));
         const isOwn = (path: string) => !/^(node_modules|\.git|\.data)(\/|$)/.test(relative(ROOT, path));
         cpSync(ROOT, clone, { recursive: true, filter: isOwn });

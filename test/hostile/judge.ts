@@ -11,7 +11,7 @@ export interface Patience {
 
 /** The caller's whole wait: short where it is waited for, long where a wrong hang has to show. */
 export function timeoutOf(time: AnswerTime): number {
-    return time === 'at the deadline' ? 1000 : 30_000;
+    return time === 'at the deadline' ? 1500 : 30_000;
 }
 
 /** What is wrong with an outcome, as sentences; none where all is as the table says. */

@@ -11,6 +11,7 @@ import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
+import { ownEnvironment } from '../support/own-environment.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
@@ -54,7 +55,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
     const admin = async (databaseUrl: string, ...command: string[]) => {
         const { stdout } = await promisify(execFile)(process.execPath, ['bin/admin.ts', ...command, '--json'], {
             cwd: ROOT,
-            env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl },
+            env: { ...ownEnvironment(), DATABASE_URL: databaseUrl },
         });
         return JSON.parse(stdout.trim().split('\n').at(-1) ?? '');
     };
@@ -84,7 +85,7 @@ describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', 
         };
         await promisify(execFile)(process.execPath, ['bin/migrate.ts'], {
             cwd: ROOT,
-            env: { PATH: process.env['PATH'], DATABASE_URL: postgres.url('routebook') },
+            env: { ...ownEnvironment(), DATABASE_URL: postgres.url('routebook') },
         });
         for (const name of ['api', 'worker', 'worker'] as const) running.push(startProcess(name, settings));
         for (const [index, one] of running.entries()) await one.said(index === 0 ? 'routebook ready on' : 'the worker takes jobs');

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ownEnvironment } from './own-environment.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../cli/bin/routebook.js', import.meta.url));
 
@@ -45,7 +46,7 @@ export function openCommandLine(env: Record<string, string> = {}): CommandLine {
         async run(args, { input = '', env: more = {}, interrupt, started } = {}) {
             const child = spawn(process.execPath, [PROGRAM, ...args], {
                 cwd: folder,
-                env: { PATH: process.env['PATH'] ?? '', HOME: home, XDG_CONFIG_HOME: join(home, 'config'), ...env, ...more },
+                env: { ...ownEnvironment(home), XDG_CONFIG_HOME: join(home, 'config'), ...env, ...more },
             });
             started?.(child.pid ?? 0);
             void interrupt?.then(() => child.kill('SIGINT'));

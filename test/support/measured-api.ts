@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ownEnvironment } from './own-environment.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -41,7 +42,7 @@ export function startMeasuredWorker(settings: Record<string, string>): Measured 
 function start(name: 'api' | 'worker', settings: Record<string, string>) {
     const child: ChildProcess = spawn(process.execPath, ['--import', './test/support/turn-meter.ts', `bin/${name}.ts`], {
         cwd: ROOT,
-        env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', HOST: '127.0.0.1', PORT: '0', ...settings },
+        env: { ...ownEnvironment(), HOST: '127.0.0.1', PORT: '0', ...settings },
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     const exited = once(child, 'exit');

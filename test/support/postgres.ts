@@ -17,9 +17,12 @@ export interface TestDatabase {
 
 let own: Promise<EmbeddedPostgres> | undefined;
 let template: Promise<void> | undefined;
+let operators: pg.Pool | undefined;
 
 // Only where a spec was started by itself; under `npm test` the server belongs to scripts/test.mjs.
 after(async () => {
+    await operators?.end();
+    operators = undefined;
     await (await own)?.stop();
 });
 
@@ -38,7 +41,7 @@ export async function createEmptyDatabase(): Promise<TestDatabase> {
 
 async function createDatabase(server: string, options: string): Promise<TestDatabase> {
     const name = `rb_${randomBytes(6).toString('hex')}`;
-    await asOperator(server, (client) => client.query(`create database ${name} ${options}`));
+    await asOperator(server, (client) => client.query(`create database ${name} ${options} strategy file_copy`));
     return {
         url: withDatabase(server, name),
         async drop() {
@@ -58,23 +61,28 @@ async function serverUrl(): Promise<string> {
 async function makeTemplate(server: string): Promise<void> {
     await asOperator(server, async (client) => {
         await client.query('select pg_advisory_lock($1)', [TEMPLATE_LOCK]);
-        const { rowCount } = await client.query('select from pg_database where datname = $1', [TEMPLATE]);
-        if (rowCount !== 0) return;
-        const draft = `${TEMPLATE}_draft`;
-        await client.query(`drop database if exists ${draft} with (force)`);
-        await client.query(`create database ${draft}`);
-        await migrateAll(withDatabase(server, draft));
-        await client.query(`alter database ${draft} rename to ${TEMPLATE}`);
+        try {
+            const { rowCount } = await client.query('select from pg_database where datname = $1', [TEMPLATE]);
+            if (rowCount !== 0) return;
+            const draft = `${TEMPLATE}_draft`;
+            await client.query(`drop database if exists ${draft} with (force)`);
+            await client.query(`create database ${draft}`);
+            await migrateAll(withDatabase(server, draft));
+            await client.query(`alter database ${draft} rename to ${TEMPLATE}`);
+        } finally {
+            await client.query('select pg_advisory_unlock($1)', [TEMPLATE_LOCK]);
+        }
     });
 }
 
-async function asOperator(server: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
-    const client = new pg.Client({ connectionString: server });
-    await client.connect();
+/** The next database is made over the same connection, where it comes soon. */
+async function asOperator(server: string, work: (client: pg.PoolClient) => Promise<unknown>): Promise<void> {
+    operators ??= new pg.Pool({ connectionString: server, max: 2, idleTimeoutMillis: 2000, allowExitOnIdle: true });
+    const client = await operators.connect();
     try {
         await work(client);
     } finally {
-        await client.end();
+        client.release();
     }
 }
 

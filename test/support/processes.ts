@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { ownEnvironment } from './own-environment.ts';
 import { TEST_SECRET_KEYS } from './secrets.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,8 +29,7 @@ export function startProcess(name: 'api' | 'worker' | 'start', settings: Record<
     const child: ChildProcess = spawn(process.execPath, [`bin/${name}.ts`], {
         cwd,
         env: {
-            PATH: process.env['PATH'] ?? '',
-            HOME: process.env['HOME'] ?? '',
+            ...ownEnvironment(),
             ...ONE_CLIENT,
             ...(name === 'start' ? {} : ONE_RING),
             ...settings,

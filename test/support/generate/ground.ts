@@ -168,7 +168,9 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
         create function keep_claim() returns trigger language plpgsql as $$ begin insert into claims select old.*; return null; end $$;
         create function pass_claim() returns trigger language plpgsql as $$ begin delete from claims where id = new.id; return null; end $$;
         create trigger keep_claim after delete on claims for each row when (old.id = '${open}') execute function keep_claim();
-        create trigger pass_claim after insert on claims for each row when (new.id <> '${open}') execute function pass_claim();
+        -- At the commit: until then the claim that was made is read.
+        create constraint trigger pass_claim after insert on claims deferrable initially deferred
+            for each row when (new.id <> '${open}') execute function pass_claim();
     `);
     return { proven, open };
 }
