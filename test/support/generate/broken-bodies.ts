@@ -1,12 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { CONTRACTS } from '../../../shared/contracts/index.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
 import type { Operation } from './document.ts';
 import type { Mutation } from './mutations.ts';
 import type { Draft } from './valid.ts';
 import { deep, wrongValues } from './values.ts';
-
-const KIB = 1024;
 
 /** What can be wrong with the body of any operation that takes one. */
 export function brokenBodies(operation: Operation): Mutation[] {
@@ -20,7 +19,7 @@ function sendsBytes(name: string, bytesOf: (text: string) => Uint8Array, code: R
 function brokenBytes({ id }: Operation): Mutation[] {
     const text = (name: string, change: (text: string) => string) =>
         sendsBytes(name, (whole) => Buffer.from(change(whole)), 'INVALID_JSON');
-    const most = id === 'postSchema' ? 4 * KIB * KIB : 256 * KIB;
+    const most = CONTRACTS.find(({ name }) => name === id)?.body?.maxBytes ?? 0;
     return [
         text('no body', () => ''),
         text('half a body', (whole) => whole.slice(0, -1)),
