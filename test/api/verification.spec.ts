@@ -59,6 +59,15 @@ for (const topology of TOPOLOGIES) {
             expect(v.market.calls.slice(0, 2).map(({ method }) => method)).to.deep.equal(['POST', 'HEAD']);
         });
 
+        it('keeps the pace that the package asks for', async () => {
+            await open();
+            const stalls = ['apples', 'pears', 'plums'].map((name) => fruit(name));
+            await v.publish(MARKET, stalls, { pace: { requests_per_minute: 200 } });
+            expect((await v.ended(MARKET, 1)).outcome).to.equal('passed');
+            const times = v.market.calls.map(({ at }) => at);
+            for (const [place, at] of times.slice(1).entries()) expect(at - (times[place] ?? 0)).to.be.at.least(285);
+        });
+
         it('lets a key that only reads call the POST that was called, in that version, and no other one', async () => {
             await open();
             const { world, market, ada } = v;

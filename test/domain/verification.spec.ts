@@ -1,13 +1,36 @@
 import { expect } from 'chai';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { type FindingVerdict, outcomeOf, verdictOf } from '../../shared/domain/package/verification.ts';
+import { pacedMs } from '../../shared/domain/package/pace.ts';
+import { callsOf, type FindingVerdict, outcomeOf, verdictOf } from '../../shared/domain/package/verification.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
+import { anEndpoint } from './an-endpoint.ts';
 
 const run = (calls: number, ...verdicts: FindingVerdict[]) =>
     outcomeOf(
         verdicts.map((verdict) => ({ verdict })),
         calls,
     );
+
+describe('the calls of a verification run', () => {
+    const endpoints = Array.from({ length: 10 }, (_, at) => anEndpoint({ name: `e${at}`, examples: [{ params: {} }] }));
+    const names = (run: number, missed: string[], most?: number) =>
+        callsOf(endpoints, { run, missed }, most).map(({ endpoint }) => endpoint.name);
+
+    it('are as many as it has time for, so that later runs come to the others', () => {
+        expect(names(1, [])).to.have.length(10);
+        expect(names(1, [], 4)).to.deep.equal(['e0', 'e1', 'e2', 'e3']);
+        expect(names(2, [], 4)).to.deep.equal(['e2', 'e3', 'e4', 'e5']);
+        expect(names(2, ['e0', 'e1', 'e9'], 4)).to.deep.equal(['e0', 'e1', 'e2', 'e3']);
+        expect(new Set([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].flatMap((run) => names(run, [], 1)))).to.have.property('size', 10);
+    });
+
+    it('wait for the turns of their hosts, that of prepare too', () => {
+        const paces = { 'shop.example': 20, 'www.shop.example': 60 };
+        expect(pacedMs(anEndpoint(), paces)).to.equal(3000);
+        expect(pacedMs(anEndpoint({ prepare: { url: 'https://www.shop.example/' } }), paces)).to.equal(6000);
+        expect(pacedMs(anEndpoint({ url: 'https://api.shop.example/' }), paces)).to.equal(0);
+    });
+});
 
 describe('a verification run', () => {
     it('passes where all calls were made and passed', () => {

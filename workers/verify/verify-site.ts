@@ -1,6 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
-import { callsOf, type Finding, outcomeOf, type RunOutcome } from '../../shared/domain/package/verification.ts';
+import { pacedMs } from '../../shared/domain/package/pace.ts';
+import { callsOf, type ExampleToCall, type Finding, outcomeOf, type RunOutcome } from '../../shared/domain/package/verification.ts';
+import type { Endpoint } from '../../shared/domain/types.ts';
+import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { callExample } from './call-example.ts';
 
@@ -10,8 +13,8 @@ const RUN_MS = verification.RUN_EVERY_MS - 60_000;
 const LEAST_PATIENCE_MS = 1000;
 
 /**
- * Makes a claimed run: one call after the other, `paceMs` between them, and stores the findings. When it is aborted it stores nothing,
- * and the run is repeated later.
+ * Makes a claimed run: one call after the other, `paceMs` between them or as long as the site's own pace takes, and stores the findings.
+ * When it is aborted it stores nothing, and the run is repeated later.
  */
 export async function verifySite(
     app: App,
@@ -20,22 +23,38 @@ export async function verifySite(
 ): Promise<void> {
     const began = performance.now();
     const version = await app.versions.load(run.versionId);
-    const calls = callsOf(version?.endpoints.values() ?? [], run);
+    const { paces } = await findLatest(app.db, { site: run.site, registrable: run.registrable });
+    const calls = callsInTime(version?.endpoints.values() ?? [], run, { paces, paceMs, lastMs: app.config.fetchTimeoutMs });
     const findings: Finding[] = [];
-    for (const { endpoint, params } of calls) {
-        const patienceMs = Math.min(app.config.fetchTimeoutMs, began + RUN_MS - performance.now());
+    for (const [place, { endpoint, params }] of calls.entries()) {
+        const patienceMs = Math.min(app.config.fetchTimeoutMs + pacedMs(endpoint, paces), began + RUN_MS - performance.now());
         if (patienceMs < LEAST_PATIENCE_MS) break;
         const finding = await callExample(app, { run, endpoint, params, patienceMs, signal });
         if (signal.aborted) return;
         findings.push(finding);
         // The obstacle applies to the other calls too.
         if (finding.verdict === 'unknown') break;
-        if (findings.length < calls.length) await pause(paceMs, undefined, { signal }).catch(() => undefined);
+        const next = calls[place + 1];
+        const pauseMs = next === undefined ? 0 : Math.max(paceMs, pacedMs(next.endpoint, paces));
+        if (next !== undefined) await pause(pauseMs, undefined, { signal }).catch(() => undefined);
         if (signal.aborted) return;
     }
     const outcome = outcomeOf(findings, calls.length);
     const ended = await verification.endRun(app.db, run, outcome, findings);
     if (ended.isRecorded) report(app, run, { outcome, findings, hasDrifted: ended.hasDrifted, durationMs: performance.now() - began });
+}
+
+/** As many calls as a run has time for at the pace of the site, and at least one. @param pace.lastMs time for the last call */
+function callsInTime(
+    endpoints: Iterable<Endpoint>,
+    run: verification.VerificationRun,
+    { paces, paceMs, lastMs }: { paces: SiteState['paces']; paceMs: number; lastMs: number },
+): ExampleToCall[] {
+    const all = [...endpoints];
+    const calls = callsOf(all, run);
+    const slowestMs = Math.max(paceMs, ...calls.map(({ endpoint }) => pacedMs(endpoint, paces)));
+    const most = Math.max(1, Math.floor((RUN_MS - lastMs) / slowestMs));
+    return most >= calls.length ? calls : callsOf(all, run, most);
 }
 
 function report(

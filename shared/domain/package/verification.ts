@@ -44,25 +44,24 @@ export interface RunPlace {
     missed: readonly string[];
 }
 
-/** So much further on each run begins, and so many that were missed it repeats at the most: together no more than MAX_CALLS. */
-const STRIDE = MAX_CALLS / 2;
-
 /**
  * What one run calls: the first example of each endpoint that may be called, in the order of the package. Where they are too many for
  * one run, each run begins further on than the one before, so that all come to their turn; what was missed is called again first, so
  * that failures in a row are seen in a large package too.
+ * @param most calls that a run has time for; half of them are what was missed, and each run begins half of them further on
  */
-export function callsOf(endpoints: Iterable<Endpoint>, { run, missed }: RunPlace): ExampleToCall[] {
+export function callsOf(endpoints: Iterable<Endpoint>, { run, missed }: RunPlace, most = MAX_CALLS): ExampleToCall[] {
     const all: ExampleToCall[] = [];
     for (const endpoint of endpoints) {
         const [example] = endpoint.examples;
         if (example !== undefined && isVerifiable(endpoint)) all.push({ endpoint, params: example.params });
     }
-    if (all.length <= MAX_CALLS) return all;
-    const again = all.filter(({ endpoint }) => missed.includes(endpoint.name)).slice(0, STRIDE);
-    const first = ((run - 1) * STRIDE) % all.length;
+    if (all.length <= most) return all;
+    const stride = Math.max(1, Math.floor(most / 2));
+    const again = all.filter(({ endpoint }) => missed.includes(endpoint.name)).slice(0, stride);
+    const first = ((run - 1) * stride) % all.length;
     const inTurn = [...all.slice(first), ...all.slice(0, first)].filter((call) => !again.includes(call));
-    return [...again, ...inTurn].slice(0, MAX_CALLS);
+    return [...again, ...inTurn].slice(0, most);
 }
 
 /** Failures on our side, or a site that limits our rate. */
