@@ -72,26 +72,16 @@ function bounded(code: RefusalCode, details: Detail[]): Detail[] {
     return [...details.slice(0, MAX_DETAILS), { path: '', code: 'TOO_COMPLEX', message: `And ${more} more problems that are not listed.` }];
 }
 
-const CODE_BY_STATUS: Record<number, RefusalCode> = {
-    400: 'VALIDATION_ERROR',
-    404: 'NOT_FOUND',
-    405: 'METHOD_NOT_ALLOWED',
-    408: 'REQUEST_TIMEOUT',
-    413: 'PAYLOAD_TOO_LARGE',
-    415: 'UNSUPPORTED_MEDIA_TYPE',
-    503: 'OVERLOADED',
-};
-
-/** hapi raises a bad request only here: it does not parse our bodies. */
 const BROKEN_PATH = 'The path is not well-formed: its escapes have to be a % and two digits each, and UTF-8 together.';
 
-/** hapi's own errors carry a status alone; anything that is neither is a bug and becomes INTERNAL. */
+/** hapi itself raises 404 for unknown paths and 400 for broken ones, since it does not read our bodies. Anything else is a bug. */
 export function toRefusal(error: Error & { output?: { statusCode: number } }): Refusal {
     if (error instanceof Refusal) return error;
     if (isOutage(error)) return new Refusal('SERVICE_UNAVAILABLE', undefined, { retryAfter: 1 }, { cause: error });
-    const code = CODE_BY_STATUS[error.output?.statusCode ?? 500];
-    const message = code === 'VALIDATION_ERROR' ? BROKEN_PATH : undefined;
-    return new Refusal(code ?? 'INTERNAL', message, code === 'OVERLOADED' ? { retryAfter: 1 } : {}, { cause: error });
+    const status = error.output?.statusCode;
+    if (status === 404) return new Refusal('NOT_FOUND', undefined, {}, { cause: error });
+    if (status === 400) return new Refusal('VALIDATION_ERROR', BROKEN_PATH, {}, { cause: error });
+    return new Refusal('INTERNAL', undefined, {}, { cause: error });
 }
 
 /** Every answer of a fetch shows the account's credits, unless the database is down. */

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { BODY_BYTES } from '../../shared/contracts/contract.ts';
+import { CALL_BYTES } from '../../shared/contracts/contract.ts';
 import { join, type Person } from '../support/people.ts';
 import { scopedKey } from '../support/scopes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const FETCH = { site: 'shop.test', endpoint: 'thing' };
-const TOO_LARGE = 'x'.repeat(BODY_BYTES + 1);
+const TOO_LARGE = 'x'.repeat(CALL_BYTES + 1);
 /** Well-formed, and nobody has it. */
 const WRONG_KEY = 'rb_live_0000000000000000000000000000000000000';
 
