@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import { publishStarter } from '../../shared/store/registry/schemas.ts';
-import { FAIR, MARKET, marketPackage, stall } from '../support/market.ts';
 import { codeOf } from '../support/routes.ts';
+import { page, SIBLING, SITE, sitePackage } from '../support/site-with-pages.ts';
 import { type AdminRun, openVerifying, type Verifying } from '../support/verifying.ts';
 import { TOPOLOGIES, type WorldOptions } from '../support/world.ts';
 
@@ -14,8 +14,8 @@ for (const topology of TOPOLOGIES) {
         const open = async (options: WorldOptions = {}) => {
             v = await openVerifying(topology, options);
         };
-        const fruit = (name = 'fruit') => stall(v.market, MARKET, name);
-        const verify = async (site = MARKET) => {
+        const fruit = (name = 'fruit') => page(v.site, SITE, name);
+        const verify = async (site = SITE) => {
             const { code, json, told } = await v.admin('schema', 'verify', site);
             expect(code, told).to.equal(0);
             return json;
@@ -24,102 +24,102 @@ for (const topology of TOPOLOGIES) {
 
         it('calls the examples now, and tells of each endpoint whether it passed and why not', async () => {
             await open();
-            await v.publish(MARKET, [fruit(), fruit('bread'), fruit('fish')]);
-            await v.ended(MARKET, 1);
+            await v.publish(SITE, [fruit(), fruit('bread'), fruit('fish')]);
+            await v.ended(SITE, 1);
             await v.world.clock.advance({ minutes: 10 });
-            v.market.changed.add('bread');
-            v.market.closed.set('fish', 404);
+            v.site.changed.add('bread');
+            v.site.closed.set('fish', 404);
             const found = await verify();
-            expect(found).to.include({ site: MARKET, version: 1, outcome: 'failed', verified: true, drift: false, failures_in_a_row: 1 });
+            expect(found).to.include({ site: SITE, version: 1, outcome: 'failed', verified: true, drift: false, failures_in_a_row: 1 });
             const endpoints = found['endpoints'] as JsonObject[];
             expect(endpoints.map(({ name, passed, code, status }) => [name, passed, code, status])).to.deep.equal([
                 ['fruit', true, null, 200],
                 ['bread', false, 'UPSTREAM_INVALID_RESPONSE', null],
                 ['fish', false, 'UPSTREAM_STATUS', 404],
             ]);
-            expect(v.market.calls).to.have.length(6);
+            expect(v.site.calls).to.have.length(6);
             const [entry] = (await v.admin('audit', 'list')).json as unknown as JsonObject[];
-            expect(entry).to.deep.include({ command: 'schema verify', target: `${MARKET} 1`, before: { verified: true } });
+            expect(entry).to.deep.include({ command: 'schema verify', target: `${SITE} 1`, before: { verified: true } });
         });
 
         it('waits for a run that goes on, and repeats what was found where its ten minutes are not over', async () => {
             await open();
-            await v.publish(MARKET, [stall(v.market, MARKET, 'held')]);
-            await v.market.waiting(1);
+            await v.publish(SITE, [page(v.site, SITE, 'held')]);
+            await v.site.waiting(1);
             const found = verify();
-            v.market.letGo();
+            v.site.letGo();
             expect(await found).to.include({ outcome: 'passed', verified: true });
-            const again = await v.admin('schema', 'verify', MARKET);
+            const again = await v.admin('schema', 'verify', SITE);
             expect(again.json).to.deep.equal(await found);
             expect(again.told).to.include('within the last ten minutes');
-            expect(v.market.calls).to.have.length(1);
+            expect(v.site.calls).to.have.length(1);
         });
 
         it('calls no domain twice within ten minutes', async () => {
             await open();
-            await v.publish(MARKET, [fruit()]);
-            await v.ended(MARKET, 1);
-            await v.publish(FAIR, [stall(v.market, FAIR, 'rides')]);
-            expect(faultOf(await v.admin('schema', 'verify', FAIR))).to.equal('RATE_LIMITED');
-            await v.publish(MARKET, [fruit('bread')]);
-            expect(faultOf(await v.admin('schema', 'verify', MARKET))).to.equal('RATE_LIMITED');
-            expect(v.stallsCalled()).to.deep.equal(['fruit']);
+            await v.publish(SITE, [fruit()]);
+            await v.ended(SITE, 1);
+            await v.publish(SIBLING, [page(v.site, SIBLING, 'rides')]);
+            expect(faultOf(await v.admin('schema', 'verify', SIBLING))).to.equal('RATE_LIMITED');
+            await v.publish(SITE, [fruit('bread')]);
+            expect(faultOf(await v.admin('schema', 'verify', SITE))).to.equal('RATE_LIMITED');
+            expect(v.pagesCalled()).to.deep.equal(['fruit']);
         });
 
         it('refuses a site that is blocked, which no run calls either', async () => {
             await open();
-            await v.publish(MARKET, [fruit()]);
-            await v.ended(MARKET, 1);
-            await v.admin('site', 'block', MARKET, '--reason', 'Its owner wrote to us');
+            await v.publish(SITE, [fruit()]);
+            await v.ended(SITE, 1);
+            await v.admin('site', 'block', SITE, '--reason', 'Its owner wrote to us');
             await v.world.clock.advance({ days: 2 });
-            expect(faultOf(await v.admin('schema', 'verify', MARKET))).to.equal('SITE_BLOCKED');
+            expect(faultOf(await v.admin('schema', 'verify', SITE))).to.equal('SITE_BLOCKED');
             await v.nothingIsDue();
-            expect(v.stallsCalled()).to.deep.equal(['fruit']);
-            await v.admin('site', 'unblock', MARKET);
-            await v.ended(MARKET, 2);
-            expect(v.stallsCalled()).to.deep.equal(['fruit', 'fruit']);
+            expect(v.pagesCalled()).to.deep.equal(['fruit']);
+            await v.admin('site', 'unblock', SITE);
+            await v.ended(SITE, 2);
+            expect(v.pagesCalled()).to.deep.equal(['fruit', 'fruit']);
         });
 
         it('stops in the middle of a run where the site is blocked, which decides nothing', async () => {
             await open();
-            await v.publish(MARKET, [stall(v.market, MARKET, 'held'), fruit()]);
-            await v.market.waiting(1);
-            await v.admin('site', 'block', MARKET, '--reason', 'Its owner wrote to us');
-            v.market.letGo();
-            const { outcome, findings } = await v.ended(MARKET, 1);
+            await v.publish(SITE, [page(v.site, SITE, 'held'), fruit()]);
+            await v.site.waiting(1);
+            await v.admin('site', 'block', SITE, '--reason', 'Its owner wrote to us');
+            v.site.letGo();
+            const { outcome, findings } = await v.ended(SITE, 1);
             expect(outcome).to.equal('undecided');
             expect(findings.map(({ code }) => code)).to.deep.equal([null, 'SITE_BLOCKED']);
-            expect(v.stallsCalled()).to.deep.equal(['held']);
-            expect((await v.card(MARKET)).verified).to.equal(false);
+            expect(v.pagesCalled()).to.deep.equal(['held']);
+            expect((await v.card(SITE)).verified).to.equal(false);
         });
 
         it('leaves the starter registry alone, unless an operator asks', async () => {
             await open();
-            await publishStarter(v.world.app.db, marketPackage(MARKET, [fruit()]));
+            await publishStarter(v.world.app.db, sitePackage(SITE, [fruit()]));
             await v.world.clock.advance({ days: 2 });
             await v.nothingIsDue();
-            expect(v.stallsCalled()).to.deep.equal([]);
+            expect(v.pagesCalled()).to.deep.equal([]);
             expect(await verify()).to.include({ outcome: 'passed', verified: true });
-            expect((await v.card(MARKET)).verified).to.equal(true);
+            expect((await v.card(SITE)).verified).to.equal(true);
             await v.world.clock.advance({ days: 2 });
             await v.nothingIsDue();
-            expect(v.stallsCalled()).to.deep.equal(['fruit']);
+            expect(v.pagesCalled()).to.deep.equal(['fruit']);
         });
 
         it('decides nothing while the circuit of the site is open, and is not the probe that callers wait for', async () => {
             await open();
-            v.market.closed.set('fruit', 500);
-            await v.publish(MARKET, [stall(v.market, MARKET, 'fruit', { examples: [] })]);
-            await v.ended(MARKET, 1);
-            for (let failures = 0; failures < 20; failures++) await v.ada.fetch(MARKET, 'fruit', { kind: 'any' }, { timeout_ms: 1000 });
-            expect(codeOf(await v.ada.fetch(MARKET, 'fruit', { kind: 'any' }))).to.equal('SITE_UNAVAILABLE');
-            v.market.closed.clear();
-            const before = v.market.calls.length;
+            v.site.closed.set('fruit', 500);
+            await v.publish(SITE, [page(v.site, SITE, 'fruit', { examples: [] })]);
+            await v.ended(SITE, 1);
+            for (let failures = 0; failures < 20; failures++) await v.ada.fetch(SITE, 'fruit', { kind: 'any' }, { timeout_ms: 1000 });
+            expect(codeOf(await v.ada.fetch(SITE, 'fruit', { kind: 'any' }))).to.equal('SITE_UNAVAILABLE');
+            v.site.closed.clear();
+            const before = v.site.calls.length;
             await v.world.clock.advance({ seconds: 6 });
-            await v.publish(MARKET, [fruit('bread')]);
-            const { outcome, findings } = await v.ended(MARKET, 2);
+            await v.publish(SITE, [fruit('bread')]);
+            const { outcome, findings } = await v.ended(SITE, 2);
             expect([outcome, findings.map(({ code }) => code)]).to.deep.equal(['undecided', ['SITE_UNAVAILABLE']]);
-            expect(v.market.calls).to.have.length(before);
+            expect(v.site.calls).to.have.length(before);
         });
     });
 }
@@ -129,11 +129,11 @@ describe('schema verify', () => {
         this.timeout(60_000);
         const v = await openVerifying('postgres', { workers: 0 });
         try {
-            expect(faultOf(await v.admin('schema', 'verify', MARKET))).to.equal('SITE_NOT_FOUND');
+            expect(faultOf(await v.admin('schema', 'verify', SITE))).to.equal('SITE_NOT_FOUND');
             expect(faultOf(await v.admin('schema', 'verify', 'https://x/'))).to.equal('INVALID_DOMAIN');
             expect((await v.admin('schema', 'verify')).code).to.equal(2);
-            await v.publish(MARKET, [stall(v.market, MARKET, 'fruit')]);
-            expect(faultOf(await v.admin('schema', 'verify', MARKET))).to.equal('SERVICE_UNAVAILABLE');
+            await v.publish(SITE, [page(v.site, SITE, 'fruit')]);
+            expect(faultOf(await v.admin('schema', 'verify', SITE))).to.equal('SERVICE_UNAVAILABLE');
         } finally {
             await v.close();
         }

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
-import { type MoodySite, moodyPackage, openMoodySite, says } from '../support/moody-site.ts';
+import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
-const NAMES = ['moody.test', 'calm.test', 'picky.test', 'slow.test', 'hung.test', 'awaited.test'] as const;
+const NAMES = ['flaky.test', 'calm.test', 'picky.test', 'slow.test', 'hung.test', 'awaited.test'] as const;
 const HOSTS: ReadonlyMap<string, readonly string[]> = new Map(NAMES.map((name) => [name, ['127.0.0.1']]));
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 
@@ -14,32 +14,32 @@ for (const topology of TOPOLOGIES) {
     describe(`fetches of sites that fail, with circuits in ${topology}`, () => {
         let world: World;
         let elsewhere: string;
-        let moody: MoodySite;
-        let calm: MoodySite;
+        let flaky: FlakySite;
+        let calm: FlakySite;
         let ada: Person;
         let bob: Person;
 
         before(async function () {
             this.timeout(30_000);
-            [moody, calm] = [await openMoodySite(), await openMoodySite()];
+            [flaky, calm] = [await openFlakySite(), await openFlakySite()];
             world = await openWorld({ topology, config: { egressHosts: HOSTS, workerConcurrency: 100 } });
             elsewhere = (await world.openAnotherApi()).base;
             const plenty = { perMinute: 100_000, perHour: 100_000, perDay: 100_000, concurrency: 200 };
             ada = await join(world, { plan: 'enterprise', overrides: plenty });
             bob = await join(world, { plan: 'enterprise', overrides: plenty });
             for (const name of NAMES) {
-                const published = await ada.publish(moodyPackage(name, name === 'calm.test' ? calm.port : moody.port));
+                const published = await ada.publish(flakyPackage(name, name === 'calm.test' ? calm.port : flaky.port));
                 expect(published.status, JSON.stringify(published.body)).to.equal(201);
             }
         });
         beforeEach(() => {
-            moody.mood = 'well';
-            moody.arrivals.length = 0;
+            flaky.behaviour = 'well';
+            flaky.arrivals.length = 0;
         });
         after(async () => {
-            moody.letGo();
+            flaky.letGo();
             await world.close();
-            await moody.close();
+            await flaky.close();
             await calm.close();
         });
 
@@ -49,45 +49,45 @@ for (const topology of TOPOLOGIES) {
         const at = (base: string, site: string) => bob.call('POST', '/v1/fetch', { body: { site, endpoint: 'thing', params: {} }, base });
         const circuitIn = async (base: string) => {
             const text = await (await fetch(`${base}/metrics`)).text();
-            return /routebook_site_circuit_open\{site="moody.test"\} (\d)/.exec(text)?.[1];
+            return /routebook_site_circuit_open\{site="flaky.test"\} (\d)/.exec(text)?.[1];
         };
 
         it('are refused with the time left once a site fails, cost nothing, never reach it, and leave other sites alone', async () => {
-            moody.mood = says(500);
-            expect(codes(await things('moody.test', 20))).to.deep.equal(['UPSTREAM_STATUS']);
+            flaky.behaviour = says(500);
+            expect(codes(await things('flaky.test', 20))).to.deep.equal(['UPSTREAM_STATUS']);
             await world.app.circuits.flush();
-            moody.arrivals.length = 0;
+            flaky.arrivals.length = 0;
             const before = (await bob.fetch('calm.test', 'thing')).body['meta'] as { credits_remaining: number };
-            const refused = await bob.fetch('moody.test', 'thing');
+            const refused = await bob.fetch('flaky.test', 'thing');
             expect(refused.status).to.equal(503);
             expect(errorOf(refused)).to.include({ code: 'SITE_UNAVAILABLE', fault: 'upstream', retryable: true });
             expect(errorOf(refused)['retry_after']).to.be.within(4, 5);
             expect(refused.headers.get('retry-after')).to.equal(String(errorOf(refused)['retry_after']));
             expect(refused.headers.get('ratelimit')).to.be.a('string', 'it was counted');
             expect(refused.body['meta']).to.include({ credits_used: 0 });
-            expect(codes([await at(elsewhere, 'moody.test')])).to.deep.equal(['SITE_UNAVAILABLE']);
-            expect(codes([await bob.fetch('moody.test', 'order')])).to.deep.equal(['SITE_UNAVAILABLE']);
+            expect(codes([await at(elsewhere, 'flaky.test')])).to.deep.equal(['SITE_UNAVAILABLE']);
+            expect(codes([await bob.fetch('flaky.test', 'order')])).to.deep.equal(['SITE_UNAVAILABLE']);
             expect(codes(await things('calm.test', 20, bob))).to.deep.equal(['success']);
-            expect(moody.arrivals).to.have.lengthOf(0);
+            expect(flaky.arrivals).to.have.lengthOf(0);
             const after = (await bob.fetch('calm.test', 'thing')).body['meta'] as { credits_remaining: number };
             expect(after.credits_remaining).to.equal(before.credits_remaining - 21);
             expect([await circuitIn(world.base), await circuitIn(elsewhere)]).to.deep.equal(['1', '1']);
         });
 
         it('still say what is wrong with the call itself while the circuit is open', async () => {
-            expect(codes([await bob.fetch('moody.test', 'nothing')])).to.deep.equal(['ENDPOINT_NOT_FOUND']);
-            expect(codes([await bob.fetch('moody.test', 'thing', { odd: 1 })])).to.deep.equal(['INVALID_PARAMS']);
-            expect((await bob.fetch('moody.test', 'thing', {}, { dry_run: true })).status).to.equal(200);
+            expect(codes([await bob.fetch('flaky.test', 'nothing')])).to.deep.equal(['ENDPOINT_NOT_FOUND']);
+            expect(codes([await bob.fetch('flaky.test', 'thing', { odd: 1 })])).to.deep.equal(['INVALID_PARAMS']);
+            expect((await bob.fetch('flaky.test', 'thing', {}, { dry_run: true })).status).to.equal(200);
         });
 
         it('let one of 50 through after that time, over two processes, and everybody once that one succeeded', async () => {
             await world.clock.advance({ seconds: 5 });
-            moody.mood = 'hangs';
+            flaky.behaviour = 'hangs';
             const answers: Answer[] = [];
             const crowd = Array.from({ length: 50 }, (_, call) =>
-                at(call % 2 === 0 ? world.base : elsewhere, 'moody.test').then((answer) => answers.push(answer)),
+                at(call % 2 === 0 ? world.base : elsewhere, 'flaky.test').then((answer) => answers.push(answer)),
             );
-            await moody.hanging(1);
+            await flaky.hanging(1);
             await eventually(
                 async () => answers.length,
                 (length) => length === 49,
@@ -95,32 +95,32 @@ for (const topology of TOPOLOGIES) {
             );
             expect(codes(answers)).to.deep.equal(['SITE_UNAVAILABLE']);
             expect(errorOf(answers[0] as Answer)['retry_after']).to.equal(1);
-            expect(moody.arrivals).to.have.lengthOf(1);
-            moody.mood = 'well';
-            moody.letGo();
+            expect(flaky.arrivals).to.have.lengthOf(1);
+            flaky.behaviour = 'well';
+            flaky.letGo();
             await Promise.all(crowd);
             await eventually(
                 () => circuitIn(elsewhere),
                 (value) => value === '0',
             );
-            expect(codes(await things('moody.test', 10))).to.deep.equal(['success']);
+            expect(codes(await things('flaky.test', 10))).to.deep.equal(['success']);
         });
 
         it('open anew, stay away twice as long after each failed probe, and close with the first success', async () => {
-            moody.mood = says(500);
-            await things('moody.test', 20);
+            flaky.behaviour = says(500);
+            await things('flaky.test', 20);
             await world.app.circuits.flush();
             await world.clock.advance({ seconds: 5 });
-            expect(codes([await ada.fetch('moody.test', 'thing')])).to.deep.equal(['UPSTREAM_STATUS']);
+            expect(codes([await ada.fetch('flaky.test', 'thing')])).to.deep.equal(['UPSTREAM_STATUS']);
             await world.app.circuits.flush();
-            const refused = await ada.fetch('moody.test', 'thing');
+            const refused = await ada.fetch('flaky.test', 'thing');
             expect(errorOf(refused)).to.include({ code: 'SITE_UNAVAILABLE' });
             expect(errorOf(refused)['retry_after']).to.be.within(9, 10);
             await world.clock.advance({ seconds: 10 });
-            moody.mood = 'well';
-            expect(codes([await ada.fetch('moody.test', 'thing')])).to.deep.equal(['success']);
+            flaky.behaviour = 'well';
+            expect(codes([await ada.fetch('flaky.test', 'thing')])).to.deep.equal(['success']);
             await world.app.circuits.flush();
-            expect(codes(await things('moody.test', 10))).to.deep.equal(['success']);
+            expect(codes(await things('flaky.test', 10))).to.deep.equal(['success']);
             await eventually(
                 () => circuitIn(elsewhere),
                 (value) => value === '0',
@@ -130,25 +130,25 @@ for (const topology of TOPOLOGIES) {
         });
 
         it('give the probe up for the next caller when its own account cannot pay', async () => {
-            moody.mood = says(500);
-            await things('moody.test', 20);
+            flaky.behaviour = says(500);
+            await things('flaky.test', 20);
             await world.app.circuits.flush();
             await world.clock.advance({ seconds: 5 });
-            moody.mood = 'well';
+            flaky.behaviour = 'well';
             const poor = await join(world, { overrides: { allowance: 0 } });
-            expect(codes([await poor.fetch('moody.test', 'thing')])).to.deep.equal(['INSUFFICIENT_CREDITS']);
+            expect(codes([await poor.fetch('flaky.test', 'thing')])).to.deep.equal(['INSUFFICIENT_CREDITS']);
             await world.app.circuits.flush();
-            expect(codes([await ada.fetch('moody.test', 'thing')])).to.deep.equal(['success']);
+            expect(codes([await ada.fetch('flaky.test', 'thing')])).to.deep.equal(['success']);
         });
 
         it('never open a circuit by answers with 4xx, and not by timeouts of calls in a hurry', async () => {
-            moody.mood = says(404);
+            flaky.behaviour = says(404);
             expect(codes(await things('picky.test', 30))).to.deep.equal(['UPSTREAM_STATUS']);
-            moody.mood = 'hangs';
+            flaky.behaviour = 'hangs';
             const hurried = Array.from({ length: 30 }, () => ada.fetch('picky.test', 'thing', {}, { timeout_ms: 1000 }));
             expect(codes(await Promise.all(hurried))).to.deep.equal(['UPSTREAM_TIMEOUT']);
             await world.app.circuits.flush();
-            moody.mood = 'well';
+            flaky.behaviour = 'well';
             expect(codes(await things('picky.test', 3))).to.deep.equal(['success']);
         });
 
@@ -156,7 +156,7 @@ for (const topology of TOPOLOGIES) {
         if (topology === 'redis') {
             it('open a circuit by timeouts of calls that had ten seconds', async function () {
                 this.timeout(30_000);
-                moody.mood = 'hangs';
+                flaky.behaviour = 'hangs';
                 const patient = Array.from({ length: 20 }, () => ada.fetch('awaited.test', 'thing', {}, { timeout_ms: 10_000 }));
                 expect(codes(await Promise.all(patient))).to.include('UPSTREAM_TIMEOUT');
                 await world.app.circuits.flush();
@@ -165,18 +165,18 @@ for (const topology of TOPOLOGIES) {
         }
 
         it('of a site that hangs leave all others as they were', async () => {
-            moody.mood = 'hangs';
+            flaky.behaviour = 'hangs';
             const stuck = Array.from({ length: 80 }, () => ada.fetch('hung.test', 'thing', {}, { timeout_ms: 20_000 }));
-            await moody.hanging(50);
+            await flaky.hanging(50);
             expect(codes(await things('calm.test', 40, bob))).to.deep.equal(['success']);
-            moody.letGo();
+            flaky.letGo();
             expect(codes(await Promise.all(stuck))).to.deep.equal(['SITE_BUSY', 'success']);
         });
 
         it('wait for their turn where an operator set a rate, and say so where none comes in time', async () => {
             await sites.setDomain(world.app.db, 'slow.test', { rate: 10 });
             expect(codes(await things('slow.test', 6))).to.deep.equal(['success']);
-            const { arrivals } = moody;
+            const { arrivals } = flaky;
             expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).to.be.above(5 * 100 - 60);
             await sites.setDomain(world.app.db, 'slow.test', { rate: 0.1 });
             await ada.fetch('slow.test', 'thing');
@@ -188,14 +188,14 @@ for (const topology of TOPOLOGIES) {
         });
 
         it('slow down for a site that answered 429, whoever calls, and go on afterwards', async () => {
-            moody.mood = says(429, { 'retry-after': '1' });
+            flaky.behaviour = says(429, { 'retry-after': '1' });
             expect(codes([await ada.fetch('picky.test', 'order')])).to.deep.equal(['UPSTREAM_RATE_LIMITED']);
-            const limited = moody.arrivals[0] ?? 0;
-            moody.mood = 'well';
+            const limited = flaky.arrivals[0] ?? 0;
+            flaky.behaviour = 'well';
             await eventually(async () => world.logged.some(({ part, site }) => part === 'pace' && site === 'picky.test'), Boolean);
             const answers = await Promise.all([at(elsewhere, 'picky.test'), ada.fetch('picky.test', 'thing')]);
             expect(codes(answers)).to.deep.equal(['success']);
-            const [, first = 0, second = 0] = moody.arrivals;
+            const [, first = 0, second = 0] = flaky.arrivals;
             expect(first - limited).to.be.above(900);
             expect(second - first).to.be.above(40);
             expect(codes([await bob.fetch('calm.test', 'thing')])).to.deep.equal(['success']);
@@ -205,12 +205,12 @@ for (const topology of TOPOLOGIES) {
             const html = { 'content-type': 'text/html' };
             const wall = '<html><head><title>Just a moment...</title></head><body><form id="challenge-form"></form></body></html>';
             for (const status of [403, 503, 200]) {
-                moody.mood = says(status, html, wall);
+                flaky.behaviour = says(status, html, wall);
                 const answer = await ada.fetch('picky.test', 'thing');
                 expect(errorOf(answer), String(status)).to.include({ code: 'UPSTREAM_BLOCKED', fault: 'upstream', retryable: false });
                 expect(errorOf(answer)['message']).to.include('Cloudflare');
             }
-            moody.mood = says(403, html, '<html><head><title>Forbidden</title></head><body>Forbidden</body></html>');
+            flaky.behaviour = says(403, html, '<html><head><title>Forbidden</title></head><body>Forbidden</body></html>');
             expect(codes([await ada.fetch('picky.test', 'thing')])).to.deep.equal(['UPSTREAM_STATUS']);
         });
     });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type MoodySite, moodyPackage, openMoodySite, says } from '../support/moody-site.ts';
+import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -11,7 +11,7 @@ const HOSTS: ReadonlyMap<string, readonly string[]> = new Map([[SITE, ['127.0.0.
 for (const topology of TOPOLOGIES) {
     describe(`the hold of a fetch, over ${topology}`, () => {
         let world: World;
-        let site: MoodySite;
+        let site: FlakySite;
         let owner: Person;
         let ada: Person;
         /** Operations that asked for a hold. */
@@ -19,11 +19,11 @@ for (const topology of TOPOLOGIES) {
 
         beforeEach(async function () {
             this.timeout(30_000);
-            site = await openMoodySite();
+            site = await openFlakySite();
             world = await openWorld({ topology, config: { egressHosts: HOSTS } });
             owner = await join(world);
             ada = await join(world, { overrides: { perMinute: 10 } });
-            expect((await owner.publish(moodyPackage(SITE, site.port))).status).to.equal(201);
+            expect((await owner.publish(flakyPackage(SITE, site.port))).status).to.equal(201);
             asked = [];
             const { hold } = world.app.credits;
             world.app.credits.hold = (order) => {
@@ -63,7 +63,7 @@ for (const topology of TOPOLOGIES) {
 
         it('is not made where the circuit of its site is open', async () => {
             const first = await thing();
-            site.mood = says(500);
+            site.behaviour = says(500);
             const many = await join(world, { overrides: { concurrency: 50, perMinute: 1000 } });
             await Promise.all(Array.from({ length: 20 }, () => many.fetch(SITE, 'thing')));
             await world.app.circuits.flush();
@@ -76,7 +76,7 @@ for (const topology of TOPOLOGIES) {
 
         it('is made for the newest version at once', async () => {
             await thing();
-            const newer = moodyPackage(SITE, site.port, { title: 'Moody, again' });
+            const newer = flakyPackage(SITE, site.port, { title: 'Flaky, again' });
             expect((await owner.publish(newer)).status).to.equal(201);
             const answer = await thing();
             expect(codeOf(answer)).to.equal(undefined);

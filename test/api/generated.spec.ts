@@ -3,21 +3,21 @@ import { expect } from 'chai';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { REFUSALS } from '../../shared/refusals.ts';
 import { type OpenApi, operationsOf } from '../support/generate/document.ts';
-import { type Ground, openGround } from '../support/generate/ground.ts';
+import { type GeneratorWorld, openGeneratorWorld } from '../support/generate/generator-world.ts';
 import { REACH } from '../support/generate/reach.ts';
 import { gapsOf, runCases } from '../support/generate/run.ts';
 import { stranger } from '../support/people.ts';
 
 describe('requests made from the OpenAPI document', () => {
-    let ground: Ground;
+    let fixture: GeneratorWorld;
     let document: OpenApi;
 
     before(async function () {
         this.timeout(60_000);
-        ground = await openGround();
-        document = (await stranger(ground.world).call('GET', '/v1/openapi.json')).body as unknown as OpenApi;
+        fixture = await openGeneratorWorld();
+        document = (await stranger(fixture.world).call('GET', '/v1/openapi.json')).body as unknown as OpenApi;
     });
-    after(() => ground?.close());
+    after(() => fixture?.close());
 
     it('know of every code whether a request alone leads to it', () => {
         expect(Object.keys(REACH)).to.have.members([...REFUSALS.keys()]);
@@ -25,15 +25,15 @@ describe('requests made from the OpenAPI document', () => {
     });
 
     it('are answered as it says, 5,000 times, whether they are right or changed in one place (I3)', async () => {
-        const run = await runCases(ground, document, { seed: 20_261_121, cases: 5000 });
+        const run = await runCases(fixture, document, { seed: 20_261_121, cases: 5000 });
         expect(run.faults, run.faults.join('\n')).to.deep.equal([]);
         const gaps = gapsOf(run, document);
         expect(gaps, gaps.join('\n')).to.deep.equal([]);
     }).timeout(300_000);
 
     it('leave a service that is well, and no bug in its log', async () => {
-        expect((await stranger(ground.world).call('GET', '/v1/health')).status).to.equal(200);
-        const bugs = ground.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
+        expect((await stranger(fixture.world).call('GET', '/v1/health')).status).to.equal(200);
+        const bugs = fixture.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
         expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
     });
 

@@ -7,7 +7,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
-import { type MoodySite, moodyPackage, openMoodySite } from '../support/moody-site.ts';
+import { type FlakySite, flakyPackage, openFlakySite } from '../support/flaky-site.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
@@ -23,12 +23,12 @@ const soon = (response: ServerResponse) =>
 
 describe('more fetches than workers can do', () => {
     let world: World;
-    let site: MoodySite;
+    let site: FlakySite;
     let ada: Person;
 
     before(async function () {
         this.timeout(60_000);
-        site = await openMoodySite();
+        site = await openFlakySite();
         const topology = TOPOLOGIES.at(-1) ?? 'postgres';
         world = await openWorld({
             topology,
@@ -36,10 +36,10 @@ describe('more fetches than workers can do', () => {
         });
         const plenty = { perMinute: 1_000_000, perHour: 1_000_000, perDay: 1_000_000, allowance: 1_000_000, concurrency: 10_000 };
         ada = await join(world, { plan: 'enterprise', overrides: plenty });
-        expect((await ada.publish(moodyPackage(SITE, site.port))).status).to.equal(201);
+        expect((await ada.publish(flakyPackage(SITE, site.port))).status).to.equal(201);
         await sites.setDomain(world.app.db, SITE, { concurrency: 10_000 });
         // About 130 a second with four slots.
-        site.mood = soon;
+        site.behaviour = soon;
     });
     after(async function () {
         this.timeout(30_000);
@@ -114,7 +114,7 @@ describe('more fetches than workers can do', () => {
         // They wait for each other, so that a rate is known.
         await Promise.all(Array.from({ length: 40 }, () => ada.fetch(SITE, 'thing')));
         const held: ServerResponse[] = [];
-        site.mood = (response) => void held.push(response);
+        site.behaviour = (response) => void held.push(response);
         const few = Array.from({ length: 40 }, () => ada.fetch(SITE, 'thing'));
         await areWaiting(few.length);
         await pause(1500);
@@ -122,7 +122,7 @@ describe('more fetches than workers can do', () => {
         try {
             await areWaiting(few.length);
         } finally {
-            site.mood = soon;
+            site.behaviour = soon;
             for (const response of held) soon(response);
         }
         for (const { status } of await Promise.all(few)) expect(status).to.equal(200);
@@ -131,7 +131,7 @@ describe('more fetches than workers can do', () => {
     it('are refused, too, where their own time would be over before their turn; who has more of it waits', async function () {
         this.timeout(60_000);
         // Eight a second with four slots.
-        site.mood = (response) => void setTimeout(soon, 470, response);
+        site.behaviour = (response) => void setTimeout(soon, 470, response);
         const crowd = Array.from({ length: 50 }, () => ada.fetch(SITE, 'thing'));
         // After a pause without calls nothing would be expected.
         for (let answered = 0; answered < 20; crowd.push(ada.fetch(SITE, 'thing'))) {
@@ -146,7 +146,7 @@ describe('more fetches than workers can do', () => {
         const patient = await ada.fetch(SITE, 'thing', {}, { timeout_ms: 30_000 });
         expect(patient.status).to.equal(200);
         for (const { status } of await Promise.all(crowd)) expect(status).to.equal(200);
-        site.mood = soon;
+        site.behaviour = soon;
     });
 
     it('make those who browse wait, beyond what each process always bears; without fetches they need not', async function () {

@@ -13,7 +13,7 @@ import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
 const RUNNING = 1000;
 const PASSING = 300;
-const LANES = 16;
+const AT_ONCE = 16;
 
 /** A site that answers with the version that it was called by, at once or when it is let go. */
 interface Gate extends Site {
@@ -232,7 +232,7 @@ for (const topology of TOPOLOGIES) {
             const publishing = (async () => {
                 while (!isOver) await publishNext(latest % 2 === 0 ? world.base : other);
             })();
-            const lanes = Array.from({ length: LANES }, async () => {
+            const callers = Array.from({ length: AT_ONCE }, async () => {
                 for (let turn = begun++; turn < PASSING; turn = begun++) {
                     const atLeast = latest;
                     const version = versionOf(await call('now', turn));
@@ -240,7 +240,7 @@ for (const topology of TOPOLOGIES) {
                     expect(version).to.be.within(atLeast, latest + 1);
                 }
             });
-            await Promise.all(lanes);
+            await Promise.all(callers);
             isOver = true;
             await publishing;
             expect(latest).to.be.greaterThan(5);
@@ -268,7 +268,7 @@ for (const topology of TOPOLOGIES) {
                     for (const target = begun + 20; begun < Math.min(target, PASSING); ) await call('now', 0);
                 }
             })();
-            const lanes = Array.from({ length: LANES }, async () => {
+            const callers = Array.from({ length: AT_ONCE }, async () => {
                 for (let turn = begun++; turn < PASSING; turn = begun++) {
                     const [at, since] = [state, changes];
                     const version = versionOf(await call('now', turn));
@@ -277,7 +277,7 @@ for (const topology of TOPOLOGIES) {
                     if (changes === since && at !== 'changing') expect(version).to.equal(at === 'yanked' ? good : bad);
                 }
             });
-            await Promise.all([...lanes, yanking]);
+            await Promise.all([...callers, yanking]);
             expect(ran).to.deep.equal(new Set([good, bad]));
             expect(changes).to.be.greaterThan(4);
         });

@@ -371,8 +371,8 @@ describe('a walk through the registry', () => {
         for (const site of old) await publish(site);
         let published = 0;
         const publishing = Promise.all(
-            Array.from({ length: 4 }, async (_, lane) => {
-                for (let index = 120 + lane; index < 620; index += 4) {
+            Array.from({ length: 4 }, async (_, publisher) => {
+                for (let index = 120 + publisher; index < 620; index += 4) {
                     await publish(spread(index));
                     published += 1;
                 }

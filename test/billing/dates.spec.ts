@@ -1,25 +1,25 @@
 import { expect } from 'chai';
-import { newcomer, openTill, type Till } from './till.ts';
+import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
 describe('the billing date of a subscription', function () {
     this.timeout(60_000);
-    let till: Till;
+    let fixture: BillingWorld;
     before(async () => {
-        till = await openTill();
+        fixture = await openBillingWorld();
     });
-    after(() => till.close());
+    after(() => fixture.close());
 
     it('keeps its hour when the clocks change, whatever zone the database is in', async () => {
-        const { db, credits } = till.world.app;
+        const { db, credits } = fixture.world.app;
         for (const [zone, begins, ends] of [
             ['Europe/Berlin', '2027-03-27T23:30:00Z', '2027-04-27T23:30'],
             ['America/New_York', '2027-10-31T05:30:00Z', '2027-11-30T05:30'],
             ['Australia/Lord_Howe', '2028-03-31T15:15:00Z', '2028-04-30T15:15'],
         ] as const) {
-            till.stripe.bank.subscriptions.clear();
-            await till.setTime(begins);
-            const [free, payer] = [await newcomer(till), await newcomer(till)];
-            await till.subscribe(payer, 'starter');
+            fixture.stripe.bank.subscriptions.clear();
+            await fixture.setTime(begins);
+            const [free, payer] = [await newcomer(fixture), await newcomer(fixture)];
+            await fixture.subscribe(payer, 'starter');
             await db.transaction(async (trx) => {
                 await trx.raw(`set local time zone '${zone}'`);
                 const { rows } = await trx.raw<{ rows: { ends: Date }[] }>(
@@ -53,14 +53,14 @@ describe('the billing date of a subscription', function () {
         ],
     ] as const) {
         it(what, async () => {
-            till.stripe.bank.subscriptions.clear();
-            await till.setTime(begins);
-            const person = await newcomer(till);
-            await till.subscribe(person, 'starter');
+            fixture.stripe.bank.subscriptions.clear();
+            await fixture.setTime(begins);
+            const person = await newcomer(fixture);
+            await fixture.subscribe(person, 'starter');
             for (const date of dates) {
-                expect(await till.standing(person)).to.include({ plan: 'starter', left: 15_000, resets: date });
-                await till.setTime(`${date}${begins.slice(10)}`);
-                await till.turn();
+                expect(await fixture.standing(person)).to.include({ plan: 'starter', left: 15_000, resets: date });
+                await fixture.setTime(`${date}${begins.slice(10)}`);
+                await fixture.turn();
             }
         });
     }

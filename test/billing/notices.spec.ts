@@ -4,37 +4,37 @@ import { listNotices } from '../../shared/store/accounts/notices.ts';
 import { watchSpending } from '../../workers/watch-spending.ts';
 import { holdMails, mailsTo, type WaitingLetter } from '../support/mails.ts';
 import type { Person } from '../support/people.ts';
-import { newcomer, openTill, type Till } from './till.ts';
+import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
 describe('people are told', function () {
     this.timeout(60_000);
-    let till: Till;
+    let fixture: BillingWorld;
     before(async () => {
-        till = await openTill();
+        fixture = await openBillingWorld();
         // Without a mail server mails go to the log; here they stay in the box, to be read.
-        await holdMails(till.world.app);
+        await holdMails(fixture.world.app);
     });
-    after(() => till.close());
+    after(() => fixture.close());
 
     const lettersTo = async ({ userId }: Person): Promise<WaitingLetter[]> => {
-        const { rows } = await till.world.app.db.raw<{ rows: { email: string }[] }>('select email from users where id = ?', [userId]);
-        return mailsTo(till.world.app, rows[0]?.email ?? '');
+        const { rows } = await fixture.world.app.db.raw<{ rows: { email: string }[] }>('select email from users where id = ?', [userId]);
+        return mailsTo(fixture.world.app, rows[0]?.email ?? '');
     };
     const noticesFor = async (person: Person, more: { seesKeys?: boolean; seesPlans?: boolean } = {}) => {
-        const { rows } = await till.world.app.db.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [
+        const { rows } = await fixture.world.app.db.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [
             person.workspaceId,
         ]);
         const accountId = rows[0]?.plan === 'free' ? person.userId : person.workspaceId;
         const { workspaceId, userId } = person;
-        return listNotices(till.world.app.db, { accountId, workspaceId, userId, seesKeys: true, seesPlans: true, ...more });
+        return listNotices(fixture.world.app.db, { accountId, workspaceId, userId, seesKeys: true, seesPlans: true, ...more });
     };
     const watch = async () => {
-        await till.world.app.usage.flush();
-        await till.world.clock.advance({ seconds: 16 });
-        await watchSpending(till.world.app);
+        await fixture.world.app.usage.flush();
+        await fixture.world.clock.advance({ seconds: 16 });
+        await watchSpending(fixture.world.app);
     };
     const keyOf = async ({ workspaceId }: Person) => {
-        const { rows } = await till.world.app.db.raw<{ rows: { id: string }[] }>('select id from api_keys where workspace_id = ?', [
+        const { rows } = await fixture.world.app.db.raw<{ rows: { id: string }[] }>('select id from api_keys where workspace_id = ?', [
             workspaceId,
         ]);
         return rows[0]?.id ?? '';
@@ -45,7 +45,7 @@ describe('people are told', function () {
         person: Person,
         { credits = 0, outcome = 'success' as const, endpoint = 'search', accountId = person.userId } = {},
     ) {
-        const { app } = till.world;
+        const { app } = fixture.world;
         const [operation, keyId] = [newId('op'), await keyOf(person)];
         const who = { accountId, userId: person.userId, workspaceId: person.workspaceId, keyId };
         const what = { operation, site: 'shop.example', endpoint };
@@ -72,7 +72,7 @@ describe('people are told', function () {
 
     describe('of their allowance', () => {
         it('when four fifths are used, and when all of it is, each once a period: by mail and on the dashboard', async () => {
-            const person = await newcomer(till);
+            const person = await newcomer(fixture);
             await call(person, { credits: 799 });
             await watch();
             expect(await noticesFor(person)).to.deep.equal([]);
@@ -96,11 +96,11 @@ describe('people are told', function () {
         });
 
         it('again in the next period, and the old notice is gone', async () => {
-            const person = await newcomer(till);
+            const person = await newcomer(fixture);
             await call(person, { credits: 900 });
             await watch();
-            await till.world.clock.advance({ days: 32 });
-            await till.world.app.credits.sweep();
+            await fixture.world.clock.advance({ days: 32 });
+            await fixture.world.app.credits.sweep();
             expect(await noticesFor(person)).to.deep.equal([]);
             await call(person, { credits: 850 });
             await watch();
@@ -109,29 +109,29 @@ describe('people are told', function () {
         });
 
         it('not for what is only held', async () => {
-            const person = await newcomer(till);
+            const person = await newcomer(fixture);
             await call(person, { credits: 10 });
             const order = { operation: newId('op'), accountId: person.userId, userId: person.userId, workspaceId: person.workspaceId };
             const what = { keyId: 'key_any', site: 'shop.example', endpoint: 'search', versionId: 1, effect: 'read' as const };
-            await till.world.app.credits.hold({ ...order, ...what, unit: 1, maxUnits: 900, expiresInMs: 60_000 });
+            await fixture.world.app.credits.hold({ ...order, ...what, unit: 1, maxUnits: 900, expiresInMs: 60_000 });
             await watch();
-            await till.world.app.credits.release(order);
+            await fixture.world.app.credits.release(order);
             expect(await noticesFor(person)).to.deep.equal([]);
         });
 
         it('of a workspace: its owners and whoever pays', async () => {
-            const person = await newcomer(till);
-            const payer = await newcomer(till);
-            const member = await newcomer(till);
+            const person = await newcomer(fixture);
+            const payer = await newcomer(fixture);
+            const member = await newcomer(fixture);
             for (const [who, role] of [
                 [payer, 'billing'],
                 [member, 'member'],
             ] as const) {
-                await till.world.app.db.raw('insert into memberships (workspace_id, user_id, role) values (?, ?, ?)', [
+                await fixture.world.app.db.raw('insert into memberships (workspace_id, user_id, role) values (?, ?, ?)', [
                     ...[person.workspaceId, who.userId, role],
                 ]);
             }
-            await till.subscribe(person, 'starter');
+            await fixture.subscribe(person, 'starter');
             await call(person, { credits: 14_000, accountId: person.workspaceId });
             await watch();
             expect(await lettersTo(person)).to.have.length(1);
@@ -141,18 +141,18 @@ describe('people are told', function () {
         });
 
         it('once, however many processes look', async () => {
-            const person = await newcomer(till);
+            const person = await newcomer(fixture);
             await call(person, { credits: 900 });
-            await till.world.app.usage.flush();
-            await till.world.clock.advance({ seconds: 16 });
-            await Promise.all(Array.from({ length: 5 }, () => watchSpending(till.world.app)));
+            await fixture.world.app.usage.flush();
+            await fixture.world.clock.advance({ seconds: 16 });
+            await Promise.all(Array.from({ length: 5 }, () => watchSpending(fixture.world.app)));
             expect(await lettersTo(person)).to.have.length(1);
         });
     });
 
     describe('of calls that all fail', () => {
         it('when a key’s last fifty calls of one endpoint failed, once', async () => {
-            const person = await newcomer(till);
+            const person = await newcomer(fixture);
             await fail(person, 49);
             await watch();
             expect(await noticesFor(person)).to.deep.equal([]);
@@ -175,7 +175,7 @@ describe('people are told', function () {
         });
 
         it('not when one among them succeeded, nor when they are of several endpoints', async () => {
-            const person = await newcomer(till);
+            const person = await newcomer(fixture);
             await fail(person, 30);
             await call(person);
             await fail(person, 30);
@@ -185,13 +185,13 @@ describe('people are told', function () {
         });
 
         it('until a call succeeds; and again after fifty more', async () => {
-            const person = await newcomer(till);
+            const person = await newcomer(fixture);
             await fail(person, 50);
             await watch();
             await call(person);
             await watch();
             expect(await noticesFor(person)).to.deep.equal([]);
-            await till.world.clock.advance({ minutes: 5 });
+            await fixture.world.clock.advance({ minutes: 5 });
             await fail(person, 50);
             await watch();
             expect(await noticesFor(person)).to.have.length(1);
@@ -199,8 +199,8 @@ describe('people are told', function () {
         });
 
         it('of their own keys; those who manage keys see all of them', async () => {
-            const person = await newcomer(till);
-            const stranger = await newcomer(till);
+            const person = await newcomer(fixture);
+            const stranger = await newcomer(fixture);
             await fail(person, 50);
             await watch();
             expect(await noticesFor({ ...person, userId: stranger.userId }, { seesKeys: false })).to.deep.equal([]);
@@ -211,15 +211,15 @@ describe('people are told', function () {
 
     describe('of their payment', () => {
         it('when it failed, once a billing date, and when the plan ended for that', async () => {
-            const person = await newcomer(till);
-            const { customer } = await till.subscribe(person, 'starter');
-            till.stripe.bank.get(till.stripe.bank.customers, customer, 'customer').card = 'declined';
-            await till.world.clock.advance({ days: 32 });
-            await till.turn();
-            await till.turn();
+            const person = await newcomer(fixture);
+            const { customer } = await fixture.subscribe(person, 'starter');
+            fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = 'declined';
+            await fixture.world.clock.advance({ days: 32 });
+            await fixture.turn();
+            await fixture.turn();
             expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['payment_failed']);
-            await till.world.clock.advance({ days: 7 });
-            await till.keep();
+            await fixture.world.clock.advance({ days: 7 });
+            await fixture.keep();
             expect((await noticesFor(person)).map(({ kind, facts }) => [kind, facts])).to.deep.equal([['plan_ended', { why: 'unpaid' }]]);
             const letters = await lettersTo(person);
             expect(letters).to.have.length(2);
@@ -229,14 +229,14 @@ describe('people are told', function () {
         });
 
         it('no more, once it went through', async () => {
-            const person = await newcomer(till);
-            const { customer, id } = await till.subscribe(person, 'starter');
-            till.stripe.bank.get(till.stripe.bank.customers, customer, 'customer').card = 'declined';
-            await till.world.clock.advance({ days: 32 });
-            await till.turn();
-            till.stripe.bank.get(till.stripe.bank.customers, customer, 'customer').card = 'good';
-            till.stripe.bank.retry(id);
-            await till.stripe.deliver();
+            const person = await newcomer(fixture);
+            const { customer, id } = await fixture.subscribe(person, 'starter');
+            fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = 'declined';
+            await fixture.world.clock.advance({ days: 32 });
+            await fixture.turn();
+            fixture.stripe.bank.get(fixture.stripe.bank.customers, customer, 'customer').card = 'good';
+            fixture.stripe.bank.retry(id);
+            await fixture.stripe.deliver();
             expect(await noticesFor(person)).to.deep.equal([]);
         });
     });

@@ -2,29 +2,29 @@ import { expect } from 'chai';
 import type { Person } from '../support/people.ts';
 import type { StripeEvent } from '../support/stripe-server.ts';
 import { openWorld } from '../support/world.ts';
-import { newcomer, openTill, type Till } from './till.ts';
+import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
 const FREE = { plan: 'free', limit: 1_000, left: 1_000 };
 const STARTER = { plan: 'starter', limit: 15_000, left: 15_000 };
 
 describe('an event of Stripe', function () {
     this.timeout(60_000);
-    let till: Till;
+    let fixture: BillingWorld;
     before(async () => {
-        till = await openTill();
+        fixture = await openBillingWorld();
     });
     afterEach(() => {
-        till.stripe.fail(undefined);
-        till.stripe.beforeAnswer(undefined);
-        till.stripe.waiting.length = 0;
+        fixture.stripe.fail(undefined);
+        fixture.stripe.beforeAnswer(undefined);
+        fixture.stripe.waiting.length = 0;
     });
-    after(() => till.close());
+    after(() => fixture.close());
 
     /** Pays, and hands over what Stripe tells of it. */
     async function paid(): Promise<{ person: Person; events: StripeEvent[]; named(type: string): StripeEvent }> {
-        const person = await newcomer(till);
-        till.stripe.bank.pay(await till.checkout(person, 'starter'));
-        const events = till.stripe.waiting.splice(0);
+        const person = await newcomer(fixture);
+        fixture.stripe.bank.pay(await fixture.checkout(person, 'starter'));
+        const events = fixture.stripe.waiting.splice(0);
         const named = (type: string) => {
             const event = events.find((one) => one.type === type);
             if (event === undefined) throw new Error(`no ${type} among ${events.map((one) => one.type).join(', ')}`);
@@ -34,7 +34,7 @@ describe('an event of Stripe', function () {
     }
 
     async function grants(person: Person): Promise<number> {
-        return (await till.story(person.workspaceId)).filter((entry) => entry.startsWith('grant')).length;
+        return (await fixture.story(person.workspaceId)).filter((entry) => entry.startsWith('grant')).length;
     }
 
     describe('is believed only with our signature:', () => {
@@ -45,15 +45,15 @@ describe('an event of Stripe', function () {
         ] as const) {
             it(`${what} is refused, and changes nothing`, async () => {
                 const { person, named } = await paid();
-                const old = Math.floor(till.world.app.clock.now() / 1000) - 600;
+                const old = Math.floor(fixture.world.app.clock.now() / 1000) - 600;
                 const sent = 'timestamp' in delivery ? { timestamp: old } : delivery;
-                expect(await till.stripe.send(named('invoice.paid'), sent)).to.equal(400);
-                expect(await till.standing(person)).to.include(FREE);
+                expect(await fixture.stripe.send(named('invoice.paid'), sent)).to.equal(400);
+                expect(await fixture.standing(person)).to.include(FREE);
             });
         }
 
         it('without any, the refusal is the envelope that every refusal has', async () => {
-            const answer = await fetch(`${till.world.base}/webhooks/stripe`, { method: 'POST', body: '{}' });
+            const answer = await fetch(`${fixture.world.base}/webhooks/stripe`, { method: 'POST', body: '{}' });
             expect(answer.status).to.equal(400);
             const body = (await answer.json()) as { success: boolean; error: { code: string } };
             expect(body).to.deep.include({ success: false });
@@ -61,7 +61,7 @@ describe('an event of Stripe', function () {
         });
 
         it('bytes that go on for ever are cut off', async () => {
-            const answer = await fetch(`${till.world.base}/webhooks/stripe`, { method: 'POST', body: 'x'.repeat(600 * 1024) });
+            const answer = await fetch(`${fixture.world.base}/webhooks/stripe`, { method: 'POST', body: 'x'.repeat(600 * 1024) });
             expect(answer.status).to.equal(413);
         });
     });
@@ -69,20 +69,21 @@ describe('an event of Stripe', function () {
     describe('grants an allowance once:', () => {
         it('by invoice.paid, with the plan and its limits', async () => {
             const { person, named } = await paid();
-            expect(await till.stripe.send(named('invoice.paid'))).to.equal(200);
-            expect(await till.standing(person)).to.include(STARTER);
-            expect(await till.story(person.workspaceId)).to.deep.equal(['grant +15000']);
+            expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
+            expect(await fixture.standing(person)).to.include(STARTER);
+            expect(await fixture.story(person.workspaceId)).to.deep.equal(['grant +15000']);
         });
 
         it('by no other event, whatever it says', async () => {
             const { person, events } = await paid();
-            for (const event of events) if (event.type !== 'invoice.paid') expect(await till.stripe.send(event), event.type).to.equal(200);
-            expect(await till.standing(person)).to.include(FREE);
+            for (const event of events)
+                if (event.type !== 'invoice.paid') expect(await fixture.stripe.send(event), event.type).to.equal(200);
+            expect(await fixture.standing(person)).to.include(FREE);
         });
 
         it('however often it comes', async () => {
             const { person, named } = await paid();
-            for (let times = 0; times < 3; times++) expect(await till.stripe.send(named('invoice.paid'))).to.equal(200);
+            for (let times = 0; times < 3; times++) expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
             expect(await grants(person)).to.equal(1);
         });
 
@@ -90,8 +91,8 @@ describe('an event of Stripe', function () {
             const { person, named } = await paid();
             const event = named('invoice.paid');
             const again = { ...event, id: 'evt_again', payload: event.payload.replace(event.id, 'evt_again') };
-            expect(await till.stripe.send(event)).to.equal(200);
-            expect(await till.stripe.send(again)).to.equal(200);
+            expect(await fixture.stripe.send(event)).to.equal(200);
+            expect(await fixture.stripe.send(again)).to.equal(200);
             expect(await grants(person)).to.equal(1);
         });
 
@@ -103,64 +104,64 @@ describe('an event of Stripe', function () {
             ];
             for (const order of orders) {
                 const { person, events } = await paid();
-                for (const event of order(events)) expect(await till.stripe.send(event), event.type).to.equal(200);
-                expect(await till.standing(person)).to.include(STARTER);
+                for (const event of order(events)) expect(await fixture.stripe.send(event), event.type).to.equal(200);
+                expect(await fixture.standing(person)).to.include(STARTER);
                 expect(await grants(person)).to.equal(1);
             }
         });
 
         it('by two APIs at once, each event to both', async () => {
-            const { base } = await till.world.openAnotherApi();
+            const { base } = await fixture.world.openAnotherApi();
             const { person, events } = await paid();
-            const sent = events.flatMap((event) => [till.stripe.send(event), till.stripe.send(event, { base })]);
+            const sent = events.flatMap((event) => [fixture.stripe.send(event), fixture.stripe.send(event, { base })]);
             expect(new Set(await Promise.all(sent))).to.deep.equal(new Set([200]));
-            expect(await till.standing(person)).to.include(STARTER);
+            expect(await fixture.standing(person)).to.include(STARTER);
             expect(await grants(person)).to.equal(1);
         });
 
         it('not again by an invoice of an earlier month that comes late', async () => {
             const { person, events, named } = await paid();
-            for (const event of events) if (event.type !== 'invoice.paid') await till.stripe.send(event);
-            await till.world.clock.advance({ days: 32 });
-            await till.turn();
-            expect(await till.standing(person)).to.include(STARTER);
-            const late = Math.floor(till.world.app.clock.now() / 1000);
-            expect(await till.stripe.send(named('invoice.paid'), { timestamp: late })).to.equal(200);
+            for (const event of events) if (event.type !== 'invoice.paid') await fixture.stripe.send(event);
+            await fixture.world.clock.advance({ days: 32 });
+            await fixture.turn();
+            expect(await fixture.standing(person)).to.include(STARTER);
+            const late = Math.floor(fixture.world.app.clock.now() / 1000);
+            expect(await fixture.stripe.send(named('invoice.paid'), { timestamp: late })).to.equal(200);
             expect(await grants(person)).to.equal(1);
         });
     });
 
     describe('of something that is not ours', () => {
         it('is taken and left alone: a subscription that no checkout of ours began', async () => {
-            const { bank } = till.stripe;
+            const { bank } = fixture.stripe;
             bank.customers.set('cus_other', { id: 'cus_other', email: null, card: 'good' });
             const session = bank.made('cs_test');
             bank.sessions.set(session, {
                 ...{ id: session, status: 'open', paymentStatus: 'unpaid', price: 'price_starter_49', customer: 'cus_other', email: null },
                 ...{ subscription: null, reference: null, metadata: {}, successUrl: '', cancelUrl: null, created: 0 },
                 // Metadata are anybody's words.
-                subscriptionMetadata: { workspace: (await newcomer(till)).workspaceId },
+                subscriptionMetadata: { workspace: (await newcomer(fixture)).workspaceId },
             });
             const { metadata } = bank.pay(session);
-            for (const event of till.stripe.waiting.splice(0)) expect(await till.stripe.send(event), event.type).to.equal(200);
-            const { rows } = await till.world.app.db.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [
+            for (const event of fixture.stripe.waiting.splice(0)) expect(await fixture.stripe.send(event), event.type).to.equal(200);
+            const { rows } = await fixture.world.app.db.raw<{ rows: { plan: string }[] }>('select plan from workspaces where id = ?', [
                 metadata['workspace'] ?? '',
             ]);
             expect(rows).to.deep.equal([{ plan: 'free' }]);
         });
 
         it('is taken and left alone: a price that is none of our plans', async () => {
-            const person = await newcomer(till);
-            const sessionId = await till.checkout(person, 'starter');
-            till.stripe.bank.get(till.stripe.bank.sessions, sessionId, 'session').price = 'price_other';
-            till.stripe.bank.pay(sessionId);
-            for (const event of till.stripe.waiting.splice(0)) expect(await till.stripe.send(event), event.type).to.equal(200);
-            expect(await till.standing(person)).to.include(FREE);
+            const person = await newcomer(fixture);
+            const sessionId = await fixture.checkout(person, 'starter');
+            fixture.stripe.bank.get(fixture.stripe.bank.sessions, sessionId, 'session').price = 'price_other';
+            fixture.stripe.bank.pay(sessionId);
+            for (const event of fixture.stripe.waiting.splice(0)) expect(await fixture.stripe.send(event), event.type).to.equal(200);
+            expect(await fixture.standing(person)).to.include(FREE);
         });
 
         it('is taken and left alone: a type that we do not know', async () => {
             const payload = JSON.stringify({ id: 'evt_new', object: 'event', type: 'something.new', data: { object: { id: 'x' } } });
-            expect(await till.stripe.send({ id: 'evt_new', type: 'something.new', payload })).to.equal(200);
+            expect(await fixture.stripe.send({ id: 'evt_new', type: 'something.new', payload })).to.equal(200);
         });
     });
 
@@ -168,12 +169,12 @@ describe('an event of Stripe', function () {
         for (const outage of [500, 503, 429, 'close'] as const) {
             it(`(${outage}) is refused with 503, and does all of its work when it comes again`, async () => {
                 const { person, named } = await paid();
-                till.stripe.fail(outage);
-                expect(await till.stripe.send(named('invoice.paid'))).to.equal(503);
-                expect(await till.standing(person)).to.include(FREE);
-                till.stripe.fail(undefined);
-                expect(await till.stripe.send(named('invoice.paid'))).to.equal(200);
-                expect(await till.standing(person)).to.include(STARTER);
+                fixture.stripe.fail(outage);
+                expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(503);
+                expect(await fixture.standing(person)).to.include(FREE);
+                fixture.stripe.fail(undefined);
+                expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
+                expect(await fixture.standing(person)).to.include(STARTER);
                 expect(await grants(person)).to.equal(1);
             });
         }
@@ -181,40 +182,40 @@ describe('an event of Stripe', function () {
         it('half-way leaves nothing half done', async () => {
             const { person, named } = await paid();
             let questions = 0;
-            till.stripe.beforeAnswer(({ path }) => {
+            fixture.stripe.beforeAnswer(({ path }) => {
                 questions += 1;
                 // The invoice is read, and the subscription is not.
-                if (path.startsWith('/v1/checkout')) till.stripe.fail(500);
+                if (path.startsWith('/v1/checkout')) fixture.stripe.fail(500);
             });
-            expect(await till.stripe.send(named('invoice.paid'))).to.equal(503);
+            expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(503);
             expect(questions).to.be.greaterThan(1);
-            expect(await till.standing(person)).to.include(FREE);
-            till.stripe.beforeAnswer(undefined);
-            till.stripe.fail(undefined);
-            expect(await till.stripe.send(named('invoice.paid'))).to.equal(200);
-            expect(await till.standing(person)).to.include(STARTER);
+            expect(await fixture.standing(person)).to.include(FREE);
+            fixture.stripe.beforeAnswer(undefined);
+            fixture.stripe.fail(undefined);
+            expect(await fixture.stripe.send(named('invoice.paid'))).to.equal(200);
+            expect(await fixture.standing(person)).to.include(STARTER);
         });
     });
 
     it('is handled with no transaction open while Stripe is asked', async () => {
         const { person, events } = await paid();
         const open: number[] = [];
-        till.stripe.beforeAnswer(async () => {
-            const { rows } = await till.world.app.db.raw<{ rows: [{ count: number }] }>(
+        fixture.stripe.beforeAnswer(async () => {
+            const { rows } = await fixture.world.app.db.raw<{ rows: [{ count: number }] }>(
                 "select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
             );
             open.push(rows[0].count);
         });
-        for (const event of events) await till.stripe.send(event);
+        for (const event of events) await fixture.stripe.send(event);
         expect(open.length).to.be.greaterThan(events.length);
         expect(new Set(open)).to.deep.equal(new Set([0]));
-        expect(await till.standing(person)).to.include(STARTER);
+        expect(await fixture.standing(person)).to.include(STARTER);
     });
 
     it('writes what it read only if no later read began meanwhile', async () => {
         const { person, named, events } = await paid();
-        for (const event of events) await till.stripe.send(event);
-        const { bank } = till.stripe;
+        for (const event of events) await fixture.stripe.send(event);
+        const { bank } = fixture.stripe;
         const subscription = [...bank.subscriptions.values()].at(-1);
         if (subscription === undefined) throw new Error('somebody subscribed');
         // The first read sees a living subscription, and waits; then it ends, and a second read tells us so.
@@ -223,24 +224,24 @@ describe('an event of Stripe', function () {
         const isAsked = new Promise<void>((resolve) => {
             arrived = resolve;
         });
-        till.stripe.beforeAnswer(({ path }) => {
+        fixture.stripe.beforeAnswer(({ path }) => {
             if (!path.startsWith('/v1/subscriptions/')) return;
-            till.stripe.beforeAnswer(undefined);
+            fixture.stripe.beforeAnswer(undefined);
             arrived();
             return new Promise<void>((resolve) => {
                 release = resolve;
             });
         });
         const created = named('customer.subscription.created');
-        const first = till.stripe.send({ ...created, payload: created.payload.replace(created.id, 'evt_old') });
+        const first = fixture.stripe.send({ ...created, payload: created.payload.replace(created.id, 'evt_old') });
         await isAsked;
         bank.cancel(subscription);
-        await till.stripe.deliver();
-        expect(await till.standing(person)).to.include({ plan: 'free' });
+        await fixture.stripe.deliver();
+        expect(await fixture.standing(person)).to.include({ plan: 'free' });
         release();
         expect(await first).to.equal(200);
-        expect(await till.standing(person)).to.include({ plan: 'free' });
-        const { rows } = await till.world.app.db.raw<{ rows: { status: string }[] }>(
+        expect(await fixture.standing(person)).to.include({ plan: 'free' });
+        const { rows } = await fixture.world.app.db.raw<{ rows: { status: string }[] }>(
             'select status from subscriptions where workspace_id = ?',
             [person.workspaceId],
         );

@@ -1,27 +1,27 @@
 import { expect } from 'chai';
 import { openSiteGuards, type SiteGuards } from '../../shared/coordination/circuits/circuits.ts';
-import { silent, topologies } from '../queue/topologies.ts';
-import { prepareSites, type SitesGround } from './ground.ts';
+import { silent, topologies } from '../queue/queue-fixture.ts';
+import { type CircuitFixture, openCircuitFixture } from './circuit-fixture.ts';
 
 for (const topology of topologies) {
     describe(`the circuits of sites over ${topology}`, () => {
-        let ground: SitesGround;
+        let fixture: CircuitFixture;
         let serial = 0;
 
         before(async function () {
             this.timeout(30_000);
-            ground = await prepareSites(topology);
+            fixture = await openCircuitFixture(topology);
         });
-        after(() => ground.remove());
+        after(() => fixture.remove());
 
-        async function end(site: string, { passed = 0, failed = 0 }, { circuits }: SiteGuards = ground.one): Promise<void> {
+        async function end(site: string, { passed = 0, failed = 0 }, { circuits }: SiteGuards = fixture.one): Promise<void> {
             for (let call = 0; call < passed; call++) circuits.ended(site, 'passed');
             for (let call = 0; call < failed; call++) circuits.ended(site, 'failed');
             await circuits.flush();
         }
 
         async function openedSite(): Promise<string> {
-            const site = ground.newSite();
+            const site = fixture.newSite();
             await end(site, { failed: 20 });
             return site;
         }
@@ -29,19 +29,19 @@ for (const topology of topologies) {
         /** Becomes the probe of a site whose time is up; fails the test where somebody else is it. */
         async function probe(site: string, lifeMs = 30_000): Promise<string> {
             const operation = `op_${++serial}`;
-            expect(await ground.one.circuits.takeProbe(site, operation, lifeMs)).to.deep.equal({ ok: true, isProbe: true });
+            expect(await fixture.one.circuits.takeProbe(site, operation, lifeMs)).to.deep.equal({ ok: true, isProbe: true });
             return operation;
         }
 
         async function endProbe(site: string, operation: string, verdict: 'passed' | 'failed' | 'none'): Promise<void> {
-            ground.one.circuits.ended(site, verdict, operation);
-            await ground.one.circuits.flush();
+            fixture.one.circuits.ended(site, verdict, operation);
+            await fixture.one.circuits.flush();
         }
 
-        const waitOf = async (site: string) => (await ground.guardState(site)).circuitMs;
+        const waitOf = async (site: string) => (await fixture.guardState(site)).circuitMs;
 
         it('stay closed below 20 fetches, however many of them fail', async () => {
-            const site = ground.newSite();
+            const site = fixture.newSite();
             await end(site, { failed: 19 });
             expect(await waitOf(site)).to.equal(undefined);
             await end(site, { failed: 1 });
@@ -49,7 +49,7 @@ for (const topology of topologies) {
         });
 
         it('stay closed while no more than half fail, and open with one more', async () => {
-            const site = ground.newSite();
+            const site = fixture.newSite();
             await end(site, { passed: 15, failed: 15 });
             expect(await waitOf(site)).to.equal(undefined);
             await end(site, { failed: 1 });
@@ -57,43 +57,43 @@ for (const topology of topologies) {
         });
 
         it('count what several processes saw together', async () => {
-            const site = ground.newSite();
-            await end(site, { passed: 9, failed: 5 }, ground.one);
-            await end(site, { failed: 5 }, ground.two);
+            const site = fixture.newSite();
+            await end(site, { passed: 9, failed: 5 }, fixture.one);
+            await end(site, { failed: 5 }, fixture.two);
             expect(await waitOf(site)).to.equal(undefined);
-            await end(site, { failed: 1 }, ground.two);
+            await end(site, { failed: 1 }, fixture.two);
             expect(await waitOf(site)).to.be.within(4000, 5000);
         });
 
         it('forget what ended more than 30 seconds ago', async () => {
-            const site = ground.newSite();
+            const site = fixture.newSite();
             await end(site, { failed: 15 });
-            await ground.advance(31);
+            await fixture.advance(31);
             await end(site, { failed: 15 });
             expect(await waitOf(site)).to.equal(undefined);
         });
 
         it('open for their own site alone', async () => {
-            const neighbour = ground.newSite();
+            const neighbour = fixture.newSite();
             await end(neighbour, { passed: 1, failed: 1 });
             const site = await openedSite();
             expect(await waitOf(neighbour)).to.equal(undefined);
-            expect(await ground.two.circuits.open())
+            expect(await fixture.two.circuits.open())
                 .to.include(site)
                 .and.not.include(neighbour);
         });
 
         it('tell the time that is left, and then let exactly one of 50 through, over all processes', async () => {
             const site = await openedSite();
-            await ground.advance(3);
+            await fixture.advance(3);
             expect(await waitOf(site)).to.be.within(1000, 2000);
-            const early = await ground.two.circuits.takeProbe(site, 'op_early', 1000);
+            const early = await fixture.two.circuits.takeProbe(site, 'op_early', 1000);
             expect(early.ok ? 0 : early.waitMs).to.be.within(1000, 2000);
-            await ground.advance(2);
+            await fixture.advance(2);
             expect(await waitOf(site)).to.equal(0);
             const admissions = await Promise.all(
                 Array.from({ length: 50 }, (_, call) =>
-                    (call % 2 === 0 ? ground.one : ground.two).circuits.takeProbe(site, `op_crowd_${call}`, 30_000),
+                    (call % 2 === 0 ? fixture.one : fixture.two).circuits.takeProbe(site, `op_crowd_${call}`, 30_000),
                 ),
             );
             expect(admissions.filter((admission) => admission.ok)).to.have.lengthOf(1);
@@ -103,10 +103,10 @@ for (const topology of topologies) {
 
         it('close with one success of the probe, and count from nothing then', async () => {
             const site = await openedSite();
-            await ground.advance(5);
+            await fixture.advance(5);
             await endProbe(site, await probe(site), 'passed');
             expect(await waitOf(site)).to.equal(undefined);
-            expect(await ground.one.circuits.open()).to.not.include(site);
+            expect(await fixture.one.circuits.open()).to.not.include(site);
             await end(site, { failed: 19 });
             expect(await waitOf(site)).to.equal(undefined);
             await end(site, { failed: 1 });
@@ -117,7 +117,7 @@ for (const topology of topologies) {
             const site = await openedSite();
             const periods: number[] = [];
             for (let wait = 5; periods.length < 5; wait = periods.at(-1) ?? 0) {
-                await ground.advance(wait);
+                await fixture.advance(wait);
                 await endProbe(site, await probe(site), 'failed');
                 periods.push(Math.ceil(((await waitOf(site)) ?? 0) / 1000));
             }
@@ -126,13 +126,13 @@ for (const topology of topologies) {
 
         it('let another probe through when one says nothing, and when one never reports', async () => {
             const site = await openedSite();
-            await ground.advance(5);
+            await fixture.advance(5);
             await endProbe(site, await probe(site), 'none');
             expect(await waitOf(site)).to.equal(0);
             const lost = await probe(site, 2000);
-            await ground.advance(1);
-            expect((await ground.two.circuits.takeProbe(site, 'op_waiting', 1000)).ok).to.equal(false);
-            await ground.advance(1.1);
+            await fixture.advance(1);
+            expect((await fixture.two.circuits.takeProbe(site, 'op_waiting', 1000)).ok).to.equal(false);
+            await fixture.advance(1.1);
             const next = await probe(site);
             await endProbe(site, lost, 'passed');
             expect(await waitOf(site)).to.equal(1000, 'whoever lost the slot says nothing any more');
@@ -144,17 +144,17 @@ for (const topology of topologies) {
             const site = await openedSite();
             await end(site, { passed: 50 });
             expect(await waitOf(site)).to.be.within(4000, 5000);
-            await ground.advance(5);
+            await fixture.advance(5);
             await end(site, { failed: 50 });
             expect(await waitOf(site)).to.equal(0);
         });
 
         it('close by themselves where nobody came for ten minutes', async () => {
             const site = await openedSite();
-            await ground.advance(606);
+            await fixture.advance(606);
             expect(await waitOf(site)).to.equal(undefined);
-            expect(await ground.one.circuits.open()).to.not.include(site);
-            expect(await ground.one.circuits.takeProbe(site, 'op_late', 1000)).to.deep.equal({ ok: true, isProbe: false });
+            expect(await fixture.one.circuits.open()).to.not.include(site);
+            expect(await fixture.one.circuits.takeProbe(site, 'op_late', 1000)).to.deep.equal({ ok: true, isProbe: false });
             await end(site, { failed: 20 });
             expect(await waitOf(site)).to.be.within(4000, 5000);
         });

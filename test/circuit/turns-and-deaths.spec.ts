@@ -1,22 +1,22 @@
 import { expect } from 'chai';
-import { topologies } from '../queue/topologies.ts';
-import { prepareSites, type SitesGround } from './ground.ts';
+import { topologies } from '../queue/queue-fixture.ts';
+import { type CircuitFixture, openCircuitFixture } from './circuit-fixture.ts';
 
 for (const topology of topologies) {
     describe(`the turns of a site over ${topology}`, () => {
-        let ground: SitesGround;
+        let fixture: CircuitFixture;
 
         before(async function () {
             this.timeout(30_000);
-            ground = await prepareSites(topology);
+            fixture = await openCircuitFixture(topology);
         });
-        after(() => ground.remove());
+        after(() => fixture.remove());
 
         it('come at the pace that an operator set, whichever worker asks', async () => {
-            const site = ground.newSite();
+            const site = fixture.newSite();
             const began = performance.now();
             for (let request = 0; request < 6; request++) {
-                const { turns } = request % 2 === 0 ? ground.one : ground.two;
+                const { turns } = request % 2 === 0 ? fixture.one : fixture.two;
                 const turn = await turns.take(site, 2, 60_000);
                 expect(turn.granted).to.equal(true);
                 // What is asked later waits less by so much.
@@ -26,80 +26,80 @@ for (const topology of topologies) {
         });
 
         it('are not taken by whoever has no time to wait for them', async () => {
-            const site = ground.newSite();
-            await ground.one.turns.take(site, 0.1, 0);
-            const refused = await ground.one.turns.take(site, 0.1, 5000);
+            const site = fixture.newSite();
+            await fixture.one.turns.take(site, 0.1, 0);
+            const refused = await fixture.one.turns.take(site, 0.1, 5000);
             expect(refused.granted).to.equal(false);
             expect(refused.waitMs).to.be.within(9000, 10_000);
-            await ground.advance(6);
-            expect(await ground.two.turns.take(site, 0.1, 5000)).to.include({ granted: true });
+            await fixture.advance(6);
+            expect(await fixture.two.turns.take(site, 0.1, 5000)).to.include({ granted: true });
         });
 
         it('are all at once where nobody set a pace', async () => {
-            const site = ground.newSite();
+            const site = fixture.newSite();
             for (let request = 0; request < 20; request++) {
-                expect(await ground.one.turns.take(site, undefined, 0)).to.deep.equal({ granted: true, waitMs: 0 });
+                expect(await fixture.one.turns.take(site, undefined, 0)).to.deep.equal({ granted: true, waitMs: 0 });
             }
         });
 
         it('wait for the end of a pause, which a burst of 429 begins once, and keep a distance then', async () => {
-            const site = ground.newSite();
+            const site = fixture.newSite();
             const begun = await Promise.all(
-                Array.from({ length: 20 }, (_, call) => (call % 2 === 0 ? ground.one : ground.two).turns.pause(site, 5000, 100)),
+                Array.from({ length: 20 }, (_, call) => (call % 2 === 0 ? fixture.one : fixture.two).turns.pause(site, 5000, 100)),
             );
             expect(begun.filter(Boolean)).to.have.lengthOf(1);
-            expect((await ground.guardState(site)).backlogMs).to.be.within(4000, 5000);
+            expect((await fixture.guardState(site)).backlogMs).to.be.within(4000, 5000);
             const [first, second] = [
-                await ground.two.turns.take(site, undefined, 60_000),
-                await ground.one.turns.take(site, undefined, 60_000),
+                await fixture.two.turns.take(site, undefined, 60_000),
+                await fixture.one.turns.take(site, undefined, 60_000),
             ];
             expect(first.waitMs).to.be.within(4000, 5000);
             expect(second.waitMs - first.waitMs).to.be.within(1, 100);
-            await ground.advance(6);
-            expect(await ground.one.turns.pause(site, 1000, 3000)).to.equal(false, 'it was sent before the pause ended');
-            expect((await ground.guardState(site)).backlogMs).to.equal(0);
-            expect(await ground.one.turns.pause(site, 1000, 100)).to.equal(true, 'it was sent after the pause');
+            await fixture.advance(6);
+            expect(await fixture.one.turns.pause(site, 1000, 3000)).to.equal(false, 'it was sent before the pause ended');
+            expect((await fixture.guardState(site)).backlogMs).to.equal(0);
+            expect(await fixture.one.turns.pause(site, 1000, 100)).to.equal(true, 'it was sent after the pause');
         });
     });
 
     describe(`the quarantine of endpoints over ${topology}`, () => {
-        let ground: SitesGround;
+        let fixture: CircuitFixture;
         let serial = 0;
 
         before(async function () {
             this.timeout(30_000);
-            ground = await prepareSites(topology);
+            fixture = await openCircuitFixture(topology);
         });
-        after(() => ground.remove());
+        after(() => fixture.remove());
 
         const newTarget = () => ({ versionId: ++serial, endpoint: 'product' });
         const leftOf = async (target: { versionId: number; endpoint: string }) =>
-            (await ground.guardState('site.example', target)).quarantineMs;
+            (await fixture.guardState('site.example', target)).quarantineMs;
         const dies = (target: { versionId: number; endpoint: string }, more: { ageMs?: number; successS?: number }) => {
             const { ageMs = 100, successS } = more;
             const lastSuccessAt = successS === undefined ? undefined : new Date(successS);
-            return ground.two.quarantine.recordDeath({ ...target, ageMs, lastSuccessAt });
+            return fixture.two.quarantine.recordDeath({ ...target, ageMs, lastSuccessAt });
         };
 
         it('begins with the second worker that a read killed, lasts an hour, and is of that version alone', async () => {
             const target = newTarget();
             expect(await dies(target, {})).to.equal(false);
             expect(await leftOf(target)).to.equal(0);
-            await ground.advance(6);
+            await fixture.advance(6);
             expect(await dies(target, { ageMs: 4500 })).to.equal(true);
             expect(await leftOf(target)).to.be.within(3_590_000, 3_600_000);
             expect(await leftOf({ ...target, endpoint: 'other' })).to.equal(0);
             expect(await leftOf(newTarget())).to.equal(0);
-            await ground.advance(3590);
+            await fixture.advance(3590);
             expect(await leftOf(target)).to.be.within(1, 10_000);
-            await ground.advance(10);
+            await fixture.advance(10);
             expect(await leftOf(target)).to.equal(0);
         });
 
         it('begins with two writes that killed a worker each', async () => {
             const target = newTarget();
             await dies(target, {});
-            await ground.advance(10);
+            await fixture.advance(10);
             expect(await dies(target, { ageMs: 5000 })).to.equal(true);
         });
 
@@ -112,7 +112,7 @@ for (const topology of topologies) {
         it('takes a second run that died beside other jobs for no second death', async () => {
             const target = newTarget();
             await dies(target, {});
-            await ground.advance(10);
+            await fixture.advance(10);
             // It works meanwhile, so that this death is a first one again; the log of successes is a second behind.
             const works = Date.now() + 86_400_000;
             expect(await dies(target, { ageMs: 3000, successS: works })).to.equal(false);
@@ -123,7 +123,7 @@ for (const topology of topologies) {
         it('does not begin for a busy endpoint that was only at hand when workers died', async () => {
             const target = newTarget();
             await dies(target, {});
-            await ground.advance(10);
+            await fixture.advance(10);
             const worksMeanwhile = Date.now() + 86_400_000;
             expect(await dies(target, { ageMs: 5000, successS: worksMeanwhile })).to.equal(false);
         });
@@ -131,7 +131,7 @@ for (const topology of topologies) {
         it('does not begin where the deaths lie far apart', async () => {
             const target = newTarget();
             await dies(target, {});
-            await ground.advance(601);
+            await fixture.advance(601);
             expect(await dies(target, {})).to.equal(false);
         });
     });

@@ -71,7 +71,7 @@ async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: num
     const answers: Answer[] = [];
     let putOff = 0;
     let next = 0;
-    const lanes = Array.from({ length: IN_FLIGHT }, async () => {
+    const callers = Array.from({ length: IN_FLIGHT }, async () => {
         for (let mine = next++; mine < FETCHES; mine = next++) {
             const isFailure = mine % 10 === 0;
             // A 4xx is not retried, so that each failing fetch is one request.
@@ -85,7 +85,7 @@ async function callAll(person: Person): Promise<{ answers: Answer[]; putOff: num
             answers.push(answer);
         }
     });
-    await Promise.all(lanes);
+    await Promise.all(callers);
     return { answers, putOff };
 }
 

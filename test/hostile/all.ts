@@ -1,6 +1,6 @@
 import type { Person } from '../support/people.ts';
 import type { Behaviour } from './behaviour.ts';
-import { type Ground, openGround } from './ground.ts';
+import { type HostileSites, openHostileSites } from './hostile-sites.ts';
 import { faultsOf, type Patience, timeoutOf } from './judge.ts';
 
 export interface Outcome {
@@ -13,67 +13,67 @@ export interface Outcome {
 }
 
 /** A caller with an account, who knows what it has left. */
-interface Lane {
+interface Caller {
     person: Person;
     credits: number;
 }
 
 /**
  * Lets every behaviour happen to one read and one write, by the whole path.
- * @param lanes so many callers at once
- * @param busyLanes of them, while a behaviour is not merely waited for: everything runs in one process, where they wait for each other
+ * @param callers so many people at once
+ * @param busyCallers of them, while a behaviour is not merely waited for: everything runs in one process, where they wait for each other
  */
 export async function runAll(
     behaviours: readonly Behaviour[],
-    { lanes, busyLanes, patience }: { lanes: number; busyLanes: number; patience: Patience },
+    { callers, busyCallers, patience }: { callers: number; busyCallers: number; patience: Patience },
 ): Promise<Outcome> {
-    const ground = await openGround(behaviours, lanes);
+    const sites = await openHostileSites(behaviours, callers);
     const faults = new Map<Behaviour, string[]>();
     try {
-        const callers = await Promise.all(ground.people.map((person) => open(ground, behaviours, person)));
+        const people = await Promise.all(sites.people.map((person) => open(sites, behaviours, person)));
         // Those that only wait go first: what keeps the machine busy would make their timers late.
         for (const doesWait of [true, false]) {
             const waiting = behaviours.filter((behaviour) => waits(behaviour) === doesWait);
             await Promise.all(
-                callers.slice(0, doesWait ? lanes : busyLanes).map(async (lane) => {
+                people.slice(0, doesWait ? callers : busyCallers).map(async (caller) => {
                     for (let one = waiting.shift(); one !== undefined; one = waiting.shift())
-                        faults.set(one, await happen(ground, one, lane, patience));
+                        faults.set(one, await happen(sites, one, caller, patience));
                 }),
             );
         }
-        const drift = await Promise.all(callers.map(driftOf));
-        const bugs = ground.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
+        const drift = await Promise.all(people.map(driftOf));
+        const bugs = sites.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
         return { faults, bugs, drift: drift.flat() };
     } finally {
-        await ground.close();
+        await sites.close();
     }
 }
 
 const waits = ({ read, write }: Behaviour) => [read, write].some(({ time }) => time === 'at the deadline');
 
 /** The bonus of a first fetch would stand in the way of counting: it is earned here. */
-async function open(ground: Ground, behaviours: readonly Behaviour[], person: Person): Promise<Lane> {
+async function open(sites: HostileSites, behaviours: readonly Behaviour[], person: Person): Promise<Caller> {
     const first = behaviours.find(({ place }) => place.kind === 'http');
-    if (first !== undefined) await ground.callGood(first, person);
+    if (first !== undefined) await sites.callGood(first, person);
     return { person, credits: (await creditsOf(person)).balance };
 }
 
 /** Afterwards the same host is called again: what the first call left on a connection must not answer the second. */
-async function happen(ground: Ground, behaviour: Behaviour, lane: Lane, patience: Patience): Promise<string[]> {
+async function happen(sites: HostileSites, behaviour: Behaviour, caller: Caller, patience: Patience): Promise<string[]> {
     const faults: string[] = [];
     for (const effect of ['read', 'write'] as const) {
-        const ran = await ground.call(behaviour, effect, lane.person, timeoutOf(behaviour[effect].time));
-        faults.push(...faultsOf(behaviour, effect, ran, lane, patience));
-        if (Number.isFinite(ran.creditsRemaining)) lane.credits = ran.creditsRemaining;
+        const ran = await sites.call(behaviour, effect, caller.person, timeoutOf(behaviour[effect].time));
+        faults.push(...faultsOf(behaviour, effect, ran, caller, patience));
+        if (Number.isFinite(ran.creditsRemaining)) caller.credits = ran.creditsRemaining;
     }
     if (behaviour.place.kind !== 'http') return faults;
-    const odd = await ground.callGood(behaviour, lane.person);
-    if (odd === undefined) lane.credits--;
+    const odd = await sites.callGood(behaviour, caller.person);
+    if (odd === undefined) caller.credits--;
     else faults.push(`the next call of the same site gets ${odd}`);
     return faults;
 }
 
-async function driftOf({ person, credits }: Lane): Promise<string[]> {
+async function driftOf({ person, credits }: Caller): Promise<string[]> {
     const { balance, held } = await creditsOf(person);
     return balance === credits && held === 0 ? [] : [`${balance} credits and ${held} on hold, where ${credits} were told`];
 }

@@ -1,5 +1,5 @@
 import type { AnswerTime, Behaviour } from './behaviour.ts';
-import type { Effect, Ran } from './ground.ts';
+import type { Effect, Ran } from './hostile-sites.ts';
 
 /** How much later than it should an answer may come, in milliseconds. */
 export interface Patience {

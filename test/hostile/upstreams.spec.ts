@@ -10,7 +10,7 @@ describe('a site that', function () {
     let outcome: Awaited<ReturnType<typeof runAll>>;
 
     before(async () => {
-        outcome = await runAll(BEHAVIOURS, { lanes: 12, busyLanes: 3, patience: PATIENCE });
+        outcome = await runAll(BEHAVIOURS, { callers: 12, busyCallers: 3, patience: PATIENCE });
     });
 
     for (const behaviour of BEHAVIOURS) {

@@ -6,8 +6,8 @@ import { openLimits } from '../../shared/coordination/limits/limits.ts';
 import { rememberSlots } from '../../shared/coordination/limits/slots.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { silent } from '../queue/jobs.ts';
+import { eventually, topologies } from '../queue/queue-fixture.ts';
 import { startRedis } from '../queue/redis-server.ts';
-import { eventually, topologies } from '../queue/topologies.ts';
 import { startRelay } from '../support/relay.ts';
 
 const HOUR = { name: 'hour', limit: 100, seconds: 3600 } as const;

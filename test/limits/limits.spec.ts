@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import knex, { type Knex } from 'knex';
 import type { Limits, LimitWindow } from '../../shared/coordination/limits/limits.ts';
-import { eventually, type Ground, prepareGround, topologies } from '../queue/topologies.ts';
+import { eventually, openQueueFixture, type QueueFixture, topologies } from '../queue/queue-fixture.ts';
 import { replaceClock } from '../support/clock.ts';
 
 const MINUTE: LimitWindow = { name: 'minute', limit: 3, seconds: 60 };
@@ -11,7 +11,7 @@ const HOUR: LimitWindow = { name: 'hour', limit: 100, seconds: 3600 };
 
 for (const topology of topologies) {
     describe(`the limits over ${topology}`, () => {
-        let ground: Ground;
+        let fixture: QueueFixture;
         let limits: Limits;
         let db: Knex;
         let serial = 0;
@@ -21,15 +21,15 @@ for (const topology of topologies) {
 
         before(async function () {
             this.timeout(30_000);
-            ground = await prepareGround(topology);
-            db = knex({ client: 'pg', connection: ground.place.databaseUrl, pool: { min: 0, max: 1 } });
-            limits = ground.openLimits(clock, UNHURRIED_MS);
+            fixture = await openQueueFixture(topology);
+            db = knex({ client: 'pg', connection: fixture.place.databaseUrl, pool: { min: 0, max: 1 } });
+            limits = fixture.openLimits(clock, UNHURRIED_MS);
             await eventually('the counters answer', () => answers(limits));
         });
         beforeEach(() => moveTo(0));
         after(async () => {
             await db.destroy();
-            await ground.remove();
+            await fixture.remove();
         });
 
         /** Moves the one clock that counts: that of the shared store. */
@@ -140,7 +140,7 @@ for (const topology of topologies) {
         });
 
         it('keeps a site to half of the slots of the living workers, and to at least 2', async () => {
-            const fleet = ground.openFleet();
+            const fleet = fixture.openFleet();
             const site = `site-${++serial}.example`;
             const fill = async () => {
                 for (let taken = 0; ; taken++) {
@@ -164,7 +164,7 @@ for (const topology of topologies) {
         });
 
         it('knows who works, how busy they are and when they last got on', async () => {
-            const fleet = ground.openFleet();
+            const fleet = fixture.openFleet();
             const progressAt = Date.now() - 4000;
             await eventually('the register answers', () =>
                 fleet.report({ id: 'slow', slots: 8, busy: 7, progressAt }).then(
@@ -181,7 +181,7 @@ for (const topology of topologies) {
 
         it('forgets a worker that stopped reporting', async function () {
             this.timeout(15_000);
-            const fleet = ground.openFleet();
+            const fleet = fixture.openFleet();
             await eventually('the register answers', () =>
                 fleet.report({ id: 'gone', slots: 1, busy: 0, progressAt: Date.now() }).then(
                     () => true,
@@ -195,7 +195,7 @@ for (const topology of topologies) {
             this.timeout(60_000);
             const identity = somebody();
             const many: LimitWindow = { name: 'hour', limit: 777, seconds: 3600 };
-            const processes = [limits, ...Array.from({ length: 3 }, () => ground.openLimits(clock, UNHURRIED_MS))];
+            const processes = [limits, ...Array.from({ length: 3 }, () => fixture.openLimits(clock, UNHURRIED_MS))];
             for (const own of processes) await eventually('the counters answer', () => answers(own));
             let left = 10_000;
             let admitted = 0;

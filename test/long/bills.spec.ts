@@ -70,8 +70,8 @@ const metaOf = ({ body }: Answer) => body['meta'] as { credits_used: number; res
 
 async function all(work: (place: number) => Promise<void>): Promise<void> {
     let next = 0;
-    const lanes = Array.from({ length: IN_FLIGHT }, async () => {
+    const callers = Array.from({ length: IN_FLIGHT }, async () => {
         for (let mine = next++; mine < FETCHES; mine = next++) await work(mine);
     });
-    await Promise.all(lanes);
+    await Promise.all(callers);
 }

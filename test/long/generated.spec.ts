@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { OpenApi } from '../support/generate/document.ts';
-import { type Ground, openGround } from '../support/generate/ground.ts';
+import { type GeneratorWorld, openGeneratorWorld } from '../support/generate/generator-world.ts';
 import { gapsOf, runCases } from '../support/generate/run.ts';
 import { stranger } from '../support/people.ts';
 import { TOPOLOGIES } from '../support/world.ts';
@@ -10,20 +10,20 @@ const CASES = Number(process.env['CASES'] ?? 100_000);
 /** The full count of what test/api/generated.spec.ts does with 5,000, with another seed each day; SEED and CASES repeat a run. */
 for (const topology of TOPOLOGIES) {
     describe(`100,000 requests made from the OpenAPI document, their share over ${topology}`, () => {
-        let ground: Ground;
+        let fixture: GeneratorWorld;
 
         before(async () => {
-            ground = await openGround(topology);
+            fixture = await openGeneratorWorld(topology);
         });
-        after(() => ground?.close());
+        after(() => fixture?.close());
 
         it('are answered as it says, whether they are right or changed in one place (I3)', async () => {
-            const document = (await stranger(ground.world).call('GET', '/v1/openapi.json')).body as unknown as OpenApi;
+            const document = (await stranger(fixture.world).call('GET', '/v1/openapi.json')).body as unknown as OpenApi;
             const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000));
-            const run = await runCases(ground, document, { seed, cases: Math.ceil(CASES / TOPOLOGIES.length) });
+            const run = await runCases(fixture, document, { seed, cases: Math.ceil(CASES / TOPOLOGIES.length) });
             const wrong = [...run.faults, ...gapsOf(run, document)];
             expect(wrong, wrong.join('\n')).to.deep.equal([]);
-            const bugs = ground.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
+            const bugs = fixture.world.logged.filter(({ level }) => level === 'error' || level === 'fatal');
             expect(bugs, JSON.stringify(bugs[0])).to.deep.equal([]);
         });
     });

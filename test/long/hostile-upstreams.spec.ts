@@ -10,7 +10,7 @@ describe('sites that misbehave, at length', () => {
     it(`are told, billed and timed as docs/billing.md says, ${ROUNDS} of ${ROUNDS} times (E8)`, async () => {
         const wrong = new Map<string, string[]>();
         for (let round = 1; round <= ROUNDS; round++) {
-            const { faults, drift, bugs } = await runAll(BEHAVIOURS, { lanes: 24, busyLanes: 1, patience: PATIENCE });
+            const { faults, drift, bugs } = await runAll(BEHAVIOURS, { callers: 24, busyCallers: 1, patience: PATIENCE });
             for (const [{ name }, found] of faults) {
                 if (found.length > 0) wrong.set(name, [...(wrong.get(name) ?? []), ...found.map((fault) => `round ${round}: ${fault}`)]);
             }

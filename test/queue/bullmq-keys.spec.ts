@@ -4,24 +4,24 @@ import { Redis } from 'ioredis';
 import type { Queue } from '../../shared/coordination/queue/queue.ts';
 import { hashTag } from '../../shared/platform/redis.ts';
 import { testRedisUrl } from '../support/redis.ts';
-import { aJob, eventually, type Ground, isUp, prepareGround, success, topologies } from './topologies.ts';
+import { aJob, eventually, isUp, openQueueFixture, type QueueFixture, success, topologies } from './queue-fixture.ts';
 
 if (topologies.includes('redis')) {
     describe('the keys of the queue in Redis', () => {
-        let ground: Ground;
+        let fixture: QueueFixture;
         let redis: Redis;
         let api: Queue;
-        const own = () => ({ connection: redis, prefix: hashTag(ground.place.keyPrefix) });
+        const own = () => ({ connection: redis, prefix: hashTag(fixture.place.keyPrefix) });
 
         before(() => {
             redis = new Redis(testRedisUrl() ?? '', { maxRetriesPerRequest: null });
         });
         beforeEach(async () => {
-            ground = await prepareGround('redis');
-            api = ground.openQueue('api');
+            fixture = await openQueueFixture('redis');
+            api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
         });
-        afterEach(() => ground.remove());
+        afterEach(() => fixture.remove());
         after(() => redis.disconnect());
 
         /** Keys of jobs, their locks and states; not those that BullMQ keeps about the queue itself. */
@@ -55,7 +55,7 @@ if (topologies.includes('redis')) {
                 );
             await add('op_later', { priority: 7, removeOnComplete: true });
             await add('op_first', { removeOnComplete: true });
-            ground.openQueue('worker').consume(
+            fixture.openQueue('worker').consume(
                 async ({ operation }) => {
                     ran.push(operation);
                     return success();

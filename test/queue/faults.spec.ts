@@ -9,31 +9,42 @@ import type { FetchJob } from '../../shared/domain/fetch/call.ts';
 import { startRelay } from '../support/relay.ts';
 import { testSecretsAlone } from '../support/secrets.ts';
 import { startHalfDeafRelay } from './half-deaf-relay.ts';
+import {
+    aJob,
+    dataOf,
+    eventually,
+    isUp,
+    openQueueFixture,
+    type Place,
+    type QueueFixture,
+    silent,
+    success,
+    topologies,
+} from './queue-fixture.ts';
 import { type OwnRedis, startRedis } from './redis-server.ts';
-import { aJob, dataOf, eventually, type Ground, isUp, type Place, prepareGround, silent, success, topologies } from './topologies.ts';
 
 const WORKER = fileURLToPath(new URL('./worker-process.ts', import.meta.url));
 
 for (const topology of topologies) {
     describe(`the queue over ${topology} when a worker dies`, () => {
-        let ground: Ground;
+        let fixture: QueueFixture;
         before(async function () {
             this.timeout(30_000);
-            ground = await prepareGround(topology);
+            fixture = await openQueueFixture(topology);
         });
-        afterEach(() => ground.closeAll());
-        after(() => ground.remove());
+        afterEach(() => fixture.closeAll());
+        after(() => fixture.remove());
 
         it('tells the caller within seconds, never runs the job again, and serves the next one', async function () {
             this.timeout(20_000);
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
-            const dying = await startWorkerProcess(ground.place);
+            const dying = await startWorkerProcess(fixture.place);
             const begun = performance.now();
             const outcome = api.run(aJob({ endpoint: 'hang' }, 15_000));
             await dying.taken;
             const ran: string[] = [];
-            const survivor = ground.openQueue('worker').consume(
+            const survivor = fixture.openQueue('worker').consume(
                 async (job) => {
                     ran.push(job.endpoint);
                     return success();
@@ -50,9 +61,9 @@ for (const topology of topologies) {
         });
 
         it('lets the same read run once more, as another job', async () => {
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
-            ground.openQueue('worker').consume(async (job) => success({ run: String(job.run) }), { concurrency: 8 });
+            fixture.openQueue('worker').consume(async (job) => success({ run: String(job.run) }), { concurrency: 8 });
             const job = aJob();
             const [first, second] = await Promise.all([api.run(job), api.run({ ...job, run: 2 })]);
             expect(dataOf(first)?.['run']).to.equal('1');
@@ -64,24 +75,24 @@ for (const topology of topologies) {
 if (topologies.includes('redis')) {
     describe('the queue when Redis fails', () => {
         let redis: OwnRedis;
-        let ground: Ground;
+        let fixture: QueueFixture;
         beforeEach(async function () {
             this.timeout(30_000);
             redis = await startRedis();
-            ground = await prepareGround('redis', redis.url);
+            fixture = await openQueueFixture('redis', redis.url);
         });
         afterEach(async () => {
-            await ground.remove();
+            await fixture.remove();
             await redis.remove();
         });
 
         it('delivers an outcome that was produced while Redis was down', async function () {
             this.timeout(20_000);
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const gate = Promise.withResolvers<void>();
             const started = Promise.withResolvers<void>();
-            ground.openQueue('worker').consume(
+            fixture.openQueue('worker').consume(
                 async () => {
                     started.resolve();
                     await gate.promise;
@@ -100,21 +111,21 @@ if (topologies.includes('redis')) {
 
         it('serves a job that waited in the queue during the outage', async function () {
             this.timeout(20_000);
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const outcome = api.run(aJob({}, 15_000));
             await eventually('the job waits', async () => (await api.counts()).waiting === 1);
             await redis.kill();
             await redis.start();
-            ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+            fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
             expect((await outcome).ok).to.equal(true);
         });
 
         it('refuses within 300 ms while Redis is down, and answers again within 2 s of its return', async function () {
             this.timeout(20_000);
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
-            ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+            fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
             expect((await api.run(aJob())).ok).to.equal(true);
             await redis.kill();
             await expectRefusedAtOnce(api);
@@ -125,7 +136,7 @@ if (topologies.includes('redis')) {
         it('notices within 3 s that Redis is silent, refuses within 300 ms from then on, and answers again within 3 s of its return', async function () {
             this.timeout(20_000);
             const relay = await startRelay(redis.port);
-            const place = { ...ground.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent };
+            const place = { ...fixture.place, redisUrl: `redis://127.0.0.1:${relay.port}`, log: silent };
             const api = openQueue({ ...place, secrets: testSecretsAlone(), role: 'api' });
             const worker = openQueue({ ...place, secrets: testSecretsAlone(), role: 'worker' });
             await eventually('it is connected', () => isUp(api));
@@ -147,11 +158,11 @@ if (topologies.includes('redis')) {
             it(`goes on within seconds, in as many slots as before, where its Redis connection loses ${lost}`, async function () {
                 this.timeout(40_000);
                 const relay = await startHalfDeafRelay(redis.port);
-                const api = ground.openQueue('api');
+                const api = fixture.openQueue('api');
                 await eventually('it is connected', () => isUp(api));
                 const worker = openQueue({
                     secrets: testSecretsAlone(),
-                    ...ground.place,
+                    ...fixture.place,
                     redisUrl: `redis://127.0.0.1:${relay.port}`,
                     log: silent,
                     role: 'worker',
@@ -190,10 +201,10 @@ if (topologies.includes('redis')) {
         /** A worker that works on one job until the gate opens, and took another one without hearing of it. */
         async function startDeafWorker() {
             const relay = await startHalfDeafRelay(redis.port);
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const worker = openQueue({
-                ...ground.place,
+                ...fixture.place,
                 secrets: testSecretsAlone(),
                 redisUrl: `redis://127.0.0.1:${relay.port}`,
                 log: silent,
@@ -222,7 +233,7 @@ if (topologies.includes('redis')) {
         it('puts a job back that it took without hearing of it while it stops', async function () {
             this.timeout(20_000);
             const { relay, worker, work, gate, handled, running, lost } = await startDeafWorker();
-            ground.openQueue('worker').consume(async () => success(), { concurrency: 2 });
+            fixture.openQueue('worker').consume(async () => success(), { concurrency: 2 });
             const stopped = worker.close();
             expect((await lost).ok).to.equal(true);
             expect(work.inFlight()).to.equal(1);
@@ -248,7 +259,7 @@ if (topologies.includes('redis')) {
 
         it('keeps what it works on while it stops, also where it failed the job of a dead worker before', async function () {
             this.timeout(20_000);
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const client = new Redis(redis.url);
             const monitor = await client.monitor();
@@ -266,7 +277,7 @@ if (topologies.includes('redis')) {
                 };
                 const next = api.run(aJob({ operation: 'op_next' }));
                 await eventually('both wait', async () => (await api.counts()).waiting === 2);
-                const stopping = openQueue({ ...ground.place, secrets: testSecretsAlone(), log: silent, role: 'worker' });
+                const stopping = openQueue({ ...fixture.place, secrets: testSecretsAlone(), log: silent, role: 'worker' });
                 // With one slot: the next job comes with the end of the one before.
                 const running = stopping.consume(work, { concurrency: 1 });
                 expect((await dead).ok).to.equal(false);
@@ -291,7 +302,7 @@ if (topologies.includes('redis')) {
 
         it('tells the caller when Redis was emptied and the job with it', async function () {
             this.timeout(20_000);
-            const api = ground.openQueue('api');
+            const api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
             const outcome = api.run(aJob({}, 15_000));
             await eventually('the job waits', async () => (await api.counts()).waiting === 1);
@@ -302,8 +313,8 @@ if (topologies.includes('redis')) {
         it('starts before its Redis and works once that is there', async function () {
             this.timeout(20_000);
             await redis.kill();
-            const api = ground.openQueue('api');
-            ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+            const api = fixture.openQueue('api');
+            fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
             await expectRefusedAtOnce(api);
             await redis.start();
             await eventually('a call succeeds', async () => (await api.run(aJob())).ok, 3000);
@@ -312,21 +323,21 @@ if (topologies.includes('redis')) {
 }
 
 describe('the queue in PostgreSQL when connections break', () => {
-    let ground: Ground;
+    let fixture: QueueFixture;
     before(async function () {
         this.timeout(30_000);
-        ground = await prepareGround('postgres');
+        fixture = await openQueueFixture('postgres');
     });
-    afterEach(() => ground.closeAll());
-    after(() => ground.remove());
+    afterEach(() => fixture.closeAll());
+    after(() => fixture.remove());
 
     it('delivers an outcome that came while nobody listened', async function () {
         this.timeout(15_000);
-        const api = ground.openQueue('api');
+        const api = fixture.openQueue('api');
         await eventually('it is connected', () => isUp(api));
         const gate = Promise.withResolvers<void>();
         const started = Promise.withResolvers<void>();
-        ground.openQueue('worker').consume(
+        fixture.openQueue('worker').consume(
             async () => {
                 started.resolve();
                 await gate.promise;
@@ -336,7 +347,7 @@ describe('the queue in PostgreSQL when connections break', () => {
         );
         const outcome = api.run(aJob());
         await started.promise;
-        expect(await breakConnections(ground.place, 'routebook-postgres-replies')).to.equal(1);
+        expect(await breakConnections(fixture.place, 'routebook-postgres-replies')).to.equal(1);
         gate.resolve();
         expect((await outcome).ok).to.equal(true);
         expect(api.waiting()).to.equal(0);
@@ -344,11 +355,11 @@ describe('the queue in PostgreSQL when connections break', () => {
 
     it('goes on after every connection was cut', async function () {
         this.timeout(20_000);
-        const api = ground.openQueue('api');
+        const api = fixture.openQueue('api');
         await eventually('it is connected', () => isUp(api));
-        ground.openQueue('worker').consume(async () => success(), { concurrency: 8 });
+        fixture.openQueue('worker').consume(async () => success(), { concurrency: 8 });
         expect((await api.run(aJob())).ok).to.equal(true);
-        await breakConnections(ground.place, 'routebook-%');
+        await breakConnections(fixture.place, 'routebook-%');
         await eventually('a call succeeds', async () => (await api.run(aJob({}, 2000))).ok);
     });
 });

@@ -1,29 +1,29 @@
 import { expect } from 'chai';
 import type { Consumer, Handler, Queue } from '../../shared/coordination/queue/queue.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { aJob, dataOf, eventually, type Ground, isUp, prepareGround, success, topologies } from './topologies.ts';
+import { aJob, dataOf, eventually, isUp, openQueueFixture, type QueueFixture, success, topologies } from './queue-fixture.ts';
 
 for (const topology of topologies) {
     describe(`the queue over ${topology}`, () => {
-        let ground: Ground;
+        let fixture: QueueFixture;
         let api: Queue;
 
         before(async function () {
             this.timeout(30_000);
-            ground = await prepareGround(topology);
+            fixture = await openQueueFixture(topology);
         });
         beforeEach(async () => {
-            api = ground.openQueue('api');
+            api = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(api));
         });
         afterEach(async () => {
             expect(api.waiting()).to.equal(0, 'a waiter was left behind');
-            await ground.closeAll();
+            await fixture.closeAll();
         });
-        after(() => ground.remove());
+        after(() => fixture.remove());
 
         function work(handler: Handler, concurrency = 64): Consumer {
-            return ground.openQueue('worker').consume(handler, { concurrency });
+            return fixture.openQueue('worker').consume(handler, { concurrency });
         }
 
         it('brings a job to a worker and its outcome back to the caller', async () => {
@@ -42,7 +42,7 @@ for (const topology of topologies) {
         });
 
         it('does not mix the replies of two processes that wait', async () => {
-            const other = ground.openQueue('api');
+            const other = fixture.openQueue('api');
             await eventually('it is connected', () => isUp(other));
             work(async (job) => success({ endpoint: job.endpoint }));
             const [mine, theirs] = await Promise.all([api.run(aJob({ endpoint: 'mine' })), other.run(aJob({ endpoint: 'theirs' }))]);

@@ -1,18 +1,18 @@
 import { expect } from 'chai';
 import { openDb } from '../../shared/platform/db.ts';
 import { aJob, success } from './jobs.ts';
-import { type Ground, prepareGround } from './topologies.ts';
+import { openQueueFixture, type QueueFixture } from './queue-fixture.ts';
 
 describe('replies of workers in PostgreSQL', () => {
-    let ground: Ground;
+    let fixture: QueueFixture;
 
     before(async () => {
-        ground = await prepareGround('postgres');
+        fixture = await openQueueFixture('postgres');
     });
-    after(() => ground.remove());
+    after(() => fixture.remove());
 
     it('are encrypted while they are stored', async () => {
-        const db = openDb({ url: ground.place.databaseUrl });
+        const db = openDb({ url: fixture.place.databaseUrl });
         try {
             // Replies are deleted as they are read: the trigger keeps what was written.
             await db.raw(`
@@ -24,8 +24,8 @@ describe('replies of workers in PostgreSQL', () => {
                 end $$;
                 create trigger keep_reply before insert on queue_replies for each row execute function keep_reply();
             `);
-            const api = ground.openQueue('api');
-            ground.openQueue('worker').consume(async () => success({ text: 'planted-7f3a' }), { concurrency: 1 });
+            const api = fixture.openQueue('api');
+            fixture.openQueue('worker').consume(async () => success({ text: 'planted-7f3a' }), { concurrency: 1 });
             const outcome = await api.run(aJob());
             expect(outcome.ok && outcome.text).to.equal('{"text":"planted-7f3a"}');
             const { rows } = await db.raw<{ rows: { body: string }[] }>('select body from stored_replies');

@@ -143,11 +143,11 @@ describe('the bonus for a schema that waits', () => {
         const callers = await Promise.all(Array.from({ length: 20 }, () => contributor(db)));
         const others = openCredits(db);
         const calls = Array.from({ length: 100 }, async (_, turn) => {
-            const lane = turn % 2 === 0 ? credits : others;
+            const batcher = turn % 2 === 0 ? credits : others;
             const caller = callers[turn % callers.length] as schemas.Publisher;
             const order = orderFor(caller.accountId, { site: domain });
-            await lane.hold(order);
-            return lane.charge({ operation: order.operation, amount: 1 });
+            await batcher.hold(order);
+            return batcher.charge({ operation: order.operation, amount: 1 });
         });
         const bills = await Promise.all([...calls, verify(`api.${domain}`, 'passed')]);
         await others.close();
@@ -161,14 +161,14 @@ describe('the bonus for a schema that waits', () => {
         await publish(packageOf(site), ada);
         const link = await openLink(database.url);
         const far = openDb({ url: link.url });
-        const lane = openCredits(far);
+        const batcher = openCredits(far);
         try {
             const order = orderFor(bob.accountId, { site });
-            await lane.hold(order);
+            await batcher.hold(order);
             link.loseNextAnswer();
-            expect(await lane.charge({ operation: order.operation, amount: 1 })).to.include({ ok: true, charged: 1 });
+            expect(await batcher.charge({ operation: order.operation, amount: 1 })).to.include({ ok: true, charged: 1 });
         } finally {
-            await lane.close();
+            await batcher.close();
             await far.destroy();
             await link.close();
         }

@@ -2,28 +2,28 @@ import { runAdmin } from '../../bin/admin/run-admin.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { eventually } from './eventually.ts';
-import { LATER_BAZAARS, MARKET_HOSTS, type Market, marketPackage, openMarket, stall } from './market.ts';
 import { join, type Person } from './people.ts';
 import { dataOf } from './routes.ts';
+import { LATER_DOMAINS, openSiteWithPages, page, SITE_HOSTS, type SiteWithPages, sitePackage } from './site-with-pages.ts';
 import { openWorld, type Topology, type World, type WorldOptions } from './world.ts';
 
 const PATIENCE_MS = 20_000;
 
-/** A world that verifies what is published, a market to publish, and somebody who does. */
+/** A world that verifies what is published, a site to publish, and somebody who does. */
 export interface Verifying {
     world: World;
-    market: Market;
+    site: SiteWithPages;
     ada: Person;
     /** Resolves with the version, which is not verified yet. */
-    publish(...document: Parameters<typeof marketPackage>): Promise<number>;
+    publish(...document: Parameters<typeof sitePackage>): Promise<number>;
     card(site: string): Promise<{ verified: boolean; verified_at: string | null }>;
     state(site: string): Promise<verification.VerificationState>;
     /** Resolves when the site's run of this number has ended. */
     ended(site: string, run: number): Promise<verification.VerificationState>;
-    /** Resolves when a worker looked at all that is due, and so would have begun a run of any other site but a later bazaar. */
+    /** Resolves when a worker looked at all that is due, and so would have begun a run of any site but one of LATER_DOMAINS. */
     nothingIsDue(): Promise<void>;
-    /** The names of the stalls that were called, but for the bazaar's. */
-    stallsCalled(): string[];
+    /** The names of the pages that were called, but for those of LATER_DOMAINS. */
+    pagesCalled(): string[];
     admin(...args: string[]): Promise<AdminRun>;
     close(): Promise<void>;
 }
@@ -37,39 +37,39 @@ export interface AdminRun {
 
 /** Without options: one worker, and no second between two calls. */
 export async function openVerifying(topology: Topology, options: WorldOptions = {}): Promise<Verifying> {
-    const market = await openMarket();
-    const config = { egressHosts: MARKET_HOSTS, ...options.config };
+    const site = await openSiteWithPages();
+    const config = { egressHosts: SITE_HOSTS, ...options.config };
     const world = await openWorld({ topology, verifier: { paceMs: 0, lookMs: 20 }, ...options, config });
     const ada = await join(world, { plan: 'pro' });
-    const state = (site: string) => verification.readState(world.app.db, site);
-    const ended: Verifying['ended'] = async (site, run) => {
+    const state = (name: string) => verification.readState(world.app.db, name);
+    const ended: Verifying['ended'] = async (name, run) => {
         await eventually(
-            () => state(site),
+            () => state(name),
             (now) => now.run >= run && now.endedAt !== null,
             PATIENCE_MS,
         );
-        return state(site);
+        return state(name);
     };
-    let bazaars = 0;
+    let others = 0;
     return {
         world,
-        market,
+        site,
         ada,
         state,
         ended,
         async publish(...document) {
-            const published = dataOf<{ version: number; verified: boolean }>(await ada.publish(marketPackage(...document)));
+            const published = dataOf<{ version: number; verified: boolean }>(await ada.publish(sitePackage(...document)));
             if (published.verified) throw new Error('a new version is verified');
             return published.version;
         },
-        card: async (site) => dataOf(await ada.call('GET', `/v1/schemas/${site}`)),
+        card: async (name) => dataOf(await ada.call('GET', `/v1/schemas/${name}`)),
         async nothingIsDue() {
-            const bazaar = LATER_BAZAARS[bazaars++] ?? '';
+            const other = LATER_DOMAINS[others++] ?? '';
             // It becomes due now: after everything else that is.
-            dataOf(await ada.publish(marketPackage(bazaar, [stall(market, bazaar, 'carpets')])));
-            await ended(bazaar, 1);
+            dataOf(await ada.publish(sitePackage(other, [page(site, other, 'carpets')])));
+            await ended(other, 1);
         },
-        stallsCalled: () => market.calls.map(({ stall: name }) => name).filter((name) => name !== 'carpets'),
+        pagesCalled: () => site.calls.map(({ page: name }) => name).filter((name) => name !== 'carpets'),
         async admin(...args) {
             const out: string[] = [];
             const told: string[] = [];
@@ -79,7 +79,7 @@ export async function openVerifying(topology: Topology, options: WorldOptions = 
         },
         async close() {
             await world.close();
-            await market.close();
+            await site.close();
         },
     };
 }

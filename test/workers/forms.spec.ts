@@ -1,28 +1,28 @@
 import { expect } from 'chai';
-import { DESK, DESK_HOSTS, deskEndpoints, openDesk, PASSWORD } from '../support/desk.ts';
+import { FORM_SITE, FORM_SITE_HOSTS, formEndpoints, openFormSite, PASSWORD } from '../support/form-site.ts';
 import { done, type JobRunner, openJobRunner } from '../support/jobs.ts';
 import { loopbackRules, type Site } from '../support/sites.ts';
 
 describe('a call that prepares', () => {
-    let desk: Site;
+    let site: Site;
     let runner: JobRunner;
 
     before(async () => {
-        desk = await openDesk();
-        runner = openJobRunner(DESK, loopbackRules(`127.0.0.1:${desk.port}`, DESK_HOSTS), deskEndpoints(desk.port));
+        site = await openFormSite();
+        runner = openJobRunner(FORM_SITE, loopbackRules(`127.0.0.1:${site.port}`, FORM_SITE_HOSTS), formEndpoints(site.port));
     });
     after(async () => {
         await runner.close();
-        await desk.close();
+        await site.close();
     });
     // Whatever became of a call, nothing of its answers is held when it ended.
     afterEach(() => expect(runner.held()).to.equal(0));
     beforeEach(() => {
-        desk.seen.length = 0;
+        site.seen.length = 0;
         runner.marks.length = 0;
     });
 
-    const asked = () => desk.seen.map(({ method, path }) => `${method} ${path}`);
+    const asked = () => site.seen.map(({ method, path }) => `${method} ${path}`);
 
     it('logs in with the token and the cookie of the page, and comes back with what is behind', async () => {
         const outcome = done(await runner.run('log_in', { user: 'ada', password: PASSWORD }));
@@ -35,10 +35,10 @@ describe('a call that prepares', () => {
 
     it('sends the hidden inputs and the params, and nothing else that the form holds', async () => {
         await runner.run('log_in', { user: 'ada', password: 'wrong' });
-        const sent = [...new URLSearchParams(desk.seen[1]?.body ?? '')];
+        const sent = [...new URLSearchParams(site.seen[1]?.body ?? '')];
         expect(sent.map(([name]) => name)).to.deep.equal(['csrf', 'outside', 'user', 'password']);
-        expect(desk.seen[1]?.headers['content-type']).to.equal('application/x-www-form-urlencoded');
-        expect(desk.seen[0]?.headers).to.not.have.any.keys('cookie', 'content-type', 'referer', 'origin');
+        expect(site.seen[1]?.headers['content-type']).to.equal('application/x-www-form-urlencoded');
+        expect(site.seen[0]?.headers).to.not.have.any.keys('cookie', 'content-type', 'referer', 'origin');
     });
 
     it('is marked as sent for the submission alone, and never when the page is not there', async () => {
@@ -62,16 +62,16 @@ describe('a call that prepares', () => {
         const outcome = done(await runner.run('hand_over'));
         expect(asked()).to.deep.equal(['GET /login', 'POST /hand-over', 'GET /members-there']);
         expect(outcome.data['cookie']).to.equal(null);
-        expect(desk.seen[1]?.headers.cookie).to.match(/^visit=v\d+$/);
+        expect(site.seen[1]?.headers.cookie).to.match(/^visit=v\d+$/);
     });
 
     it('keeps cookies for the one call', async () => {
         expect(done(await runner.run('members_in_session')).data['cookie']).to.match(/^visit=v\d+$/);
         expect(await runner.run('members')).to.include({ ok: false, code: 'UPSTREAM_STATUS' });
-        expect(desk.seen.at(-1)?.headers).to.not.have.property('cookie');
+        expect(site.seen.at(-1)?.headers).to.not.have.property('cookie');
         const second = done(await runner.run('members_in_session')).data['cookie'];
-        expect(second, 'a visit of its own').to.equal(desk.seen.at(-1)?.headers.cookie);
-        expect(desk.seen.at(-2)?.headers).to.not.have.property('cookie');
+        expect(second, 'a visit of its own').to.equal(site.seen.at(-1)?.headers.cookie);
+        expect(site.seen.at(-2)?.headers).to.not.have.property('cookie');
     });
 
     it('fills in a form that is sent by GET, in place of the query of its action', async () => {

@@ -1,7 +1,7 @@
 import type { RefusalCode } from '../../../shared/refusals.ts';
 import { brokenBodies } from './broken-bodies.ts';
 import type { Operation } from './document.ts';
-import type { Ground } from './ground.ts';
+import type { GeneratorWorld } from './generator-world.ts';
 import type { Random } from './random.ts';
 import { stories } from './stories.ts';
 import type { Draft } from './valid.ts';
@@ -15,15 +15,15 @@ export interface Mutation {
 }
 
 /** Every mutation that an operation can suffer, in an order that is always the same. */
-export function mutationsOf(operation: Operation, ground: Ground): Mutation[] {
+export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Mutation[] {
     return [
         ...wrongPlaces(operation),
         ...wrongQueries(operation),
-        ...wrongKeys(operation, ground),
+        ...wrongKeys(operation, fixture),
         ...wrongHeaders(operation),
         { name: 'another method', codes: ['METHOD_NOT_ALLOWED'], apply: (draft) => ({ ...draft, method: 'PATCH' }) },
         ...(operation.body === undefined ? [] : brokenBodies(operation)),
-        ...stories(operation, ground),
+        ...stories(operation, fixture),
     ];
 }
 
@@ -131,7 +131,7 @@ function wrongQueries({ id, parameters }: Operation): Mutation[] {
     ];
 }
 
-function wrongKeys({ auth, id }: Operation, { keys }: Ground): Mutation[] {
+function wrongKeys({ auth, id }: Operation, { keys }: GeneratorWorld): Mutation[] {
     if (auth === 'ignored') return [];
     const sends = (name: string, value: string | undefined, codes: Mutation['codes']): Mutation => ({
         name: `a key that is ${name}`,

@@ -1,5 +1,5 @@
 import { type OpenApi, type Operation, operationsOf } from './document.ts';
-import type { Ground } from './ground.ts';
+import type { GeneratorWorld } from './generator-world.ts';
 import { openJudge, type WireAnswer } from './judge.ts';
 import { type Mutation, mutationsOf } from './mutations.ts';
 import { openRandom } from './random.ts';
@@ -31,8 +31,8 @@ const MAX_FAULTS = 40;
 const LEAST = 50;
 
 /** Sends so many generated requests, in turn to every operation of the document, valid ones and broken ones. */
-export async function runCases(ground: Ground, document: OpenApi, { seed, cases }: { seed: number; cases: number }): Promise<Run> {
-    const operations = operationsOf(document).map((operation) => ({ operation, mutations: mutationsOf(operation, ground), turns: 0 }));
+export async function runCases(fixture: GeneratorWorld, document: OpenApi, { seed, cases }: { seed: number; cases: number }): Promise<Run> {
+    const operations = operationsOf(document).map((operation) => ({ operation, mutations: mutationsOf(operation, fixture), turns: 0 }));
     // Whose mutations are many comes more often, so that each of them has its turn.
     const slots = operations.flatMap((entry) => Array.from({ length: Math.ceil(entry.mutations.length / 60) }, () => entry));
     const judge = openJudge(document);
@@ -46,9 +46,9 @@ export async function runCases(ground: Ground, document: OpenApi, { seed, cases 
         const turn = chosen.turns++;
         const mutation = turn % 2 === 0 ? undefined : mutations[(turn >> 1) % mutations.length];
         const random = openRandom(seed, number);
-        const draft = validRequest(operation, ground, random, { plain: mutation !== undefined });
+        const draft = validRequest(operation, fixture, random, { plain: mutation !== undefined });
         const sent = mutation === undefined ? draft : mutation.apply(draft, random);
-        const answer = await send(ground.world.base, sent);
+        const answer = await send(fixture.world.base, sent);
         const { outcome, faults } = judge(operation, answer);
         const expected: readonly string[] = mutation?.codes ?? ['success', 'not modified'];
         if (!expected.includes(outcome)) faults.push(`expected ${expected.join(' or ')}: ${answer.status} ${answer.text.slice(0, 400)}`);

@@ -1,16 +1,16 @@
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
 import type { Operation } from './document.ts';
-import { type Ground, USED_BODY, USED_KEY } from './ground.ts';
+import { type GeneratorWorld, USED_BODY, USED_KEY } from './generator-world.ts';
 import type { Mutation } from './mutations.ts';
 import { ODD_ENDPOINTS } from './odd-site.ts';
 
 /** What is wrong with a request for what it means: the world knows, and no schema does. */
-export function stories(operation: Operation, ground: Ground): Mutation[] {
-    return STORIES[operation.id]?.(ground) ?? [];
+export function stories(operation: Operation, fixture: GeneratorWorld): Mutation[] {
+    return STORIES[operation.id]?.(fixture) ?? [];
 }
 
-const STORIES: Readonly<Record<string, (ground: Ground) => Mutation[]>> = {
+const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>> = {
     getCatalog: ({ keys }) => [
         intent('no intent', undefined, 'INTENT_REQUIRED'),
         intent('an intent of white space', '%20%20', 'INTENT_REQUIRED'),
@@ -47,12 +47,12 @@ const STORIES: Readonly<Record<string, (ground: Ground) => Mutation[]>> = {
     postYank: maintained,
     deleteYank: maintained,
     putMaintainer: maintained,
-    deleteMaintainer: (ground) => [
-        ...maintained(ground),
+    deleteMaintainer: (fixture) => [
+        ...maintained(fixture),
         {
             name: 'the last maintainer',
             codes: ['LAST_MAINTAINER'],
-            apply: (draft) => ({ ...draft, places: { site: 'alone.test', workspace_id: ground.keeper } }),
+            apply: (draft) => ({ ...draft, places: { site: 'alone.test', workspace_id: fixture.keeper } }),
         },
     ],
     postClaimCheck: foreignClaim,
@@ -94,11 +94,11 @@ const STORIES: Readonly<Record<string, (ground: Ground) => Mutation[]>> = {
     ],
 };
 
-function maintained({ keys }: Ground): Mutation[] {
+function maintained({ keys }: GeneratorWorld): Mutation[] {
     return [key('the key of a workspace that does not maintain it', keys.other, 'NOT_MAINTAINER')];
 }
 
-function foreignClaim({ keys }: Ground): Mutation[] {
+function foreignClaim({ keys }: GeneratorWorld): Mutation[] {
     return [
         key("another workspace's key", keys.other, 'CLAIM_NOT_FOUND'),
         site('a claim that is not there', 'claim_id', 'clm_0000000000000000000000', 'CLAIM_NOT_FOUND'),

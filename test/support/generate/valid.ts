@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import { SHOP } from '../shop.ts';
 import type { Operation, Parameter } from './document.ts';
-import { aCall, type Ground, somePackage } from './ground.ts';
+import { aCall, type GeneratorWorld, somePackage } from './generator-world.ts';
 import type { Random } from './random.ts';
 import { valueFor } from './values.ts';
 
@@ -21,28 +21,28 @@ export interface Draft {
 }
 
 /** A valid request of an operation; `plain`: with nothing that could be left out. */
-export function validRequest(operation: Operation, ground: Ground, random: Random, { plain = false } = {}): Draft {
+export function validRequest(operation: Operation, fixture: GeneratorWorld, random: Random, { plain = false } = {}): Draft {
     const draft: Draft = { method: operation.method, path: operation.path, places: {}, query: [], headers: {}, body: undefined };
     for (const parameter of operation.parameters) {
         const isWanted = parameter.required || (!plain && random.chance(0.4));
-        if (isWanted) place(draft, parameter, wordOf(operation, parameter, ground, random));
+        if (isWanted) place(draft, parameter, wordOf(operation, parameter, fixture, random));
     }
-    mendQuery(draft, operation, ground, random);
+    mendQuery(draft, operation, fixture, random);
     if (operation.auth === 'required' || (operation.auth === 'optional' && (operation.body !== undefined || operation.id === 'getCatalog')))
-        draft.headers['authorization'] = `Bearer ${ground.keys.good}`;
-    else if (!plain && random.chance(0.5)) draft.headers['authorization'] = `Bearer ${ground.keys.good}`;
+        draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
+    else if (!plain && random.chance(0.5)) draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
     if (!plain && random.chance(0.3)) draft.headers['x-request-id'] = random.pick(['trace-7', 'no good id!', 'x'.repeat(64)]);
     // An address may report 60 times a minute: each request comes from another one.
     if (operation.id === 'postKeyReport') draft.headers['x-forwarded-for'] = `198.18.${random.int(0, 255)}.${random.int(1, 254)}`;
     if (operation.body === undefined) return draft;
     draft.headers['content-type'] = random.pick(['application/json', 'application/json; charset=utf-8', 'Application/JSON']);
-    draft.body = bodyOf(operation, ground, random, plain);
+    draft.body = bodyOf(operation, fixture, random, plain);
     return draft;
 }
 
-function wordOf(operation: Operation, { name, schema }: Parameter, ground: Ground, random: Random): string {
+function wordOf(operation: Operation, { name, schema }: Parameter, fixture: GeneratorWorld, random: Random): string {
     if (name === 'Idempotency-Key') return `key-${random.next()}`;
-    return String(ground.known(operation.id, name, random) ?? valueFor(schema, random, `${operation.id} ${name}`));
+    return String(fixture.known(operation.id, name, random) ?? valueFor(schema, random, `${operation.id} ${name}`));
 }
 
 function place(draft: Draft, { name, in: where }: Parameter, text: string): void {
@@ -52,13 +52,13 @@ function place(draft: Draft, { name, in: where }: Parameter, text: string): void
 }
 
 /** What no schema says: that a look-up needs an intent somewhere, and that a cursor belongs to its query. */
-function mendQuery(draft: Draft, operation: Operation, ground: Ground, random: Random): void {
+function mendQuery(draft: Draft, operation: Operation, fixture: GeneratorWorld, random: Random): void {
     if (operation.id === 'getCatalog' && draft.headers['x-service-intent'] === undefined) {
-        const intent = encodeURIComponent(String(ground.known(operation.id, 'intent', random)));
+        const intent = encodeURIComponent(String(fixture.known(operation.id, 'intent', random)));
         draft.query = [['intent', intent]];
     }
     if (!draft.query.some(([name]) => name === 'cursor')) return;
-    const issued = ground.cursors[operation.id] ?? [];
+    const issued = fixture.cursors[operation.id] ?? [];
     if (issued.length === 0) draft.query = draft.query.filter(([name]) => name !== 'cursor');
     else {
         const limit = draft.query.filter(([name]) => name === 'limit');
@@ -67,7 +67,7 @@ function mendQuery(draft: Draft, operation: Operation, ground: Ground, random: R
     }
 }
 
-function bodyOf(operation: Operation, ground: Ground, random: Random, plain: boolean): Json {
+function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, plain: boolean): Json {
     const { body: shape = {} } = operation;
     if (operation.id === 'postSchema') return somePackage(random);
     if (operation.id === 'postKeyReport') return { keys: ['rb_live_of_nobody'] };
@@ -77,7 +77,7 @@ function bodyOf(operation: Operation, ground: Ground, random: Random, plain: boo
     const body: JsonObject = Object.fromEntries(
         fields.map(([name, field]) => [
             name,
-            ground.known(operation.id, name, random) ?? valueFor(field, random, `${operation.id} /${name}`),
+            fixture.known(operation.id, name, random) ?? valueFor(field, random, `${operation.id} /${name}`),
         ]),
     );
     if (operation.id !== 'postFetch') return body;

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { Shape } from './document.ts';
 import type { Random } from './random.ts';
 
-/** A value that a schema of the document takes. A pattern it cannot invent for: such fields have their values in the ground. */
+/** A value that a schema of the document takes. A pattern it cannot invent for: such fields have their values in the fixture. */
 export function valueFor(shape: Shape, random: Random, where: string): Json {
     if (shape.const !== undefined) return shape.const;
     if (shape.enum !== undefined) return random.pick(shape.enum);
@@ -14,7 +14,8 @@ export function valueFor(shape: Shape, random: Random, where: string): Json {
         case 'boolean':
             return random.chance(0.5);
         case 'string':
-            if (shape.pattern !== undefined) throw new Error(`${where} has a pattern: give its values in test/support/generate/ground.ts`);
+            if (shape.pattern !== undefined)
+                throw new Error(`${where} has a pattern: give its values in test/support/generate/generator-world.ts`);
             return random.words(random.int(shape.minLength ?? 0, Math.min(shape.maxLength ?? 60, 60)));
         case 'object':
             return objectOf(shape, random, where);

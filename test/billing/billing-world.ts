@@ -13,7 +13,7 @@ import { type LocalStripe, openStripe } from '../support/stripe-server.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 /** A Routebook that is paid for by the local Stripe. */
-export interface Till {
+export interface BillingWorld {
     world: World;
     stripe: LocalStripe;
     billing: Billing;
@@ -44,7 +44,7 @@ export interface Standing {
     resets: string;
 }
 
-export async function openTill(): Promise<Till> {
+export async function openBillingWorld(): Promise<BillingWorld> {
     const stripe = await openStripe();
     const world = await openWorld({ workers: 0, config: { stripe: stripe.settings } });
     stripe.serve(world);
@@ -117,6 +117,6 @@ export async function openTill(): Promise<Till> {
 }
 
 /** Somebody new with a key, on Free. */
-export function newcomer(till: Till, options: Parameters<typeof join>[1] = {}): Promise<Person> {
-    return join(till.world, options);
+export function newcomer(fixture: BillingWorld, options: Parameters<typeof join>[1] = {}): Promise<Person> {
+    return join(fixture.world, options);
 }

@@ -12,7 +12,7 @@ export * from './jobs.ts';
 export const topologies: readonly ('redis' | 'postgres')[] = testRedisUrl() === undefined ? ['postgres'] : ['redis', 'postgres'];
 
 /** A store of one spec's own, and everything that was opened on it. */
-export interface Ground {
+export interface QueueFixture {
     place: Place;
     openQueue(role: 'api' | 'worker'): Queue;
     openLimits(clock?: { offsetMs: number }, patienceMs?: number): ReturnType<typeof openLimits>;
@@ -23,7 +23,7 @@ export interface Ground {
     remove(): Promise<void>;
 }
 
-export async function prepareGround(topology: 'redis' | 'postgres', redisUrl = testRedisUrl()): Promise<Ground> {
+export async function openQueueFixture(topology: 'redis' | 'postgres', redisUrl = testRedisUrl()): Promise<QueueFixture> {
     const database: TestDatabase = await createTestDatabase();
     if (topology === 'postgres') await migrateQueue(database.url);
     const place: Place = { databaseUrl: database.url, keyPrefix: uniquePrefix() };

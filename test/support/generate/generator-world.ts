@@ -14,7 +14,7 @@ const WIDE = { perMinute: 10_000_000, perHour: 10_000_000, perDay: 10_000_000, a
 const TASK = 'Read the price of every product\r\nonce a day, and tell what changed.';
 
 /** The world that requests are made for, and what of it they can name. */
-export interface Ground {
+export interface GeneratorWorld {
     world: World;
     /** Keys by what is to be said of them. */
     keys: Record<'good' | 'poor' | 'narrow' | 'revoked' | 'suspended' | 'unknown' | 'mistyped' | 'other', string>;
@@ -45,7 +45,7 @@ const CALLS: readonly JsonObject[] = [
     { endpoint: 'all_pages' },
 ];
 
-export async function openGround(topology?: Topology): Promise<Ground> {
+export async function openGeneratorWorld(topology?: Topology): Promise<GeneratorWorld> {
     const [shop, odd] = await Promise.all([openShop(), openOddSite()]);
     const oddHosts = [...Object.keys(ODD_ENDPOINTS).map((name) => `${name}.test`), 'elsewhere.test'];
     const world = await openWorld({

@@ -4,11 +4,11 @@ import type { PackageDocument } from '../../shared/domain/types.ts';
 import { openSite, type Site } from './sites.ts';
 
 /** How a site answers at the moment. */
-export type Mood = 'well' | 'hangs' | ((response: ServerResponse) => void);
+export type Behaviour = 'well' | 'hangs' | ((response: ServerResponse) => void);
 
-/** A site on loopback whose mood a test sets. */
-export interface MoodySite extends Site {
-    mood: Mood;
+/** A site on loopback whose behaviour a test sets. */
+export interface FlakySite extends Site {
+    behaviour: Behaviour;
     /** When each request came, `performance.now()`. */
     arrivals: number[];
     /** Resolves when so many requests hang. */
@@ -17,20 +17,20 @@ export interface MoodySite extends Site {
     letGo(): void;
 }
 
-export async function openMoodySite(): Promise<MoodySite> {
+export async function openFlakySite(): Promise<FlakySite> {
     const held = new Set<ServerResponse>();
     const events = new EventEmitter();
     const arrivals: number[] = [];
     const site = await openSite((_request, response) => {
         arrivals.push(performance.now());
-        if (moody.mood === 'well') return well(response);
-        if (moody.mood !== 'hangs') return moody.mood(response);
+        if (flaky.behaviour === 'well') return well(response);
+        if (flaky.behaviour !== 'hangs') return flaky.behaviour(response);
         held.add(response);
         response.on('close', () => held.delete(response));
         events.emit('held');
     });
-    const moody: MoodySite = Object.assign(site, {
-        mood: 'well' as Mood,
+    const flaky: FlakySite = Object.assign(site, {
+        behaviour: 'well' as Behaviour,
         arrivals,
         async hanging(count: number) {
             while (held.size < count) await once(events, 'held');
@@ -39,21 +39,21 @@ export async function openMoodySite(): Promise<MoodySite> {
             for (const response of held) well(response);
         },
     });
-    return moody;
+    return flaky;
 }
 
-/** A mood: this status, and what else the site says. */
-export function says(status: number, headers: Record<string, string> = {}, body = '{"said":true}'): Mood {
+/** A behaviour: this status, and what else the site says. */
+export function says(status: number, headers: Record<string, string> = {}, body = '{"said":true}'): Behaviour {
     return (response) => void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
 /** One read, `thing`, and one write, `order`. */
-export function moodyPackage(site: string, port: number, more: Partial<PackageDocument> = {}): PackageDocument {
+export function flakyPackage(site: string, port: number, more: Partial<PackageDocument> = {}): PackageDocument {
     const base = `http://${site}:${port}`;
     return {
         format: 'routebook/1',
         site,
-        title: 'Moody',
+        title: 'Flaky',
         intent_category: 'commerce/product-search',
         endpoints: [
             { name: 'thing', method: 'GET', url: `${base}/thing` },

@@ -1,11 +1,11 @@
 import knex, { type Knex } from 'knex';
 import { openSiteGuards, type SiteGuards } from '../../shared/coordination/circuits/circuits.ts';
 import type { Limits, SiteGuardState } from '../../shared/coordination/limits/limits.ts';
-import { eventually, type Ground, prepareGround, silent } from '../queue/topologies.ts';
+import { eventually, openQueueFixture, type QueueFixture, silent } from '../queue/queue-fixture.ts';
 import { advanceClock } from '../support/clock.ts';
 
 /** A store with two processes on it that watch the sites together, and a clock that tests move. */
-export interface SitesGround {
+export interface CircuitFixture {
     one: SiteGuards;
     two: SiteGuards;
     /** A name that nobody has used yet. */
@@ -16,12 +16,12 @@ export interface SitesGround {
     remove(): Promise<void>;
 }
 
-export async function prepareSites(topology: 'redis' | 'postgres'): Promise<SitesGround> {
-    const ground: Ground = await prepareGround(topology);
-    const db: Knex = knex({ client: 'pg', connection: ground.place.databaseUrl, pool: { min: 0, max: 1 } });
+export async function openCircuitFixture(topology: 'redis' | 'postgres'): Promise<CircuitFixture> {
+    const fixture: QueueFixture = await openQueueFixture(topology);
+    const db: Knex = knex({ client: 'pg', connection: fixture.place.databaseUrl, pool: { min: 0, max: 1 } });
     const clock = { offsetMs: 0 };
-    const limits: Limits = ground.openLimits(clock);
-    const [one, two] = [1, 2].map(() => openSiteGuards({ ...ground.place, clock, log: silent })) as [SiteGuards, SiteGuards];
+    const limits: Limits = fixture.openLimits(clock);
+    const [one, two] = [1, 2].map(() => openSiteGuards({ ...fixture.place, clock, log: silent })) as [SiteGuards, SiteGuards];
     for (const answer of [() => one.circuits.open(), () => two.circuits.open(), () => limits.peek('account:nobody', [], 'nobody')]) {
         await eventually('the store answers', () => answer().then(Boolean, () => false));
     }
@@ -46,7 +46,7 @@ export async function prepareSites(topology: 'redis' | 'postgres'): Promise<Site
             await one.close();
             await two.close();
             await db.destroy();
-            await ground.remove();
+            await fixture.remove();
         },
     };
 }

@@ -25,7 +25,7 @@ export interface Ran {
 }
 
 /** A world in which every behaviour has a site of its own, so that no circuit and no pace is shared. */
-export interface Ground {
+export interface HostileSites {
     world: World;
     people: Person[];
     /** Calls the site of a behaviour by the whole path: API, queue, worker, ledger. */
@@ -43,7 +43,7 @@ interface Visit {
     closed: PromiseWithResolvers<number>;
 }
 
-export async function openGround(behaviours: readonly Behaviour[], people: number): Promise<Ground> {
+export async function openHostileSites(behaviours: readonly Behaviour[], people: number): Promise<HostileSites> {
     const visits = new Map<string, Visit>();
     const closers: (() => unknown)[] = [];
     const hostOf = (behaviour: Behaviour) => `b${behaviours.indexOf(behaviour)}.test`;

@@ -3,39 +3,39 @@ import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types
 import { json } from './library.ts';
 import { openSite, type Site } from './sites.ts';
 
-/** A site with many stalls, each of which a test can close, and which writes down when each was called. */
-export interface Market extends Site {
-    /** The status with which a stall answers, where it is not 200. */
+/** A site with many pages, each of which a test can close, and which writes down when each was called. */
+export interface SiteWithPages extends Site {
+    /** The status with which a page answers, where it is not 200. */
     closed: Map<string, number>;
-    /** Stalls that answer something else than their schema says. */
+    /** Pages that answer something else than their schema says. */
     changed: Set<string>;
     /** Calls in the order they came. */
-    calls: { stall: string; method: string; at: number }[];
-    /** Resolves when so many calls wait at the stall `held`. */
+    calls: { page: string; method: string; at: number }[];
+    /** Resolves when so many calls wait at the page `held`. */
     waiting(count: number): Promise<void>;
     /** Answers all of them. */
     letGo(): void;
 }
 
-export const MARKET = 'market.test';
+export const SITE = 'shop.test';
 /** `fair` is another site of the same registrable domain; the third is another domain. */
-export const FAIR = `fair.${MARKET}`;
-export const BAZAAR = 'bazaar.test';
-/** Bazaars that no test names: each publishes once, so that no run of its own day stands in the way of the next. */
-export const LATER_BAZAARS: readonly string[] = Array.from({ length: 9 }, (_, index) => `bazaar-${index + 1}.test`);
-export const MARKET_HOSTS: ReadonlyMap<string, readonly string[]> = new Map(
-    [MARKET, FAIR, BAZAAR, ...LATER_BAZAARS].map((name): [string, string[]] => [name, ['127.0.0.1']]),
+export const SIBLING = `fair.${SITE}`;
+export const OTHER_DOMAIN = 'other.test';
+/** Domains that no test names: each publishes once, so that no run of its own day stands in the way of the next. */
+export const LATER_DOMAINS: readonly string[] = Array.from({ length: 9 }, (_, index) => `other-${index + 1}.test`);
+export const SITE_HOSTS: ReadonlyMap<string, readonly string[]> = new Map(
+    [SITE, SIBLING, OTHER_DOMAIN, ...LATER_DOMAINS].map((name): [string, string[]] => [name, ['127.0.0.1']]),
 );
 
-export async function openMarket(): Promise<Market> {
+export async function openSiteWithPages(): Promise<SiteWithPages> {
     const closed = new Map<string, number>();
     const changed = new Set<string>();
-    const calls: Market['calls'] = [];
+    const calls: SiteWithPages['calls'] = [];
     const held = new Set<() => void>();
     const events = new EventEmitter();
     const site = await openSite((request, response) => {
         const name = /^\/([a-z_0-9]+)/.exec(request.url ?? '')?.[1] ?? '';
-        calls.push({ stall: name, method: request.method ?? '', at: performance.now() });
+        calls.push({ page: name, method: request.method ?? '', at: performance.now() });
         const answer = () => {
             const status = closed.get(name) ?? 200;
             if (status !== 200) json(response, status, { error: 'closed' });
@@ -59,12 +59,12 @@ export async function openMarket(): Promise<Market> {
     });
 }
 
-/** A read of one stall with two examples. */
-export function stall(market: Market, site: string, name: string, more: Partial<PackageEndpoint> = {}): PackageEndpoint {
+/** A read of one page with two examples. */
+export function page({ port }: Pick<Site, 'port'>, site: string, name: string, more: Partial<PackageEndpoint> = {}): PackageEndpoint {
     return {
         name,
         method: 'GET',
-        url: `http://${site}:${market.port}/${name}`,
+        url: `http://${site}:${port}/${name}`,
         params: [{ name: 'kind', source: 'query', required: true, schema: { type: 'string' } }],
         response: { schema: { type: 'object', required: ['goods'], properties: { goods: { type: 'array' } } } },
         examples: [{ params: { kind: 'first' } }, { params: { kind: 'second' } }],
@@ -72,6 +72,6 @@ export function stall(market: Market, site: string, name: string, more: Partial<
     };
 }
 
-export function marketPackage(site: string, endpoints: PackageEndpoint[], more: Partial<PackageDocument> = {}): PackageDocument {
-    return { format: 'routebook/1', site, title: 'Market', intent_category: 'commerce/product-search', endpoints, ...more };
+export function sitePackage(site: string, endpoints: PackageEndpoint[], more: Partial<PackageDocument> = {}): PackageDocument {
+    return { format: 'routebook/1', site, title: 'Shop with pages', intent_category: 'commerce/product-search', endpoints, ...more };
 }

@@ -3,11 +3,11 @@ import type { PackageDocument, PackageEndpoint, PackageParam } from '../../share
 import { html, json } from './library.ts';
 import { openSite, type Site } from './sites.ts';
 
-export const DESK = 'desk.test';
+export const FORM_SITE = 'forms.test';
 /** Names that lead to it; `branch` is a host of the same owner, `elsewhere.test` is not. */
-export const DESK_HOSTS: Readonly<Record<string, string>> = {
-    [DESK]: '127.0.0.1',
-    [`branch.${DESK}`]: '127.0.0.1',
+export const FORM_SITE_HOSTS: Readonly<Record<string, string>> = {
+    [FORM_SITE]: '127.0.0.1',
+    [`branch.${FORM_SITE}`]: '127.0.0.1',
     'elsewhere.test': '127.0.0.1',
 };
 export const PASSWORD = 'open sesame';
@@ -21,16 +21,16 @@ interface Asked {
 }
 
 /** A help desk on loopback whose forms want the token of their own page and the cookie that came with it. */
-export async function openDesk(): Promise<Site> {
-    const desk: Site = await openSite((request, response) => {
+export async function openFormSite(): Promise<Site> {
+    const site: Site = await openSite((request, response) => {
         const { host = '', cookie = '' } = request.headers;
         const cookies = new Map(cookie.split('; ').map((pair): [string, string] => [pair.split('=')[0] ?? '', pair.split('=')[1] ?? '']));
         const url = new URL(request.url ?? '/', `http://${host}`);
         const show = PAGES[`${request.method} ${url.pathname}`];
         if (show === undefined) json(response, 404, { error: 'no such page' });
-        else show({ url, cookies, request, response, port: desk.port });
+        else show({ url, cookies, request, response, port: site.port });
     });
-    return desk;
+    return site;
 }
 
 let visits = 0;
@@ -38,7 +38,11 @@ let visits = 0;
 const PAGES: Readonly<Record<string, (asked: Asked) => void>> = {
     'GET /login': ({ response, port }) => {
         const visit = `v${++visits}`;
-        response.setHeader('set-cookie', [`visit=${visit}; Path=/; HttpOnly; Domain=${DESK}`, 'gone=1; Max-Age=0', 'secret=1; Secure']);
+        response.setHeader('set-cookie', [
+            `visit=${visit}; Path=/; HttpOnly; Domain=${FORM_SITE}`,
+            'gone=1; Max-Age=0',
+            'secret=1; Secure',
+        ]);
         html(response, formsFor(visit, port));
     },
     'GET /moved': ({ response }) =>
@@ -61,7 +65,8 @@ const PAGES: Readonly<Record<string, (asked: Asked) => void>> = {
     'POST /notes': ({ request, url, response }) =>
         json(response, 200, { path: url.pathname + url.search, body: request.text, type: request.headers['content-type'] ?? null }),
     // The answer of a submission lies on another host of the same owner.
-    'POST /hand-over': ({ response, port }) => response.writeHead(303, { location: `http://branch.${DESK}:${port}/members-there` }).end(),
+    'POST /hand-over': ({ response, port }) =>
+        response.writeHead(303, { location: `http://branch.${FORM_SITE}:${port}/members-there` }).end(),
     'GET /members-there': ({ request, response }) => json(response, 200, { cookie: request.headers.cookie ?? null }),
 };
 
@@ -81,7 +86,7 @@ function formsFor(visit: string, port: number): string {
 <form class="twin" method="post"></form><form class="twin" method="post"></form>
 <form id="away" method="post" action="http://elsewhere.test:${port}/notes"></form>
 <form id="script" method="post" action="javascript:alert(1)"></form>
-<form id="port" method="post" action="http://${DESK}:1/notes"></form>
+<form id="port" method="post" action="http://${FORM_SITE}:1/notes"></form>
 <form id="dialog" method="dialog"></form>
 <form id="full" method="post" action="/notes">${inputs(200)}</form>
 <form id="many" method="post" action="/notes">${inputs(201)}</form>
@@ -91,9 +96,9 @@ function formsFor(visit: string, port: number): string {
 const body = (name: string, required = false): PackageParam => ({ name, source: 'body', required, schema: { type: 'string' } });
 const query = (name: string): PackageParam => ({ name, source: 'query', required: false });
 
-/** The desk's endpoints on the port that it got, named for what they show. */
-export function deskEndpoints(port: number): PackageEndpoint[] {
-    const base = `http://${DESK}:${port}`;
+/** The site's endpoints on the port that it got, named for what they show. */
+export function formEndpoints(port: number): PackageEndpoint[] {
+    const base = `http://${FORM_SITE}:${port}`;
     const form = (name: string, selector: string, more: Partial<PackageEndpoint> = {}): PackageEndpoint => ({
         name,
         kind: 'submit_form',
@@ -127,6 +132,12 @@ export function deskEndpoints(port: number): PackageEndpoint[] {
     ];
 }
 
-export function deskPackage(port: number): PackageDocument {
-    return { format: 'routebook/1', site: DESK, title: 'Test desk', intent_category: 'productivity/forms', endpoints: deskEndpoints(port) };
+export function formPackage(port: number): PackageDocument {
+    return {
+        format: 'routebook/1',
+        site: FORM_SITE,
+        title: 'Test site',
+        intent_category: 'productivity/forms',
+        endpoints: formEndpoints(port),
+    };
 }
