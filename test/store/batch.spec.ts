@@ -48,6 +48,25 @@ describe('a batch', () => {
         batch = open();
     });
 
+    it('has no more of what its items bring than it may, or a single item', async () => {
+        batch = openBatch<string, string>({
+            run: (items) =>
+                new Promise((resolve) => {
+                    departed.push({ items, arrive: () => resolve([...items]), fail: () => {} });
+                }),
+            keyOf: (item) => item,
+            sizeOf: (item) => item.length,
+            maxTotal: 5,
+            maxInFlight: 10,
+        });
+        const all = ['aa', 'larger than that', 'bbb', 'cc', 'd'];
+        const outcomes = all.map(outcomeOf);
+        await nextTurn();
+        expect(departed.map(({ items }) => items)).to.deep.equal([['aa', 'bbb'], ['larger than that'], ['cc', 'd']]);
+        for (const { arrive } of departed) arrive();
+        expect(await Promise.all(outcomes)).to.deep.equal(all);
+    });
+
     it('takes along what arrives in one turn, and in the next one what came while it was under way', async () => {
         const outcomes = await addBehind('a', 'b', 'c');
         departed[0]?.arrive();

@@ -35,10 +35,8 @@ export function payerOf(plan: Plan, workspaceId: string, userId: string): string
 
 /** Opens the account `usr_…` (Free) or `wsp_…` (a paid plan) and begins its first period. An open account stays as it is. */
 export async function openAccount(db: Db, account: AccountPlan & { id: string }): Promise<void> {
-    const { rows } = await db.raw<{ rows: unknown[] }>('update credit_accounts set moved_to = null where id = ? returning id', [
-        account.id,
-    ]);
-    if (rows.length === 0) await open(db, account.id, account, false);
+    const opened = await db('credit_accounts').where({ id: account.id }).update({ moved_to: null });
+    if (opened === 0) await open(db, account.id, account, false);
 }
 
 /** Gives an open account other overrides (none: clears them) inside its period: what was used counts against the new limit. */
@@ -57,7 +55,7 @@ export async function changePlan(db: Db, workspaceId: string, account: AccountPl
         if (before === undefined) return undefined;
         if (before.owner === null) throw new Error(`workspace ${workspaceId} has no owner`);
         await lockBoth(trx, before.owner, workspaceId);
-        await trx.raw('update workspaces set plan = ? where id = ?', [account.plan, workspaceId]);
+        await trx('workspaces').where({ id: workspaceId }).update({ plan: account.plan });
         const payer = payerOf(account.plan, workspaceId, before.owner);
         const isUser = payer === before.owner;
         // A user's own period goes on, whatever becomes of a workspace.
@@ -85,20 +83,18 @@ export async function renewWorkspace(db: Db, workspaceId: string, period: PaidPe
     const before = await lockWorkspace(db, workspaceId);
     if (before === undefined || before.owner === null) return false;
     await lockBoth(db, before.owner, workspaceId);
-    await db.raw('update workspaces set plan = ? where id = ?', [period.plan, workspaceId]);
     const { plan, planAllowance, from, until } = period;
-    await db.raw('select credits_renew(?, ?, ?, ?, ?)', [workspaceId, plan, planAllowance, from, until]);
+    await db('workspaces').where({ id: workspaceId }).update({ plan });
+    await db.first(db.raw('credits_renew(?, ?, ?, ?, ?)', [workspaceId, plan, planAllowance, from, until]));
     if (before.plan === 'free') await leaveFree(db, before.owner, workspaceId);
     return true;
 }
 
 /** Moves bonus credits from accounts that are no longer used to their owner's account; returns the credits moved. */
 export async function forwardBonus(db: Db): Promise<number> {
-    const { rows } = await db.raw<{ rows: { id: string; moved_to: string }[] }>(
-        'select id, moved_to from credit_accounts where moved_to is not null and bonus_available > 0',
-    );
+    const left = await db('credit_accounts').whereNotNull('moved_to').where('bonus_available', '>', 0).select('id', 'moved_to');
     let moved = 0;
-    for (const account of rows) moved += await moveBonus(db, account.id, account.moved_to);
+    for (const account of left) moved += await moveBonus(db, account.id, account.moved_to);
     return moved;
 }
 
@@ -121,60 +117,56 @@ export function createBalances(db: Db): (accountId: string) => Promise<Balance |
 
 /** Reads without locks, so that one account does not block others. */
 async function readRows(db: Db, accountIds: readonly string[]): Promise<AccountRow[]> {
-    const { rows } = await db.raw<{ rows: AccountRow[] }>(
-        'select c.*, c.resets_at <= app_now() as is_over from credit_accounts c where c.id = any(?)',
-        [[...accountIds]],
-    );
-    return rows;
+    return db('credit_accounts')
+        .whereRaw('id = any(?)', [[...accountIds]])
+        .select('*', db.raw('resets_at <= app_now() as is_over'));
 }
 
 async function bringUpToDate(db: Db, row: AccountRow | undefined): Promise<Balance | undefined> {
     if (row?.is_over !== true) return row && balanceOf(row);
-    const turned = await db.raw<{ rows: AccountRow[] }>('select * from credits_refresh(?)', [row.id]);
-    return turned.rows[0] && balanceOf(turned.rows[0]);
+    const turned: AccountRow | undefined = await db(db.raw('credits_refresh(?)', [row.id])).first();
+    return turned && balanceOf(turned);
 }
 
 async function open(db: Db, id: string, account: AccountPlan, isRestart: boolean): Promise<void> {
     const limits = JSON.stringify(account.overrides ?? {});
-    await db.raw('select credits_open(?, ?, ?, ?::jsonb, ?)', [id, account.plan, account.planAllowance, limits, isRestart]);
+    await db.first(db.raw('credits_open(?, ?, ?, ?::jsonb, ?)', [id, account.plan, account.planAllowance, limits, isRestart]));
 }
 
 /** A workspace under its lock, with its first owner; null where everybody left. */
 async function lockWorkspace(db: Db, id: string): Promise<{ plan: Plan; owner: string | null } | undefined> {
-    const { rows } = await db.raw<{ rows: { plan: Plan; owner: string | null }[] }>(
-        `select w.plan, (select m.user_id from memberships m where m.workspace_id = w.id and m.role = 'owner'
-                         order by m.created_at, m.user_id limit 1) as owner
-         from workspaces w where w.id = ? for update of w`,
-        [id],
-    );
-    return rows[0];
+    const owner = db('memberships')
+        .where({ workspace_id: id, role: 'owner' })
+        .orderBy(['created_at', 'user_id'])
+        .limit(1)
+        .select('user_id');
+    return db('workspaces').where({ id }).forUpdate().first({ plan: 'plan', owner });
 }
 
 /** In the order of ids, as charges lock accounts that they pay bonuses to. */
 async function lockBoth(db: Db, owner: string, workspaceId: string): Promise<void> {
-    await db.raw('select from credit_accounts where id in (?, ?) order by id for update', [owner, workspaceId]);
+    await db('credit_accounts').whereIn('id', [owner, workspaceId]).orderBy('id').forUpdate().select('id');
 }
 
 /** The workspace's allowance ends now, also for what is held of it. */
 async function closeInto(db: Db, workspaceId: string, owner: string): Promise<void> {
     await open(db, workspaceId, { plan: 'free', planAllowance: 0 }, true);
     await moveBonus(db, workspaceId, owner);
-    await db.raw('update credit_accounts set moved_to = ? where id = ?', [owner, workspaceId]);
+    await db('credit_accounts').where({ id: workspaceId }).update({ moved_to: owner });
 }
 
 async function leaveFree(db: Db, owner: string, workspaceId: string): Promise<void> {
     await moveBonus(db, owner, workspaceId);
-    await db.raw(
-        `update credit_accounts set moved_to = ? where id = ? and not exists (
-            select from memberships m join workspaces w on w.id = m.workspace_id
-            where m.user_id = credit_accounts.id and m.role = 'owner' and w.plan = 'free')`,
-        [workspaceId, owner],
-    );
+    const onFree = db('memberships as m').join('workspaces as w', 'w.id', 'm.workspace_id');
+    await db('credit_accounts')
+        .where({ id: owner })
+        .whereNotExists(onFree.where({ 'm.user_id': owner, 'm.role': 'owner', 'w.plan': 'free' }))
+        .update({ moved_to: workspaceId });
 }
 
 async function moveBonus(db: Db, from: string, to: string): Promise<number> {
-    const { rows } = await db.raw<{ rows: { moved: number }[] }>('select credits_move_bonus(?, ?) as moved', [from, to]);
-    return rows[0]?.moved ?? 0;
+    const { moved } = await db.first<{ moved: number }>(db.raw('credits_move_bonus(?, ?) as moved', [from, to]));
+    return moved;
 }
 
 interface AccountRow {

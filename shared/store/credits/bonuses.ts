@@ -1,4 +1,4 @@
-import type { Db } from '../../platform/db.ts';
+import { countRows, type Db, now } from '../../platform/db.ts';
 
 /** Credits earned by activity (docs/billing.md). */
 export interface Bonuses {
@@ -31,17 +31,16 @@ export const BONUSES: Readonly<Bonuses> = {
  */
 export async function grantBonus(db: Db, accountId: string, credits: number, note: string): Promise<number | undefined> {
     if (!Number.isSafeInteger(credits) || credits < 1) throw new RangeError('a grant is a positive whole number of credits');
-    const { rows } = await db.raw<{ rows: { available: number }[] }>(
-        `with account as (
-            update credit_accounts set bonus_available = bonus_available + ? where id = ?
-            returning id, allowance_available + bonus_available as available
-        ), entry as (
-            insert into ledger_entries (account_id, kind, available_delta, held_delta, note, at)
-            select id, 'bonus', ?::bigint, 0, ?, app_now() from account
-        ) select available from account`,
-        [credits, accountId, credits, note],
-    );
-    return rows[0]?.available;
+    return db.transaction(async (trx) => {
+        const [account] = await trx('credit_accounts')
+            .where({ id: accountId })
+            .increment('bonus_available', credits)
+            .returning<{ available: number }[]>(trx.raw('allowance_available + bonus_available as available'));
+        if (account === undefined) return undefined;
+        const entry = { account_id: accountId, kind: 'bonus', available_delta: credits, held_delta: 0, note, at: now(trx) };
+        await trx('ledger_entries').insert(entry);
+        return account.available;
+    });
 }
 
 /**
@@ -50,13 +49,9 @@ export async function grantBonus(db: Db, accountId: string, credits: number, not
  * the publishing transaction, last: it locks the account until the commit.
  */
 export async function earnContribution(db: Db, accountId: string, domain: string): Promise<number> {
-    const { rows } = await db.raw<{ rows: { earned: number }[] }>('select credits_earn_contribution(?, ?, ?, ?) as earned', [
-        accountId,
-        domain,
-        BONUSES.contribution,
-        BONUSES.contributionsAMonth,
-    ]);
-    return rows[0]?.earned ?? 0;
+    const terms = [accountId, domain, BONUSES.contribution, BONUSES.contributionsAMonth];
+    const { earned } = await db.first<{ earned: number }>(db.raw('credits_earn_contribution(?, ?, ?, ?) as earned', terms));
+    return earned;
 }
 
 /**
@@ -69,18 +64,15 @@ export async function earnOrOweContribution(
     { accountId, userId }: { accountId: string; userId: string },
     domain: string,
 ): Promise<number | 'owed'> {
-    const { rows } = await db.raw<{ rows: [{ before: number }] }>(
-        `with own as materialized (select id from credit_accounts where id = :accountId or moved_to = :accountId)
-         select (select count(*) from earned_bonuses where kind = 'contribution' and beneficiary in (select id from own))
-              + (select count(*) from owed_contributions where account_id in (select id from own)) as before`,
-        { accountId },
-    );
-    if (rows[0].before < BONUSES.contributionsAtOnce) return earnContribution(db, accountId, domain);
-    await db.raw(
-        `insert into owed_contributions (registrable, account_id, published_by, credits, a_month) values (?, ?, ?, ?, ?)
-         on conflict do nothing`,
-        [domain, accountId, userId, BONUSES.contribution, BONUSES.contributionsAMonth],
-    );
+    const own = db('credit_accounts').where({ id: accountId }).orWhere({ moved_to: accountId }).select('id');
+    const earned = await countRows(db('earned_bonuses').where({ kind: 'contribution' }).whereIn('beneficiary', own));
+    const owed = await countRows(db('owed_contributions').whereIn('account_id', own));
+    if (earned + owed < BONUSES.contributionsAtOnce) return earnContribution(db, accountId, domain);
+    const debt = { registrable: domain, account_id: accountId, published_by: userId };
+    await db('owed_contributions')
+        .insert({ ...debt, credits: BONUSES.contribution, a_month: BONUSES.contributionsAMonth })
+        .onConflict()
+        .ignore();
     return 'owed';
 }
 
@@ -90,24 +82,24 @@ export async function earnOrOweContribution(
  */
 export async function awaitCalls(db: Db, domain: string, { site, isVerifiable }: { site: string; isVerifiable: boolean }): Promise<void> {
     if (isVerifiable) {
-        await db.raw('delete from contributions_by_call where site = ?', [site]);
+        await db('contributions_by_call').where({ site }).delete();
         return;
     }
-    await db.raw(
-        `insert into contributions_by_call (site, registrable, account_id)
-         select ?, registrable, account_id from owed_contributions where registrable = ? for update
-         on conflict do nothing`,
-        [site, domain],
-    );
+    const owed = db('owed_contributions')
+        .where({ registrable: domain })
+        .forUpdate()
+        .select({ site: db.raw('?::text', [site]) });
+    await db(db.raw('contributions_by_call (site, registrable, account_id)'))
+        .insert(owed.select('registrable', 'account_id'))
+        .onConflict()
+        .ignore();
 }
 
 /** Pays what is owed for a domain, once. Call it last in a transaction: it locks the account until the commit. */
 export async function payOwedContribution(db: Db, domain: string): Promise<void> {
-    await db.raw(
-        `with owed as materialized (delete from owed_contributions where registrable = ? returning registrable, account_id, credits, a_month)
-         select credits_earn_contribution(account_id, registrable, credits, a_month) from owed`,
-        [domain],
-    );
+    const [owed] = await db('owed_contributions').where({ registrable: domain }).delete(['account_id', 'credits', 'a_month']);
+    if (owed === undefined) return;
+    await db.first(db.raw('credits_earn_contribution(?, ?, ?, ?)', [owed.account_id, domain, owed.credits, owed.a_month]));
 }
 
 /**
@@ -115,6 +107,6 @@ export async function payOwedContribution(db: Db, domain: string): Promise<void>
  * taken, 0 the second time. Call it last in a transaction that has locked the domain.
  */
 export async function reclaimContribution(db: Db, domain: string): Promise<number> {
-    const { rows } = await db.raw<{ rows: [{ credits: number }] }>('select credits_reclaim(?) as credits', [domain]);
-    return rows[0].credits;
+    const { credits } = await db.first<{ credits: number }>(db.raw('credits_reclaim(?) as credits', [domain]));
+    return credits;
 }

@@ -266,17 +266,14 @@ function operationOf(one: Move): string {
 }
 
 async function stateOf(db: Db, operation: string): Promise<HoldView | undefined> {
-    const { rows } = await db.raw<{ rows: HoldView[] }>(
-        'select state, sent_at is not null as marked, amount, coalesce(charged, 0) as charged from holds where operation = ?',
-        [operation],
-    );
-    return rows[0];
+    const [marked, charged] = [db.raw('sent_at is not null'), db.raw('coalesce(charged, 0)')];
+    return db('holds').where({ operation }).first({ state: 'state', marked, amount: 'amount', charged });
 }
 
 async function sweep(db: Db, limit: number): Promise<Swept> {
-    const released = await db.raw<{ rows: { count: number }[] }>('select credits_sweep(?) as count', [limit]);
-    const turned = await db.raw<{ rows: { count: number }[] }>('select credits_turn_due(?) as count', [limit]);
-    return { released: released.rows[0]?.count ?? 0, turned: turned.rows[0]?.count ?? 0, forwarded: await forwardBonus(db) };
+    const { released } = await db.first<{ released: number }>(db.raw('credits_sweep(?) as released', [limit]));
+    const { turned } = await db.first<{ turned: number }>(db.raw('credits_turn_due(?) as turned', [limit]));
+    return { released, turned, forwarded: await forwardBonus(db) };
 }
 
 function mustBePositive(name: string, value: number): void {

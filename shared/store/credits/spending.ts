@@ -21,39 +21,38 @@ export async function keyCap(db: Db, keyId: string): Promise<Cap> {
     return readCap(db, 'api_keys', keyId);
 }
 
-/** Sets an account's cap, or none; it holds for calls that begin a second later, and counts what was spent today already. */
+/** Sets an account's cap, or none; it holds for the next call, and counts what was spent today already. */
 export async function setAccountCap(db: Db, accountId: string, cap: number | null): Promise<void> {
     await setCap(db, 'credit_accounts', accountId, cap);
 }
 
-/** The same of one key. */
+/** Sets a key's cap, or none; it holds for calls that begin a second later, and counts what was spent today already. */
 export async function setKeyCap(db: Db, keyId: string, cap: number | null): Promise<void> {
     await setCap(db, 'api_keys', keyId, cap);
 }
 
 /** Forgets days that are over. */
 export async function forgetSpending(db: Db): Promise<void> {
-    await db.raw("delete from day_spending where day < (app_now() at time zone 'UTC')::date - 1");
+    await db('day_spending')
+        .where('day', '<', db.raw(`${TODAY} - 1`))
+        .delete();
 }
 
-type Table = 'credit_accounts' | 'api_keys';
+const TODAY = "(app_now() at time zone 'UTC')::date";
 
-async function readCap(db: Db, table: Table, id: string): Promise<Cap> {
-    const { rows } = await db.raw<{ rows: { day_cap: number | null; spent: number | null }[] }>(
-        `select c.day_cap, d.spent from ${table} c
-         left join day_spending d on d.subject = c.id and d.day = (app_now() at time zone 'UTC')::date where c.id = ?`,
-        [id],
-    );
-    return { cap: rows[0]?.day_cap ?? null, spent: rows[0]?.spent ?? 0 };
+async function readCap(db: Db, table: 'credit_accounts' | 'api_keys', id: string): Promise<Cap> {
+    const spent = db('day_spending')
+        .where({ subject: id, day: db.raw(TODAY) })
+        .select('spent');
+    const found: Cap | undefined = await db(table).where({ id }).first({ cap: 'day_cap', spent });
+    return { cap: found?.cap ?? null, spent: found?.spent ?? 0 };
 }
 
 /** The next hold counts today's spending from the ledger again, unless there was a cap all day. */
-async function setCap(db: Db, table: Table, id: string, cap: number | null): Promise<void> {
+async function setCap(db: Db, table: 'credit_accounts' | 'api_keys', id: string, cap: number | null): Promise<void> {
     await db.transaction(async (trx) => {
-        const { rows } = await trx.raw<{ rows: { day_cap: number | null }[] }>(`select day_cap from ${table} where id = ? for update`, [
-            id,
-        ]);
-        await trx.raw(`update ${table} set day_cap = ? where id = ?`, [cap, id]);
-        if (cap === null || rows[0]?.day_cap === null) await trx.raw('delete from day_spending where subject = ?', [id]);
+        const before: { day_cap: number | null } | undefined = await trx(table).where({ id }).forUpdate().first('day_cap');
+        await trx(table).where({ id }).update({ day_cap: cap });
+        if (cap === null || before?.day_cap === null) await trx('day_spending').where({ subject: id }).delete();
     });
 }
