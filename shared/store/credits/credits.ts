@@ -126,7 +126,10 @@ export interface CreditsOptions {
 export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
     const limits: Limits = { patienceMs: 300, settlePatienceMs: 2000, timeoutMs: 5000, maxWaitMs: 2500, ...options };
     const { batch: moves, settlingMs } = openMoves(db, limits);
-    const settlements = openSettlements(db, limits);
+    // With answers to keep, or tried again after an outage: they take longer and must delay no hold.
+    const settlements = openBatches(db, { ...limits, patienceMs: limits.settlePatienceMs });
+    // Of workers, which move nothing else.
+    const marks = openBatches(db, limits);
 
     async function settle(settlement: Settlement): Promise<Settled> {
         if (settlement.answer !== undefined) return settlements.add({ settlement });
@@ -156,13 +159,13 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
             const { won, state, marked, available } = await settle({ operation, charge: null });
             return { before: won ? (marked ? 'sent' : 'held') : state, marked, available };
         },
-        markSent: async (operation) => (await moves.add({ mark: { operation, by: newId('op') } })).won,
+        markSent: async (operation) => (await marks.add({ mark: { operation, by: newId('op') } })).won,
         stateOf: (operation) => stateOf(db, operation),
         balance: createBalances(db),
         settlingMs,
         sweep: (limit = 500) => sweep(db, limit),
         async close() {
-            await moves.close();
+            await Promise.all([moves.close(), marks.close()]);
             await settlements.close();
         },
     };
@@ -178,7 +181,7 @@ const SETTLING_KNOWN_MS = 5000;
 /** Bytes of answers in one statement. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
 
-/** Holds, settlements and marks share a statement, since they lock the same rows: one batch at a time, in order of arrival. */
+/** Holds and settlements share a statement, since they lock the same accounts: one batch at a time, in order of arrival. */
 function openMoves(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): { batch: Batch<Move, Settled>; settlingMs(): number } {
     let last = { ms: 0, at: Number.NEGATIVE_INFINITY };
     const batch = openBatch<Move, Settled>({
@@ -193,24 +196,24 @@ function openMoves(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): { batc
         },
         keyOf: operationOf,
         isCommonFate: isOutage,
-        // Waiting holds and marks have done nothing yet. Settlements are tried again.
-        sharesFate: (waiting) => !('settlement' in waiting),
+        // Waiting holds have done nothing yet. Settlements are tried again.
+        sharesFate: (waiting) => 'order' in waiting,
         maxInFlight: 1,
         maxWaitMs,
     });
     return { batch, settlingMs: () => (performance.now() - last.at < SETTLING_KNOWN_MS ? 2 * last.ms : 0) };
 }
 
-/** Settlements that take longer, so that they delay no hold: with answers to keep, or tried again after an outage. */
-function openSettlements(db: Db, { settlePatienceMs, timeoutMs, maxWaitMs }: Limits): Batch<{ settlement: Settlement }, Settled> {
-    return openBatch<{ settlement: Settlement }, Settled>({
-        run: (settlements) => moveAll(db, settlements, { patienceMs: settlePatienceMs, timeoutMs }),
+/** Up to two batches at a time, and not too many bytes of answers in one. */
+function openBatches(db: Db, { patienceMs, timeoutMs, maxWaitMs }: Limits): Batch<Move, Settled> {
+    return openBatch<Move, Settled>({
+        run: (moves) => moveAll(db, moves, { patienceMs, timeoutMs }),
         keyOf: operationOf,
         isCommonFate: isOutage,
         sharesFate: () => false,
-        sizeOf: ({ settlement }) => settlement.answer?.sealed.length ?? 0,
+        sizeOf: (move) => ('settlement' in move ? (move.settlement.answer?.sealed.length ?? 0) : 0),
         maxTotal: MAX_ANSWER_BYTES,
-        maxWaitMs: Math.max(maxWaitMs, settlePatienceMs),
+        maxWaitMs: Math.max(maxWaitMs, patienceMs),
     });
 }
 
