@@ -2,34 +2,10 @@ import type { Knex } from 'knex';
 
 export { down } from './1000_common.ts';
 
-/**
- * The state of sites, where there is no Redis: ended fetches of the last seconds, circuits that are not closed, and turns. Unlogged: after a
- * crash every circuit is closed. Deaths of workers are logged, since a quarantine lasts an hour.
- */
+/** What may hold up a call: circuits and turns of hosts, and endpoints that kill workers. */
 export async function up(knex: Knex): Promise<void> {
     await knex.raw(`
-        create unlogged table circuits (
-            registrable text primary key,
-            open_until timestamptz not null,
-            period_ms int not null,
-            probe text,
-            probe_until timestamptz
-        ) with (fillfactor = 50);
-
-        create unlogged table circuit_tallies (
-            registrable text not null,
-            second bigint not null,
-            passed int not null,
-            failed int not null,
-            primary key (registrable, second)
-        ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
-
-        create unlogged table site_turns (
-            registrable text primary key,
-            next_at timestamptz not null,
-            paused_until timestamptz
-        ) with (fillfactor = 50);
-
+        ${STATES}
         create table worker_deaths (
             version_id bigint not null,
             endpoint text not null,
@@ -42,40 +18,70 @@ export async function up(knex: Knex): Promise<void> {
 }
 
 /**
- * A circuit that was not probed for ten minutes counts as closed. Rows of tallies are taken in one order; a report that waits for another's
- * row sees what that one committed: of two reports that meet the second one opens the circuit.
+ * Ended fetches of the last seconds, circuits that are not closed, and turns. Unlogged: after a crash every circuit is closed. Deaths of
+ * workers are logged, since a quarantine lasts an hour.
+ */
+export const STATES = `
+    create unlogged table circuits (
+        host text primary key,
+        open_until timestamptz not null,
+        period_ms int not null,
+        probe text,
+        probe_until timestamptz
+    ) with (fillfactor = 50);
+
+    create unlogged table circuit_tallies (
+        host text not null,
+        second bigint not null,
+        passed int not null,
+        failed int not null,
+        primary key (host, second)
+    ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+
+    -- The key is a host, or *.domain for the rate of a registrable domain.
+    create unlogged table site_turns (
+        key text primary key,
+        next_at timestamptz not null,
+        paused_until timestamptz
+    ) with (fillfactor = 50);
+`;
+
+/**
+ * A circuit without a probe for ten minutes counts as closed. Tallies are locked in the order of their hosts. A report that waits for
+ * another's row sees what that one committed, so of two reports that meet the second one opens the circuit.
  */
 export const FUNCTIONS = `
-    create or replace function circuit_report(p_sites text[], p_passed int[], p_failed int[], p_window_s int, p_least int, p_period_ms int)
+    -- Returns the hosts whose circuit this report opened.
+    create or replace function circuit_report(p_hosts text[], p_passed int[], p_failed int[], p_window_s int, p_least int, p_period_ms int)
     returns setof text language plpgsql as $$
     begin
-        insert into circuit_tallies as kept (registrable, second, passed, failed)
-            select g.site, floor(extract(epoch from app_now()))::bigint, g.passed, g.failed
-            from unnest(p_sites, p_passed, p_failed) as g (site, passed, failed)
-            where not exists (select from circuits c where c.registrable = g.site and c.open_until > app_now() - interval '10 minutes')
-            order by g.site
-            on conflict (registrable, second) do update
+        insert into circuit_tallies as kept (host, second, passed, failed)
+            select g.host, floor(extract(epoch from app_now()))::bigint, g.passed, g.failed
+            from unnest(p_hosts, p_passed, p_failed) as g (host, passed, failed)
+            where not exists (select from circuits c where c.host = g.host and c.open_until > app_now() - interval '10 minutes')
+            order by g.host
+            on conflict (host, second) do update
                 set passed = kept.passed + excluded.passed, failed = kept.failed + excluded.failed;
         return query
-            insert into circuits as kept (registrable, open_until, period_ms)
-                select t.registrable, app_now() + make_interval(secs => p_period_ms / 1000.0), p_period_ms
+            insert into circuits as kept (host, open_until, period_ms)
+                select t.host, app_now() + make_interval(secs => p_period_ms / 1000.0), p_period_ms
                 from circuit_tallies t
-                where t.registrable = any (p_sites) and t.second > floor(extract(epoch from app_now()))::bigint - p_window_s
-                group by t.registrable
+                where t.host = any (p_hosts) and t.second > floor(extract(epoch from app_now()))::bigint - p_window_s
+                group by t.host
                 having sum(t.passed + t.failed) >= p_least and sum(t.failed) * 2 > sum(t.passed + t.failed)
-                order by t.registrable
-                on conflict (registrable) do update
+                order by t.host
+                on conflict (host) do update
                     set open_until = excluded.open_until, period_ms = excluded.period_ms, probe = null, probe_until = null
                     where kept.open_until <= app_now() - interval '10 minutes'
-                returning kept.registrable;
+                returning kept.host;
     end $$;
 
     -- -1 closed, 0 this operation is the probe, otherwise milliseconds to wait.
-    create or replace function circuit_take_probe(p_site text, p_operation text, p_life_ms float8, p_patience_ms int) returns float8
+    create or replace function circuit_take_probe(p_host text, p_operation text, p_life_ms float8, p_patience_ms int) returns float8
     language plpgsql as $$
     declare v circuits;
     begin
-        select * into v from circuits where registrable = p_site for update;
+        select * into v from circuits where host = p_host for update;
         if not found or v.open_until <= app_now() - interval '10 minutes' then
             return -1;
         elsif v.open_until > app_now() then
@@ -83,31 +89,30 @@ export const FUNCTIONS = `
         elsif v.probe is not null and v.probe_until > app_now() then
             return p_patience_ms;
         end if;
-        update circuits set probe = p_operation, probe_until = app_now() + make_interval(secs => p_life_ms / 1000)
-            where registrable = p_site;
+        update circuits set probe = p_operation, probe_until = app_now() + make_interval(secs => p_life_ms / 1000) where host = p_host;
         return 0;
     end $$;
 
-    create or replace function circuit_end_probe(p_site text, p_operation text, p_verdict text, p_longest_ms int, out change text, out period_ms int)
+    create or replace function circuit_end_probe(p_host text, p_operation text, p_verdict text, p_longest_ms int, out change text, out period_ms int)
     language plpgsql as $$
     declare v circuits;
     begin
         change := 'unchanged';
-        select * into v from circuits c where c.registrable = p_site for update;
+        select * into v from circuits c where c.host = p_host for update;
         if not found or v.probe is distinct from p_operation then
             return;
         elsif p_verdict = 'passed' then
-            delete from circuits c where c.registrable = p_site;
-            delete from circuit_tallies t where t.registrable = p_site;
+            delete from circuits c where c.host = p_host;
+            delete from circuit_tallies t where t.host = p_host;
             change := 'closed';
         elsif p_verdict = 'failed' then
             period_ms := least(p_longest_ms, v.period_ms * 2);
             update circuits c set probe = null, probe_until = null, period_ms = circuit_end_probe.period_ms,
                 open_until = app_now() + make_interval(secs => circuit_end_probe.period_ms / 1000.0)
-                where c.registrable = p_site;
+                where c.host = p_host;
             change := 'reopened';
         else
-            update circuits c set probe = null, probe_until = null where c.registrable = p_site;
+            update circuits c set probe = null, probe_until = null where c.host = p_host;
         end if;
     end $$;
 
@@ -123,43 +128,41 @@ export const FUNCTIONS = `
             where died_at < app_now() - interval '2 hours' limit 5000 for update skip locked));
     $$;
 
-    -- Where no pace is set, only those who wait for the end of a pause keep a distance.
-    create or replace function site_turn(p_site text, p_interval_ms float8, p_distance_ms float8, p_patience_ms float8,
+    -- One turn that suits all keys. Without an interval, only requests that wait for the end of a pause keep a distance.
+    create or replace function site_turn(p_keys text[], p_intervals_ms float8[], p_distance_ms float8, p_patience_ms float8,
         out granted boolean, out wait_ms float8)
     language plpgsql as $$
-    declare
-        v_next timestamptz;
-        v_start timestamptz;
+    declare v_start timestamptz;
     begin
-        insert into site_turns (registrable, next_at) values (p_site, app_now()) on conflict (registrable) do nothing;
-        select next_at into v_next from site_turns where registrable = p_site for update;
-        v_start := greatest(v_next, app_now());
+        insert into site_turns (key, next_at) select k, app_now() from unnest(p_keys) as k order by k on conflict (key) do nothing;
+        perform from site_turns where key = any (p_keys) order by key for update;
+        select greatest(app_now(), max(next_at)) into v_start from site_turns where key = any (p_keys);
         wait_ms := ceil(extract(epoch from v_start - app_now()) * 1000);
         granted := wait_ms <= p_patience_ms;
         if granted then
-            update site_turns set next_at = v_start + make_interval(secs =>
-                    coalesce(p_interval_ms, case when v_next > app_now() then p_distance_ms else 0 end) / 1000)
-                where registrable = p_site;
+            update site_turns t set next_at = v_start + make_interval(secs => coalesce(g.interval_ms, p_distance_ms) / 1000)
+                from unnest(p_keys, p_intervals_ms) as g (key, interval_ms)
+                where t.key = g.key and (g.interval_ms is not null or t.next_at > app_now());
         end if;
     end $$;
 
-    -- False: the request that was answered was sent before the last pause ended, so that it belongs to the same burst.
-    create or replace function site_pause(p_site text, p_pause_ms float8, p_age_ms float8) returns boolean language plpgsql as $$
+    -- False: the request that was answered was sent before the last pause ended, so it belongs to the same burst.
+    create or replace function site_pause(p_host text, p_pause_ms float8, p_age_ms float8) returns boolean language plpgsql as $$
     declare
         v_paused timestamptz;
         v_until timestamptz := app_now() + make_interval(secs => p_pause_ms / 1000);
     begin
-        insert into site_turns (registrable, next_at) values (p_site, app_now()) on conflict (registrable) do nothing;
-        select paused_until into v_paused from site_turns where registrable = p_site for update;
+        insert into site_turns (key, next_at) values (p_host, app_now()) on conflict (key) do nothing;
+        select paused_until into v_paused from site_turns where key = p_host for update;
         if v_paused > app_now() - make_interval(secs => p_age_ms / 1000) then
             return false;
         end if;
-        update site_turns set paused_until = v_until, next_at = greatest(next_at, v_until) where registrable = p_site;
+        update site_turns set paused_until = v_until, next_at = greatest(next_at, v_until) where key = p_host;
         return true;
     end $$;
 
     -- True: with this death the endpoint is quarantined. Jobs that a dead worker had at the same time die one death.
-    create or replace function worker_death(p_version bigint, p_endpoint text, p_second_run boolean, p_age_ms float8, p_success timestamptz,
+    create or replace function worker_death(p_version bigint, p_endpoint text, p_age_ms float8, p_success timestamptz,
         p_remember_ms float8, p_quarantine_ms float8)
     returns boolean language plpgsql as $$
     declare v worker_deaths;
@@ -176,32 +179,12 @@ export const FUNCTIONS = `
             update worker_deaths set died_at = app_now(), quarantined_until = null
                 where version_id = p_version and endpoint = p_endpoint;
             return false;
-        elsif p_second_run or app_now() - make_interval(secs => p_age_ms / 1000) > v.died_at then
+        elsif app_now() - make_interval(secs => p_age_ms / 1000) > v.died_at then
             update worker_deaths set died_at = app_now(),
                     quarantined_until = app_now() + make_interval(secs => p_quarantine_ms / 1000)
                 where version_id = p_version and endpoint = p_endpoint;
             return true;
         end if;
         return false;
-    end $$;
-
-    -- Read after the step of shared/limits, with a snapshot of its own; p_taken is that step's verdict.
-    create or replace function site_standing(p_taken int, p_site text, p_version bigint, p_endpoint text, p_patience_ms int,
-        out circuit_ms float8, out backlog_ms float8, out quarantine_ms float8)
-    language plpgsql as $$
-    begin
-        if p_taken <> 0 or p_site is null then
-            return;
-        end if;
-        select case when c.open_until > n.moment then ceil(extract(epoch from c.open_until - n.moment) * 1000)
-                    when c.probe_until > n.moment then p_patience_ms
-                    when c.registrable is not null then 0 end,
-               greatest(0, ceil(extract(epoch from t.next_at - n.moment) * 1000)),
-               greatest(0, ceil(extract(epoch from d.quarantined_until - n.moment) * 1000))
-            into circuit_ms, backlog_ms, quarantine_ms
-            from (select app_now() as moment offset 0) as n
-            left join circuits c on c.registrable = p_site and c.open_until > n.moment - interval '10 minutes'
-            left join site_turns t on t.registrable = p_site
-            left join worker_deaths d on d.version_id = p_version and d.endpoint = p_endpoint;
     end $$;
 `;

@@ -116,7 +116,7 @@ export function openApp(
     cleanup.add('limits', () => limits.close());
     const fleet = openFleet({ databaseUrl, redisUrl, keyPrefix, log });
     cleanup.add('fleet', () => fleet.close());
-    const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ databaseUrl, redisUrl, keyPrefix, clock, log });
+    const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ db, clock, log });
     cleanup.add('circuits', closeGuards);
     const money = openDb({
         url: databaseUrl,

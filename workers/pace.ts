@@ -8,58 +8,60 @@ const LONGEST_PAUSE_MS = 5000;
 /** How long a worker requests turns after the last sign of a wait. */
 const WATCH_MS = 1000;
 
-/** Spaces the requests of one job to its site. */
+/** Spaces the requests of one job to the hosts of its site. */
 export interface Pace {
-    /** Takes the next turn, if it comes within `patienceMs`. The caller then waits `waitMs`. */
-    turn(patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
-    /** Pauses requests after a 429. @param retryAfter seconds, from the site @param ageMs milliseconds since the request was sent */
-    slowDown(retryAfter: number | undefined, ageMs: number): void;
+    /** Takes the next turn of a host, if it comes within `patienceMs`. The caller then waits `waitMs`. */
+    turn(host: string, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
+    /** Pauses requests to a host after a 429. @param retryAfter seconds, from the host @param ageMs milliseconds since the request was sent */
+    slowDown(host: string, retryAfter: number | undefined, ageMs: number): void;
 }
 
 export type PaceFor = (registrable: string, pace: FetchJob['pace']) => Pace;
 
 /**
- * Creates the paces of a worker's jobs. It calls the store only when a wait is possible: with a rate that an operator set, a pause seen
+ * Creates the paces of a worker's jobs. It calls the store only when a wait is possible: with a pace of the domain or a host, a pause seen
  * at admission, or a pause that this worker saw. Without an answer of the store, requests do not wait.
  */
 export function createPaces(turns: Turns, log: ConnectionLog): PaceFor {
     const status = watchConnection(log, 'turns of sites');
     const watchedUntil = new Map<string, number>();
-    const watch = (registrable: string, ms: number) => {
-        watchedUntil.delete(registrable);
-        watchedUntil.set(registrable, performance.now() + ms + WATCH_MS);
-        for (const [site, until] of watchedUntil) {
+    const watch = (host: string, ms: number) => {
+        watchedUntil.delete(host);
+        watchedUntil.set(host, performance.now() + ms + WATCH_MS);
+        for (const [known, until] of watchedUntil) {
             if (until > performance.now()) break;
-            watchedUntil.delete(site);
+            watchedUntil.delete(known);
         }
     };
-    return (registrable, pace) => ({
-        async turn(patienceMs) {
-            if (pace === undefined && (watchedUntil.get(registrable) ?? 0) <= performance.now()) return AT_ONCE;
-            try {
-                const turn = await turns.take(registrable, pace?.rate, patienceMs);
-                status.up();
-                if (turn.waitMs > 0) watch(registrable, turn.waitMs);
-                return turn;
-            } catch (error) {
-                status.down(error);
-                return AT_ONCE;
-            }
-        },
-        slowDown(retryAfter, ageMs) {
-            const pauseMs = retryAfter === undefined ? PAUSE_MS : Math.min(LONGEST_PAUSE_MS, retryAfter * 1000);
-            if (pauseMs <= 0) return;
-            watch(registrable, pauseMs);
-            turns.pause(registrable, pauseMs, ageMs).then(
-                (isFirst) => {
+    return (registrable, pace) => {
+        const hosts = new Map(Object.entries(pace?.hosts ?? {}));
+        return {
+            async turn(host, patienceMs) {
+                if (pace === undefined && (watchedUntil.get(host) ?? 0) <= performance.now()) return AT_ONCE;
+                try {
+                    const turn = await turns.take({ host, registrable, rate: pace?.rate, perMinute: hosts.get(host) }, patienceMs);
                     status.up();
-                    if (isFirst)
-                        log.info({ part: 'pace', site: registrable, pause_ms: pauseMs }, 'a site answered 429; its requests pause');
-                },
-                (error: unknown) => status.down(error),
-            );
-        },
-    });
+                    if (turn.waitMs > 0) watch(host, turn.waitMs);
+                    return turn;
+                } catch (error) {
+                    status.down(error);
+                    return AT_ONCE;
+                }
+            },
+            slowDown(host, retryAfter, ageMs) {
+                const pauseMs = retryAfter === undefined ? PAUSE_MS : Math.min(LONGEST_PAUSE_MS, retryAfter * 1000);
+                if (pauseMs <= 0) return;
+                watch(host, pauseMs);
+                turns.pause(host, pauseMs, ageMs).then(
+                    (isFirst) => {
+                        status.up();
+                        if (isFirst) log.info({ part: 'pace', host, pause_ms: pauseMs }, 'a host answered 429; its requests pause');
+                    },
+                    (error: unknown) => status.down(error),
+                );
+            },
+        };
+    };
 }
 
 const AT_ONCE = { granted: true, waitMs: 0 } as const;

@@ -42,11 +42,11 @@ export async function runFetchJob(
     const turn = createReadingTurn(registrable, job.deadlineAt);
     try {
         const prepared = await prepareCall(call, reader, endpoint, identity, turn);
-        if (!prepared.ok) return { attempts: call.figures().attempts, ...prepared, startedAt };
+        if (!prepared.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...prepared, startedAt };
 
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
         const collected = await collect({ call, reader, endpoint, values, job, identity, form: prepared.form, turn });
-        if (!collected.ok) return { attempts: call.figures().attempts, ...collected, startedAt };
+        if (!collected.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...collected, startedAt };
         call.keepOutcome(Buffer.byteLength(collected.text));
         return outcomeOf(endpoint, collected, call, startedAt);
     } finally {
@@ -65,6 +65,7 @@ function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, sta
         truncated: truncated || isMoreLeft,
         mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
         upstream: call.figures(),
+        hosts: call.hosts(),
         startedAt,
     };
 }

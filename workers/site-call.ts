@@ -23,6 +23,8 @@ export interface SiteCall {
     keepOutcome(bytes: number): void;
     /** Sums of attempts, bytes and durations of all requests so far, and the last status. */
     figures(): UpstreamFigures;
+    /** The hosts reached out to so far, each once, in the order of its last request. */
+    hosts(): readonly string[];
     /** The headers of all pages and redirects so far. */
     heads(): readonly Page['headers'][];
     /** Frees all memory of the call. */
@@ -53,12 +55,17 @@ export function openSiteCall(
     const cookies = createCallCookies();
     const reservation = memoryBudget?.createReservation(registrable);
     const heads: Page['headers'][] = [];
+    const hosts = new Set<string>();
+    const onHost = (host: string) => {
+        hosts.delete(host);
+        hosts.add(host);
+    };
     const beginSpan = () => span.child('upstream', 'client', { 'routebook.site': site, 'routebook.endpoint': endpoint });
     let sum: UpstreamFigures = { status: 0, attempts: 0, durationMs: 0, bytes: 0 };
     return {
         async send(request, { effect, namedBy }) {
             reservation?.settle(0);
-            const options: SendOptions = { site, registrable, effect, deadlineAt, signal, cookies, beginSpan };
+            const options: SendOptions = { site, registrable, effect, deadlineAt, signal, cookies, beginSpan, onHost };
             if (effect === 'write') options.beforeFirstByte = () => markSent(job.operation);
             if (pace !== undefined) options.pace = pace;
             const { blockedPaths } = job;
@@ -96,6 +103,7 @@ export function openSiteCall(
             if (reservation?.mustReserve(bytes) === true) reservation.settle(bytes);
         },
         figures: () => sum,
+        hosts: () => [...hosts],
         heads: () => heads,
         close: () => reservation?.release(),
     };

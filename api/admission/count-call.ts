@@ -1,5 +1,5 @@
 import { limitHeaders } from '../../shared/coordination/limits/headers.ts';
-import type { Lease, SiteGuardState } from '../../shared/coordination/limits/limits.ts';
+import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { ANONYMOUS, windowsOf } from '../../shared/domain/accounts/plans.ts';
 import { counted } from '../../shared/domain/text/counted.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -8,8 +8,6 @@ import { limitIdentity } from './client-address.ts';
 
 /** A call that was counted. */
 export interface Counted {
-    /** The state of the site of its lease. */
-    guardState: SiteGuardState;
     /** Ends the lease; the windows stay taken. */
     end(): Promise<void>;
 }
@@ -25,8 +23,7 @@ export async function countCall(call: Call<unknown, unknown, unknown>, lease?: L
     const identity = caller === undefined ? `ip:${limitIdentity(call.clientAddress)}` : `account:${caller.accountId}`;
     const verdict = await app.limits.take({ identity, windows, ...(lease === undefined ? {} : { lease }) });
     Object.assign(call.notes.headers, limitHeaders(verdict.windows));
-    if (verdict.ok)
-        return { guardState: verdict.guardState, end: lease === undefined ? async () => {} : once(() => app.limits.end(lease)) };
+    if (verdict.ok) return { end: lease === undefined ? async () => {} : once(() => app.limits.end(lease)) };
     const plan = caller?.plan ?? 'anonymous';
     const { retryAfter } = verdict;
     if (verdict.reason === 'window') {

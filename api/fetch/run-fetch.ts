@@ -39,13 +39,13 @@ export async function runFetch(call: FetchCall): Promise<Reply<FetchAnswer>> {
         if (!asked.ok) throw asked.refusal;
         const known = isForWorker ? undefined : await answerUnsent(app, order, asked);
         if (known !== undefined) return known;
-        const passed = await passCircuit(app, order, asked, counted.guardState);
+        const passed = await passCircuit(app, order, asked);
         ({ passage } = passed);
 
         const { admitted, hold } = await span.during('hold', () => holdCredits(app, order, passed.admitted));
         notes.creditsRemaining = hold.availableAfter;
 
-        const job = jobOf(app, order, admitted, { units: hold.units, guardState: counted.guardState });
+        const job = jobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
         notes.isFinal = job.effect === 'write';
         const outcome = await runJob(app, job, call);
         notes.ranMs = outcome.ranMs;
@@ -82,7 +82,7 @@ function leaseOf({ operation, caller, times, body }: FetchOrder, asked: Admitted
     const { accountId, figures } = caller;
     const lease = { operation, account: accountId, concurrency: figures.concurrency, expiresAt: times.deadlineAt + LEASE_GRACE_MS };
     if (!asked.ok) return lease;
-    const { registrable: site, siteConcurrency, versionId, endpoint } = asked.found;
+    const { registrable: site, siteConcurrency } = asked.found;
     const share = siteConcurrency === null ? {} : { share: siteConcurrency };
-    return { ...lease, site, target: { versionId, endpoint: endpoint.name }, ...share };
+    return { ...lease, site, ...share };
 }

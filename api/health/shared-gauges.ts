@@ -1,5 +1,6 @@
 import type { Gauge } from 'prom-client';
 import type { App } from '../../shared/app.ts';
+import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import * as ledger from '../../shared/store/credits/ledger.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 
@@ -35,7 +36,8 @@ export function gatherSharedState(app: App): void {
     refresh(metrics.creditsHeld, FRESH_MS, async () => metrics.creditsHeld.set(await ledger.totalHeld(db)));
     const tripped = new Set<string>();
     refresh(metrics.circuitOpen, FRESH_MS, async () => {
-        const open = new Set((await circuits.open()).map(metrics.siteLabel));
+        // The site of a metric is a registrable domain: open where one of its hosts is.
+        const open = new Set((await circuits.open()).map((host) => metrics.siteLabel(registrableDomain(host) ?? host)));
         for (const site of open) tripped.add(site);
         // A closed circuit reports 0, so that its series has no gap.
         for (const site of tripped) metrics.circuitOpen.set({ site }, open.has(site) ? 1 : 0);

@@ -20,6 +20,7 @@ export async function updateFrom0156(knex: Knex): Promise<void> {
     await knex.raw(common.FUNCTIONS);
     await knex.raw(TABLES);
     await knex.raw(moves.TYPES);
+    await knex.raw(`drop table circuits, circuit_tallies, site_turns; ${circuits.STATES}`);
     for (const part of [signIn, search, periods, bonuses, moves, idempotency, keptResults, limits, circuits, audit]) {
         await knex.raw(part.FUNCTIONS);
     }
@@ -34,7 +35,7 @@ const DROP_FUNCTIONS = `
     begin
         for signature in
             select p.oid from pg_proc p
-            where p.pronamespace = current_schema()::regnamespace and p.proname ~ '^(credit|credits|idempotency|kept_results)_'
+            where p.pronamespace = current_schema()::regnamespace and p.proname ~ '^((credit|credits|idempotency|kept_results|circuit|worker)_|site_(turn|pause|standing)$)'
         loop
             execute format('drop function %s', signature);
         end loop;

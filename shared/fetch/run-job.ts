@@ -1,7 +1,8 @@
 import type { App } from '../app.ts';
-import type { SiteGuardState } from '../coordination/limits/limits.ts';
+import type { GuardState } from '../coordination/circuits/circuits.ts';
 import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
-import { circuitVerdict } from '../domain/fetch/circuit-verdict.ts';
+import { type CircuitVerdict, hostVerdicts } from '../domain/fetch/circuit-verdict.ts';
+import { hostsOfEndpoint } from '../domain/package/hosts.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import type { Span } from '../platform/tracing.ts';
 import { Refusal } from '../refusals.ts';
@@ -13,38 +14,59 @@ import type { FetchOrder } from './order.ts';
 export type Passage = (outcome?: FetchOutcome) => void;
 
 /**
- * Lets a fetch pass unless the endpoint is quarantined or the site's circuit is open. After an open circuit, one fetch of all processes
- * passes as the probe.
- * @param guardState the state that the counting step returned
- * @returns with the call as it is admitted now, since a newer version ends a quarantine
+ * Lets a fetch pass unless the endpoint is quarantined or the circuit of one of its hosts is open. After an open circuit, one fetch of all
+ * processes passes as the probe.
+ * @returns with the call as it is admitted now, since a newer version ends a quarantine, and how long the next request has to wait
  * @throws Refusal SITE_UNAVAILABLE with the time left
  */
 export async function passCircuit(
     app: App,
     order: FetchOrder,
     asked: Admitted,
-    guardState: SiteGuardState,
-): Promise<{ admitted: Admitted; passage: Passage }> {
-    const admitted = guardState.quarantineMs > 0 ? await newerVersion(app, order, asked, guardState.quarantineMs) : asked;
-    const { circuits } = app;
-    const { registrable } = admitted.found;
-    const { arrivedAt: admittedAt, deadlineAt } = order.times;
-    const { circuitMs } = guardState;
-    if (circuitMs !== undefined && circuitMs > 0) throw unavailable(circuitMs);
-
-    let probe: string | undefined;
-    if (circuitMs !== undefined) {
-        const admission = await circuits.takeProbe(registrable, order.operation, deadlineAt - Date.now() + PROBE_GRACE_MS);
-        if (!admission.ok) throw unavailable(admission.waitMs);
-        if (admission.isProbe) probe = order.operation;
+): Promise<{ admitted: Admitted; backlogMs: number; passage: Passage }> {
+    let admitted = asked;
+    let guardState = await look(app, asked);
+    if (guardState.quarantineMs > 0) {
+        admitted = await newerVersion(app, order, asked, guardState.quarantineMs);
+        guardState = await look(app, admitted);
+        if (guardState.quarantineMs > 0) throw unavailable(guardState.quarantineMs, QUARANTINED);
     }
+    if (guardState.openMs > 0) throw unavailable(guardState.openMs);
+    const probes = await takeProbes(app, order, guardState.halfOpen);
     let isOver = false;
     const passage: Passage = (outcome) => {
         if (isOver) return;
         isOver = true;
-        circuits.ended(registrable, outcome === undefined ? 'none' : circuitVerdict(outcome, { admittedAt, deadlineAt }), probe);
+        endPassage(app, order, probes, outcome);
     };
-    return { admitted, passage };
+    return { admitted, backlogMs: guardState.backlogMs, passage };
+}
+
+function look({ circuits }: App, { found: { versionId, endpoint } }: Admitted): Promise<GuardState> {
+    return circuits.look(hostsOfEndpoint(endpoint), { versionId, endpoint: endpoint.name });
+}
+
+/** @returns the hosts for which this call is the probe */
+async function takeProbes({ circuits }: App, { operation, times }: FetchOrder, halfOpen: readonly string[]): Promise<string[]> {
+    const probes: string[] = [];
+    for (const host of halfOpen) {
+        const admission = await circuits.takeProbe(host, operation, times.deadlineAt - Date.now() + PROBE_GRACE_MS);
+        if (!admission.ok) {
+            for (const probe of probes) circuits.ended(probe, 'none', operation);
+            throw unavailable(admission.waitMs);
+        }
+        if (admission.isProbe) probes.push(host);
+    }
+    return probes;
+}
+
+/** A probe tells of its host, wherever the call ended. Without one, a call tells of the host where it ended. */
+function endPassage({ circuits }: App, { operation, times }: FetchOrder, probes: readonly string[], outcome?: FetchOutcome): void {
+    const { arrivedAt: admittedAt, deadlineAt } = times;
+    const verdicts = outcome === undefined ? new Map<string, CircuitVerdict>() : hostVerdicts(outcome, { admittedAt, deadlineAt });
+    for (const host of probes) circuits.ended(host, verdicts.get(host) ?? 'none', operation);
+    const last = outcome?.hosts?.at(-1);
+    if (last !== undefined && !probes.includes(last)) circuits.ended(last, verdicts.get(last) ?? 'none');
 }
 
 /** A quarantine belongs to one version: a newer one is free of it. */
@@ -66,7 +88,7 @@ export function jobOf(
     app: App,
     { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
     { found, values, price }: Admitted,
-    { units, guardState }: { units: number; guardState: SiteGuardState },
+    { units, backlogMs }: { units: number; backlogMs: number },
 ): FetchJob {
     return {
         operation,
@@ -79,7 +101,7 @@ export function jobOf(
         deadlineAt: deadlineAt - chargeTime(app, deadlineAt),
         admittedAt,
         ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, units),
-        ...paceOf(found, guardState),
+        ...paceOf(found, backlogMs),
         ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
         run: 1,
     };
@@ -107,8 +129,8 @@ function queueJob(app: App, job: FetchJob, { span, gone }: Waiting): Promise<Fet
     return span.during('queue', queue, 'producer');
 }
 
-/** A job waits for turns only where the domain has a pace, or after the site asked us to slow down. */
-function paceOf({ siteRate, paces }: Found, { backlogMs }: SiteGuardState): Pick<FetchJob, 'pace'> {
+/** A job waits for turns only where the domain has a pace, or after one of its hosts asked us to slow down. */
+function paceOf({ siteRate, paces }: Found, backlogMs: number): Pick<FetchJob, 'pace'> {
     const pace = paceOfDomain({ siteRate, paces });
     return backlogMs === 0 && Object.keys(pace).length === 0 ? {} : { pace };
 }

@@ -28,6 +28,7 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
     let waiting: Row[] = [];
     let timer: NodeJS.Timeout | undefined;
     let writing: Promise<void> = Promise.resolve();
+    let next: Promise<void> | undefined;
 
     function schedule(): void {
         if (timer !== undefined || waiting.length === 0) return;
@@ -35,11 +36,16 @@ export function openBatchWriter<Row>({ write, everyMs, maxRows, onError }: Batch
         timer.unref();
     }
 
+    /** One write runs at a time. All calls during a write share the next one. */
     function flush(): Promise<void> {
         clearTimeout(timer);
         timer = undefined;
-        writing = writing.then(writeAll);
-        return writing;
+        next ??= writing.then(() => {
+            next = undefined;
+            return writeAll();
+        });
+        writing = next;
+        return next;
     }
 
     async function writeAll(): Promise<void> {

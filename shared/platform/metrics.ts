@@ -50,7 +50,7 @@ export function createMetrics(config: Pick<Config, 'metricsMaxSites'>) {
         upstreamSeconds: counter('routebook_upstream_seconds_total', 'Seconds spent on requests to sites.', ['site']),
         upstreamBytes: counter('routebook_upstream_bytes_total', 'Body bytes to and from sites.', ['site', 'direction']),
         siteCost: counter('routebook_site_cost_usd_total', 'What the calls of a site cost the operator, at the prices set.', ['site']),
-        circuitOpen: shared('routebook_site_circuit_open', '1 while the circuit of a registrable domain is not closed.', ['site']),
+        circuitOpen: shared('routebook_site_circuit_open', '1 while the circuit of one of its hosts is not closed.', ['site']),
         verificationRuns: counter('routebook_verification_runs_total', 'Verification runs that ended, by outcome.', ['outcome']),
         schemasDrifted: shared('routebook_schemas_drifted', 'Sites whose schema is no longer verified, since it no longer fits them.', []),
         ledgerDrift: shared('routebook_ledger_drift_accounts', 'Accounts whose ledger does not sum to their balance.', []),

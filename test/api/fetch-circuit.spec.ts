@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import type { PackageDocument } from '../../shared/domain/types.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
@@ -6,8 +7,31 @@ import { type Answer, join, type Person } from '../support/people.ts';
 import { codeOf } from '../support/routes.ts';
 import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
 
-const NAMES = ['flaky.test', 'calm.test', 'picky.test', 'slow.test', 'hung.test', 'awaited.test'] as const;
+const NAMES = [
+    'flaky.test',
+    'calm.test',
+    'picky.test',
+    'slow.test',
+    'hung.test',
+    'awaited.test',
+    'hosts.test',
+    'api.hosts.test',
+    'paced.test',
+] as const;
 const HOSTS: ReadonlyMap<string, readonly string[]> = new Map(NAMES.map((name) => [name, ['127.0.0.1']]));
+/** A site whose package calls two hosts: its own, and one that serves an endpoint and a first step. */
+function twoHosts(ownPort: number, apiPort: number): PackageDocument {
+    const remote = `http://api.hosts.test:${apiPort}/thing`;
+    const own = `http://hosts.test:${ownPort}/thing`;
+    return flakyPackage('hosts.test', ownPort, {
+        endpoints: [
+            { name: 'thing', method: 'GET', url: own },
+            { name: 'remote', method: 'GET', url: remote },
+            { name: 'staged', method: 'GET', url: own, prepare: { url: remote } },
+        ],
+    });
+}
+
 const errorOf = ({ body }: Answer) => body['error'] as Record<string, unknown>;
 
 for (const topology of TOPOLOGIES) {
@@ -27,8 +51,12 @@ for (const topology of TOPOLOGIES) {
             const plenty = { perMinute: 100_000, perHour: 100_000, perDay: 100_000, concurrency: 200 };
             ada = await join(world, { plan: 'enterprise', overrides: plenty });
             bob = await join(world, { plan: 'enterprise', overrides: plenty });
-            for (const name of NAMES) {
-                const published = await ada.publish(flakyPackage(name, name === 'calm.test' ? calm.port : flaky.port));
+            for (const name of NAMES.filter((name) => name !== 'api.hosts.test')) {
+                const published = await ada.publish(
+                    name === 'hosts.test'
+                        ? twoHosts(calm.port, flaky.port)
+                        : flakyPackage(name, name === 'calm.test' ? calm.port : flaky.port),
+                );
                 expect(published.status, JSON.stringify(published.body)).to.equal(201);
             }
         });
@@ -126,7 +154,27 @@ for (const topology of TOPOLOGIES) {
                 (value) => value === '0',
             );
             const said = world.logged.filter(({ part }) => part === 'circuit').map(({ message }) => message);
-            expect(said).to.include('the circuit of a site opened').and.include('the circuit of a site closed');
+            expect(said).to.include('the circuit of a host opened').and.include('the circuit of a host closed');
+        });
+
+        it('stop calls that begin at a host that fails, also with their first step, and no others of its site', async () => {
+            const callEach = async () =>
+                Promise.all(
+                    ['thing', 'remote', 'staged'].map(async (endpoint) => codeOf(await bob.fetch('hosts.test', endpoint)) ?? 'success'),
+                );
+            flaky.behaviour = says(500);
+            await Promise.all(Array.from({ length: 20 }, () => ada.fetch('hosts.test', 'remote')));
+            await world.app.circuits.flush();
+            expect(await callEach()).to.deep.equal(['success', 'SITE_UNAVAILABLE', 'SITE_UNAVAILABLE']);
+            await eventually(
+                async () => (await fetch(`${world.base}/metrics`)).text(),
+                (text) => text.includes('routebook_site_circuit_open{site="hosts.test"} 1'),
+            );
+            await world.clock.advance({ seconds: 5 });
+            flaky.behaviour = 'well';
+            expect(codeOf(await bob.fetch('hosts.test', 'staged'))).to.equal(undefined);
+            await world.app.circuits.flush();
+            expect(await callEach()).to.deep.equal(['success', 'success', 'success']);
         });
 
         it('give the probe up for the next caller when its own account cannot pay', async () => {
@@ -195,12 +243,20 @@ for (const topology of TOPOLOGIES) {
             await sites.setDomain(world.app.db, 'slow.test', { rate: null });
         });
 
+        it('come to a host no faster than its package asks for', async () => {
+            const paced = flakyPackage('paced.test', flaky.port, { pace: { requests_per_minute: 300 } });
+            expect((await ada.publish(paced)).status).to.equal(201);
+            expect(codes(await things('paced.test', 4))).to.deep.equal(['success']);
+            const { arrivals } = flaky;
+            expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).to.be.above(3 * 200 - 60);
+        });
+
         it('slow down for a site that answered 429, whoever calls, and go on afterwards', async () => {
             flaky.behaviour = says(429, { 'retry-after': '1' });
             expect(codes([await ada.fetch('picky.test', 'order')])).to.deep.equal(['UPSTREAM_RATE_LIMITED']);
             const limited = flaky.arrivals[0] ?? 0;
             flaky.behaviour = 'well';
-            await eventually(async () => world.logged.some(({ part, site }) => part === 'pace' && site === 'picky.test'), Boolean);
+            await eventually(async () => world.logged.some(({ part, host }) => part === 'pace' && host === 'picky.test'), Boolean);
             const answers = await Promise.all([at(elsewhere, 'picky.test'), ada.fetch('picky.test', 'thing')]);
             expect(codes(answers)).to.deep.equal(['success']);
             const [, first = 0, second = 0] = flaky.arrivals;

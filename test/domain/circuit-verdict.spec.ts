@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { FetchFailure, FetchOutcome } from '../../shared/domain/fetch/call.ts';
-import { circuitVerdict } from '../../shared/domain/fetch/circuit-verdict.ts';
+import { circuitVerdict, hostVerdicts } from '../../shared/domain/fetch/circuit-verdict.ts';
 import { REFUSALS, type RefusalCode } from '../../shared/refusals.ts';
 import { success } from '../queue/jobs.ts';
 
@@ -44,5 +44,19 @@ describe('what an ended fetch says of its site', () => {
     it('is nothing for what never reached it', () => {
         const silent = [...REFUSALS.keys()].filter((code) => !code.startsWith('UPSTREAM_'));
         for (const code of silent) expect(circuitVerdict(failure(code), PATIENT), code).to.equal('none');
+    });
+});
+
+describe('what an ended fetch says of its hosts', () => {
+    const verdictsOf = (outcome: FetchOutcome, ...hosts: string[]) => Object.fromEntries(hostVerdicts({ ...outcome, hosts }, PATIENT));
+
+    it('is good for those before the one where it ended, whatever came of it', () => {
+        expect(verdictsOf(status(500), 'a.example', 'b.example')).to.deep.equal({ 'a.example': 'passed', 'b.example': 'failed' });
+        expect(verdictsOf(success(), 'a.example', 'b.example')).to.deep.equal({ 'a.example': 'passed', 'b.example': 'passed' });
+        expect(verdictsOf(failure('DEADLINE_EXCEEDED'), 'a.example')).to.deep.equal({ 'a.example': 'none' });
+    });
+
+    it('is nothing where it reached out to none', () => {
+        expect(hostVerdicts(failure('UPSTREAM_UNREACHABLE'), PATIENT).size).to.equal(0);
     });
 });

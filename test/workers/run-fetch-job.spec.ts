@@ -26,6 +26,7 @@ describe('a fetch job', () => {
                 const location = `http://api.shop.test:${site.port}/inside`;
                 return response.writeHead(302, { location, 'set-cookie': 'pass=1; Path=/; Domain=shop.test' }).end();
             }
+            if (request.url === '/torn') return response.destroy();
             if (request.url === '/inside') return response.end(JSON.stringify({ cookie: request.headers.cookie ?? null }));
             response.end(JSON.stringify({ items: [1, 2, 3, 4, 5], path: request.url, sent: request.text }));
         });
@@ -39,7 +40,11 @@ describe('a fetch job', () => {
                 return isMarkWon;
             },
             upstream: createUpstream({
-                rules: loopbackRules(`127.0.0.1:${site.port}`, { 'shop.test': '127.0.0.1', 'api.shop.test': '127.0.0.1' }),
+                rules: loopbackRules(`127.0.0.1:${site.port}`, {
+                    'shop.test': '127.0.0.1',
+                    'api.shop.test': '127.0.0.1',
+                    'away.shop.test': '127.0.0.1',
+                }),
             }),
             reader: createReader({ threads: 1 }),
             memoryBudget,
@@ -58,6 +63,9 @@ describe('a fetch job', () => {
         });
         add({ name: 'door', method: 'GET', url: `${url}/door` });
         add({ name: 'door_elsewhere', method: 'GET', url: `${url}/door-elsewhere` });
+        const prepare = { url: `${url}/door-elsewhere` };
+        add({ name: 'back_again', method: 'GET', url: `${url}/inside`, prepare });
+        add({ name: 'away', method: 'GET', url: `http://away.shop.test:${site.port}/torn`, prepare: { url: `${url}/inside` } });
         add({ name: 'inside', method: 'GET', url: `${url}/inside` });
         add({ name: 'no_results', method: 'GET', url: `${url}/none`, billing: { unit: 'result' } });
         add({ name: 'bad', method: 'GET', url: `${url}/none`, response: { schema: { required: ['items'] } } });
@@ -113,6 +121,13 @@ describe('a fetch job', () => {
         const cookies = [];
         for (const endpoint of ['door', 'inside', 'door_elsewhere']) cookies.push(dataOf(await run(job(endpoint)))?.['cookie']);
         expect(cookies).to.deep.equal(['pass=1', null, null]);
+    });
+
+    it('names the hosts that it reached out to, up to where it ended', async () => {
+        expect((await run(job('list', { values: '{"section":"a"}' }))).hosts).to.deep.equal(['shop.test']);
+        expect((await run(job('door_elsewhere'))).hosts).to.deep.equal(['shop.test', 'api.shop.test']);
+        expect((await run(job('back_again'))).hosts).to.deep.equal(['api.shop.test', 'shop.test']);
+        expect((await run(job('away'))).hosts).to.deep.equal(['shop.test', 'away.shop.test']);
     });
 
     it('cuts the results to what the hold pays for', async () => {

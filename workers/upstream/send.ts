@@ -37,6 +37,8 @@ export interface SendOptions {
     isBlocked?: (url: string) => boolean;
     /** Makes each request wait for its turn; absent: no wait. */
     pace?: Pace;
+    /** Runs before each request, with the name of its host. */
+    onHost?: (host: string) => void;
     /** Memory for large answers. It holds the returned page until the caller is done with it. */
     reservation?: Reservation;
     /** Begins the span of each request. No trace header goes to the site. */
@@ -102,9 +104,11 @@ export class Call {
         for (let redirects = 0; ; ) {
             if (this.#options.isBlocked?.(request.url)) return this.#failed({ code: 'SITE_BLOCKED', isTransient: false });
             this.#options.reservation?.requested(() => this.#giveUp());
-            const noTurn = await this.#waitForTurn();
+            const host = new URL(request.url).hostname;
+            const noTurn = await this.#waitForTurn(host);
             // An earlier answer of the site says more than a missing turn.
             if (noTurn !== undefined) return this.#failed(failed ?? noTurn);
+            this.#options.onHost?.(host);
             const step = await this.#tryOnce(request);
             if ('page' in step) return this.#answered(step.page);
             if ('fault' in step) {
@@ -128,10 +132,10 @@ export class Call {
     }
 
     /** Waits for a turn. @returns a fault if none comes before the deadline */
-    async #waitForTurn(): Promise<Fault | undefined> {
+    async #waitForTurn(host: string): Promise<Fault | undefined> {
         const { pace } = this.#options;
         if (pace === undefined || this.#time.isOver()) return undefined;
-        const { granted, waitMs } = await pace.turn(this.#time.left());
+        const { granted, waitMs } = await pace.turn(host, this.#time.left());
         if (granted) {
             if (waitMs > 0) await this.#time.wait(waitMs);
             return undefined;
@@ -165,7 +169,7 @@ export class Call {
                 const here = { status, location: response.headers.location };
                 return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
             }
-            if (status < 200 || status > 299) throw await this.#refused(response, status, exchange, began);
+            if (status < 200 || status > 299) throw await this.#refused(request, response, exchange, began);
             const isEmpty = isBodyless({ status, method: request.method });
             body = await readBody(response, this.#tools.caps.body, { isEmpty, reservation: this.#options.reservation });
             if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
@@ -234,13 +238,14 @@ export class Call {
     }
 
     /** The fault for a status other than 2xx, with the beginning of its body if that arrives soon. */
-    async #refused(response: IncomingMessage, status: number, exchange: Exchange, began: number): Promise<UpstreamFault> {
+    async #refused(request: UpstreamRequest, response: IncomingMessage, exchange: Exchange, began: number): Promise<UpstreamFault> {
+        const status = response.statusCode ?? 0;
         const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
         const body = await readBody(response, REFUSAL_BODY, { keepsBeginning: true }).catch(() => undefined);
         clearTimeout(patience);
         if (body === undefined || !body.isWhole) exchange.abandon();
         const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
-        if (status === 429) this.#options.pace?.slowDown(retryAfter, performance.now() - began);
+        if (status === 429) this.#options.pace?.slowDown(new URL(request.url).hostname, retryAfter, performance.now() - began);
         const snippet = body === undefined ? '' : snippetOf(body.bytes);
         const wall = botChallengeOf({ headers: response.headers, body: body?.bytes }, 'refused');
         if (wall !== undefined) return new UpstreamFault('UPSTREAM_BLOCKED', wall, { status, snippet });

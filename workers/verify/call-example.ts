@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
-import type { SiteGuardState } from '../../shared/coordination/limits/limits.ts';
+import type { GuardState } from '../../shared/coordination/circuits/circuits.ts';
 import { bindParams } from '../../shared/domain/fetch/bind-params.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { createParamJudge } from '../../shared/domain/fetch/judge-params.ts';
+import { hostsOfEndpoint } from '../../shared/domain/package/hosts.ts';
 import { type Finding, verdictOf } from '../../shared/domain/package/verification.ts';
 import { secondsUntilAllOpen } from '../../shared/domain/site/site-policy.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
@@ -67,14 +68,13 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
             account: `verification:${registrable}`,
             concurrency: UNBOUNDED,
             site: registrable,
-            target: { versionId, endpoint: endpoint.name },
             expiresAt: deadlineAt + LEASE_GRACE_MS,
             ...(siteState.siteConcurrency === null ? {} : { share: siteState.siteConcurrency }),
         };
         try {
             const verdict = await app.limits.take({ identity: lease.account, windows: [], lease });
             if (verdict.ok) {
-                const closed = whyClosed(verdict.guardState);
+                const closed = whyClosed(await app.circuits.look(hostsOfEndpoint(endpoint), { versionId, endpoint: endpoint.name }));
                 if (closed !== undefined) return closed;
                 return await runJob(app, jobOf(call, { values, operation, admittedAt, deadlineAt, siteState }), signal);
             }
@@ -89,9 +89,9 @@ async function callGuarded(app: App, call: ExampleCall, values: Values): Promise
     }
 }
 
-function whyClosed({ quarantineMs, circuitMs }: SiteGuardState): FetchOutcome | undefined {
+function whyClosed({ quarantineMs, openMs, halfOpen }: GuardState): FetchOutcome | undefined {
     if (quarantineMs > 0) return QUARANTINED;
-    return circuitMs === undefined ? undefined : refused('SITE_UNAVAILABLE');
+    return openMs > 0 || halfOpen.length > 0 ? refused('SITE_UNAVAILABLE') : undefined;
 }
 
 const QUARANTINED = refused('SITE_UNAVAILABLE', 'Calls of this endpoint ended two workers; it is quarantined.');

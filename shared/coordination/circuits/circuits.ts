@@ -1,25 +1,31 @@
+import type { CircuitVerdict } from '../../domain/fetch/circuit-verdict.ts';
+import { openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { type ConnectionLog, watchConnection } from '../../platform/connection-log.ts';
-import { openPostgresCircuits } from './postgres-store.ts';
-import { openRedisCircuits } from './redis-store.ts';
-import { createReports } from './reports.ts';
-import type { CircuitStore, CircuitVerdict, Death, Quarantined } from './store.ts';
+import type { Db } from '../../platform/db.ts';
+import { createGuardStates, type GuardState } from './guard-states.ts';
+import { createGuardStore, type Death, type GuardStore, type Quarantined, type Tally } from './guard-store.ts';
 
-export type { CircuitVerdict, Death } from './store.ts';
+export type { GuardState } from './guard-states.ts';
+export type { Death } from './guard-store.ts';
 
-/**
- * The circuits of all sites, by registrable domain (docs/api.md, "Circuits"). `Limits.take` reads whether a circuit is open in
- * the step that counts a call, so no fetch passes after it opened. This interface handles probes and outcomes.
- */
+/** Longest delay of a success report, in milliseconds. A failure is reported without a delay, with all pending successes. */
+const REPORT_MS = 250;
+const MAX_REPORTS = 10_000;
+const SWEEP_MS = 60_000;
+
+/** The circuits of all hosts (docs/api.md, "Circuits"). While the store is away, the last known state counts. */
 export interface Circuits {
+    /** What holds up a call of these hosts and this endpoint. Other processes see a change within 250 ms. */
+    look(hosts: readonly string[], target: { versionId: number; endpoint: string }): Promise<GuardState>;
     /**
-     * Requests the probe of an open circuit, which one fetch gets. When the store is unreachable, circuits count as closed.
+     * Requests the probe of an open circuit, which one fetch gets.
      * @param lifeMs after this time the probe is free again without a report
      */
-    takeProbe(site: string, operation: string, lifeMs: number): Promise<Admission>;
+    takeProbe(host: string, operation: string, lifeMs: number): Promise<Admission>;
     /** Records the end of a fetch. Never waits and never fails. @param probe the operation, if it was the probe */
-    ended(site: string, verdict: CircuitVerdict, probe?: string): void;
-    /** Registrable domains whose circuit is not closed. @throws when the store cannot be reached */
+    ended(host: string, verdict: CircuitVerdict, probe?: string): void;
+    /** Hosts whose circuit is not closed. @throws when the store cannot be reached */
     open(): Promise<string[]>;
     /** Resolves when all outcomes so far are in the store. */
     flush(): Promise<void>;
@@ -27,15 +33,22 @@ export interface Circuits {
 
 export type Admission = { ok: true; isProbe: boolean } | { ok: false; waitMs: number };
 
-/** Spaces requests to a site: by the rate that an operator set, and by pauses after a 429 of the site. */
+/** Whom a request goes to. */
+export interface TurnOrder {
+    host: string;
+    registrable: string;
+    /** Requests a second to the whole domain; absent: any. */
+    rate?: number | undefined;
+    /** Requests a minute to the host; absent: any. */
+    perMinute?: number | undefined;
+}
+
+/** Spaces requests: by the rates of a registrable domain and of a host, and by pauses of a host after a 429. */
 export interface Turns {
-    /**
-     * Takes the next free turn, if it comes within `patienceMs`. @throws when the store is unreachable
-     * @param rate requests a second; undefined: only pauses apply
-     */
-    take(site: string, rate: number | undefined, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
-    /** Pauses requests to the site, once for a burst of 429s. @param ageMs milliseconds since the request was sent */
-    pause(site: string, pauseMs: number, ageMs: number): Promise<boolean>;
+    /** Takes the next free turn, if it comes within `patienceMs`. @throws when the store is unreachable */
+    take(order: TurnOrder, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
+    /** Pauses requests to the host, once for a burst of 429s. @param ageMs milliseconds since the request was sent */
+    pause(host: string, pauseMs: number, ageMs: number): Promise<boolean>;
 }
 
 /** Blocks endpoints that killed two workers for an hour. A new version starts without deaths. */
@@ -50,42 +63,45 @@ export interface SiteGuards {
     circuits: Circuits;
     turns: Turns;
     quarantine: Quarantine;
-    /** Stores the last reports and closes the connection. */
+    /** Stores the last reports. */
     close(): Promise<void>;
 }
 
 export interface CircuitOptions {
-    databaseUrl: string;
-    /** Absent: the state is in PostgreSQL. */
-    redisUrl?: string | undefined;
-    keyPrefix: string;
+    db: Db;
     clock: Pick<Clock, 'offsetMs'>;
     log: ConnectionLog;
+    /** How old the state that `look` sees may be, in milliseconds; 250 by default. */
+    freshMs?: number;
 }
 
-/** Opens the shared state of circuits, turns and quarantines, over Redis or PostgreSQL. The store may be down. */
+/** Opens the shared state of circuits, turns and quarantines. The database may be down; close it afterwards. */
 export function openSiteGuards(options: CircuitOptions): SiteGuards {
-    const store = openStore(options);
-    const circuits = openCircuits(store, options.log);
+    const store = createGuardStore(options.db);
+    const sweep = setInterval(() => void store.sweep().catch(() => undefined), SWEEP_MS).unref();
+    const circuits = openCircuits(store, options);
     return {
         circuits,
         turns: {
-            take: (site, rate, patienceMs) => store.takeTurn(site, rate === undefined ? null : 1000 / rate, patienceMs),
-            pause: (site, pauseMs, ageMs) => store.pause(site, pauseMs, ageMs),
+            take({ host, registrable, rate, perMinute }, patienceMs) {
+                const keys = new Map<string, number | null>([[host, perMinute === undefined ? null : 60_000 / perMinute]]);
+                if (rate !== undefined) keys.set(`*.${registrable}`, 1000 / rate);
+                return store.takeTurn(keys, patienceMs);
+            },
+            pause: (host, pauseMs, ageMs) => store.pause(host, pauseMs, ageMs),
         },
         quarantine: { recordDeath: (death) => store.recordDeath(death), list: (most) => store.quarantined(most) },
         async close() {
+            clearInterval(sweep);
             await circuits.flush();
-            await store.close();
         },
     };
 }
 
-function openCircuits(store: CircuitStore, log: ConnectionLog): Circuits {
-    const status = watchConnection(log, 'reports to circuits');
-    /** Probe outcomes that are on their way to the store. */
-    const ending = new Set<Promise<void>>();
-    const told = async <Answer>(answer: Promise<Answer>): Promise<Answer | undefined> => {
+function openCircuits(store: GuardStore, { clock, log, freshMs }: CircuitOptions): Circuits {
+    const status = watchConnection(log, 'circuits');
+    /** Resolves with undefined when the store is away. */
+    const known = async <Answer>(answer: Promise<Answer>): Promise<Answer | undefined> => {
         try {
             const value = await answer;
             status.up();
@@ -95,37 +111,59 @@ function openCircuits(store: CircuitStore, log: ConnectionLog): Circuits {
             return undefined;
         }
     };
-    const reports = createReports(async (tallies) => {
-        for (const site of (await told(store.report(tallies))) ?? []) log.warn({ part: 'circuit', site }, 'the circuit of a site opened');
+    const states = createGuardStates(() => known(store.read()), clock, freshMs);
+    const reports = openBatchWriter<{ host: string; verdict: 'passed' | 'failed' }>({
+        // Reports that cannot be stored are dropped: later they would say nothing of the host's last 30 s.
+        async write(rows) {
+            const opened = (await known(store.report(tally(rows)))) ?? [];
+            if (opened.length > 0) states.expire();
+            for (const host of opened) log.warn({ part: 'circuit', host }, 'the circuit of a host opened');
+        },
+        everyMs: REPORT_MS,
+        maxRows: MAX_REPORTS,
     });
-    const endProbe = async (site: string, operation: string, verdict: CircuitVerdict) => {
-        const ended = await told(store.endProbe(site, operation, verdict));
-        if (ended?.change === 'closed') log.info({ part: 'circuit', site }, 'the circuit of a site closed');
+    /** Probe outcomes that are on their way to the store. */
+    const ending = new Set<Promise<void>>();
+    const endProbe = async (host: string, operation: string, verdict: CircuitVerdict) => {
+        const ended = await known(store.endProbe(host, operation, verdict));
+        states.expire();
+        if (ended?.change === 'closed') log.info({ part: 'circuit', host }, 'the circuit of a host closed');
         if (ended?.change === 'reopened') {
-            log.warn({ part: 'circuit', site, period_ms: ended.periodMs }, 'a probe failed; the circuit of the site stays open');
+            log.warn({ part: 'circuit', host, period_ms: ended.period_ms }, 'a probe failed; the circuit of the host stays open');
         }
     };
     return {
-        async takeProbe(site, operation, lifeMs) {
-            const wait = (await told(store.takeProbe(site, operation, lifeMs))) ?? -1;
+        look: (hosts, target) => states.of(hosts, target),
+        async takeProbe(host, operation, lifeMs) {
+            const wait = (await known(store.takeProbe(host, operation, lifeMs))) ?? -1;
+            states.expire();
             return wait > 0 ? { ok: false, waitMs: wait } : { ok: true, isProbe: wait === 0 };
         },
-        ended(site, verdict, probe) {
+        ended(host, verdict, probe) {
             if (probe === undefined) {
-                if (verdict !== 'none') reports.ended(site, verdict);
+                if (verdict === 'none') return;
+                reports.record({ host, verdict });
+                if (verdict === 'failed') void reports.flush();
                 return;
             }
-            const end = endProbe(site, probe, verdict).finally(() => ending.delete(end));
+            const end = endProbe(host, probe, verdict).finally(() => ending.delete(end));
             ending.add(end);
         },
-        open: () => store.open(),
+        async open() {
+            return (await store.read()).filter(({ kind }) => kind === 'circuit').map(({ key }) => key);
+        },
         async flush() {
             await Promise.all([reports.flush(), ...ending]);
         },
     };
 }
 
-function openStore(options: CircuitOptions): CircuitStore {
-    const { redisUrl } = options;
-    return redisUrl === undefined ? openPostgresCircuits(options) : openRedisCircuits({ ...options, redisUrl });
+function tally(rows: readonly { host: string; verdict: 'passed' | 'failed' }[]): Tally[] {
+    const tallies = new Map<string, Tally>();
+    for (const { host, verdict } of rows) {
+        const tally = tallies.get(host) ?? { host, passed: 0, failed: 0 };
+        tally[verdict]++;
+        tallies.set(host, tally);
+    }
+    return [...tallies.values()];
 }

@@ -7,7 +7,7 @@ import type { LimitStore } from './store.ts';
 import type { Limits } from './types.ts';
 import { toStates, toVerdict } from './verdict.ts';
 
-export type { Lease, Limits, LimitWindow, SiteGuardState, TakeOrder, TakeVerdict, WindowName, WindowState } from './types.ts';
+export type { Lease, Limits, LimitWindow, TakeOrder, TakeVerdict, WindowName, WindowState } from './types.ts';
 
 export interface LimitsOptions {
     databaseUrl: string;

@@ -1,6 +1,5 @@
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { openPool } from '../../platform/postgres-pool.ts';
-import { CIRCUIT } from '../figures.ts';
 import type { LimitStore } from './store.ts';
 import type { StoreAnswer } from './types.ts';
 
@@ -13,20 +12,9 @@ interface TakeRow {
     verdict: number;
     used: number[];
     left_ms: number[];
-    circuit_ms?: number | null;
-    backlog_ms?: number | null;
-    quarantine_ms?: number | null;
 }
 
 const TAKE = { name: 'limits-take', text: 'select verdict, used, left_ms from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)' };
-
-/** Takes, and reads the state of the site in the same statement. */
-const TAKE_AND_LOOK = {
-    name: 'limits-take-and-look',
-    text: `select verdict, used, left_ms, circuit_ms, backlog_ms, quarantine_ms
-           from limits_take($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) as taken,
-                lateral site_standing(taken.verdict, $8, $11, $12, $13)`,
-};
 
 /** Opens the counters in PostgreSQL: UNLOGGED tables and one function (migrations/1200_limits.ts). The clock is `app_now()`. */
 export function openPostgresLimits(options: { databaseUrl: string; log: ConnectionLog; patienceMs?: number | undefined }): LimitStore {
@@ -42,7 +30,7 @@ export function openPostgresLimits(options: { databaseUrl: string; log: Connecti
     const sweep = setInterval(() => void pool.query('select limits_sweep()').catch(() => undefined), SWEEP_MS).unref();
     return {
         async take({ identity, windows, lease }) {
-            const counted = [
+            const values = [
                 identity,
                 windows.map(({ name }) => name),
                 windows.map(({ limit }) => limit),
@@ -54,11 +42,7 @@ export function openPostgresLimits(options: { databaseUrl: string; log: Connecti
                 lease?.share ?? null,
                 lease === undefined ? null : Math.max(1, Math.round(lease.expiresAt - Date.now())),
             ];
-            const target = [lease?.target?.versionId ?? null, lease?.target?.endpoint ?? null, CIRCUIT.probePatienceMs];
-            const isSiteAsked = lease?.site !== undefined;
-            const { rows } = await pool.query<TakeRow>(
-                isSiteAsked ? { ...TAKE_AND_LOOK, values: [...counted, ...target] } : { ...TAKE, values: counted },
-            );
+            const { rows } = await pool.query<TakeRow>({ ...TAKE, values });
             return fromRow(rows[0]);
         },
         async end({ operation }) {
@@ -81,7 +65,5 @@ export function openPostgresLimits(options: { databaseUrl: string; log: Connecti
 
 function fromRow(row: TakeRow | undefined): StoreAnswer {
     if (row === undefined) throw new Error('the limits function answered nothing');
-    const { verdict, used, left_ms: leftMs, circuit_ms, backlog_ms, quarantine_ms } = row;
-    const circuit = typeof circuit_ms === 'number' ? { circuitMs: circuit_ms } : {};
-    return { verdict, used, leftMs, guardState: { ...circuit, backlogMs: backlog_ms ?? 0, quarantineMs: quarantine_ms ?? 0 } };
+    return { verdict: row.verdict, used: row.used, leftMs: row.left_ms };
 }

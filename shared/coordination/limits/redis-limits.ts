@@ -4,12 +4,10 @@ import type { Clock } from '../../platform/clock.ts';
 import type { ConnectionLog } from '../../platform/connection-log.ts';
 import { hashTag, openRedis, sendNow } from '../../platform/redis.ts';
 import { createStallDetector } from '../../platform/stall-detector.ts';
-import { circuitKeys } from '../circuits/redis-store.ts';
-import { CIRCUIT } from '../figures.ts';
 import { PEEK_SCRIPT, STEP_SCRIPT } from './redis-scripts.ts';
 import { rememberSlots } from './slots.ts';
 import type { LimitStore } from './store.ts';
-import type { Lease, LimitWindow, SiteGuardState, StoreAnswer, TakeOrder } from './types.ts';
+import type { Lease, LimitWindow, StoreAnswer, TakeOrder } from './types.ts';
 
 declare module 'ioredis' {
     interface RedisCommander<Context> {
@@ -31,7 +29,6 @@ export function openRedisLimits(options: {
     redis.defineCommand('limitsStep', { lua: STEP_SCRIPT });
     redis.defineCommand('limitsPeek', { numberOfKeys: 2, lua: PEEK_SCRIPT });
     const keys = {
-        ...circuitKeys(prefix),
         windows: (identity: string) => `${prefix}:limit:${identity}`,
         account: (account: string) => `${prefix}:leases:account:${account}`,
         site: (site: string) => `${prefix}:leases:site:${site}`,
@@ -46,8 +43,6 @@ export function openRedisLimits(options: {
                 ...batch.keys,
                 JSON.stringify({
                     offset: options.clock.offsetMs,
-                    patience: CIRCUIT.probePatienceMs,
-                    forget: CIRCUIT.forgetMs,
                     slots: slots.latest(),
                     ends: batch.ends,
                     takes: batch.takes,
@@ -68,8 +63,7 @@ export function openRedisLimits(options: {
     return {
         async take(order) {
             const { windows } = order;
-            const flat = await step({ take: order });
-            return { ...fromFlat(windows, flat), guardState: guardStateOf(flat.slice(1 + 2 * windows.length)) };
+            return fromFlat(windows, await step({ take: order }));
         },
         async end(lease) {
             await step({ end: lease });
@@ -90,7 +84,7 @@ const STEP_ORDERS = 200;
 
 type Order = { take: TakeOrder } | { end: Pick<Lease, 'operation' | 'account' | 'site'> };
 
-interface Keys extends ReturnType<typeof circuitKeys> {
+interface Keys {
     windows(identity: string): string;
     account(account: string): string;
     site(site: string): string;
@@ -127,9 +121,7 @@ function batchOf(orders: readonly Order[], keys: Keys) {
         const lifeMs = Math.max(1, Math.round(lease.expiresAt - Date.now()));
         take.push(lease.operation, placeOf(keys.account(lease.account)), lease.concurrency, lifeMs);
         if (lease.site === undefined) continue;
-        const { versionId, endpoint } = lease.target ?? { versionId: 0, endpoint: '' };
-        take.push(placeOf(keys.site(lease.site)), lease.share ?? -1, placeOf(keys.circuit(lease.site)), placeOf(keys.turns(lease.site)));
-        take.push(placeOf(keys.quarantine(versionId, endpoint)));
+        take.push(placeOf(keys.site(lease.site)), lease.share ?? -1);
     }
     return { keys: [...places.keys()], ends: [...ends.values()], takes };
 }
@@ -141,9 +133,4 @@ function fromFlat(windows: readonly LimitWindow[], [verdict = 0, ...states]: num
         used: windows.map((_, index) => states[2 * index] ?? 0),
         leftMs: windows.map((_, index) => states[2 * index + 1] ?? 0),
     };
-}
-
-/** Parses `[circuit or -1, backlog, quarantine]`, which is empty without a lease. */
-function guardStateOf([circuitMs = -1, backlogMs = 0, quarantineMs = 0]: number[]): SiteGuardState {
-    return { ...(circuitMs < 0 ? {} : { circuitMs }), backlogMs, quarantineMs };
 }

@@ -10,15 +10,13 @@ local real = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 /**
  * Applies the ends and takes of many calls in one step. Each key is read once and written once for all of them.
  *
- * KEYS: slots of all live workers, then the keys that the orders name by index. ARGV: JSON of {offset, retry ms while a probe runs,
- * ms until a circuit is forgotten, slots if the key has none, ends, takes}. An end is [leases of an account or a site, operation, …].
- * A take is [windows of the identity, [[name, limit, ms], …]]. With a lease follow operation, leases of the account, concurrency and
- * lease ms. With a site's share follow leases of the site, its own share or -1, the site's circuit, its turns, and the endpoint's
- * quarantine.
+ * KEYS: slots of all live workers, then the keys that the orders name by index. ARGV: JSON of {offset, slots if the key has none, ends,
+ * takes}. An end is [leases of an account or a site, operation, …]. A take is [windows of the identity, [[name, limit, ms], …]]. With a
+ * lease follow operation, leases of the account, concurrency and lease ms. With a site's share follow leases of the site, and its own
+ * share or -1.
  *
  * A take checks all limits first and counts only if all are free, including earlier takes of the batch. Returns {slots or -1}, then for
- * each take {verdict, used, left ms, used, left ms, …} after the step. Verdict: 0 taken, 1 window, 2 concurrency, 3 share. With a taken
- * share follow circuit (-1 closed, 0 needs a probe, otherwise ms to wait), backlog ms and quarantine ms.
+ * each take {verdict, used, left ms, used, left ms, …} after the step. Verdict: 0 taken, 1 window, 2 concurrency, 3 share.
  */
 export const STEP_SCRIPT = `
 ${TIME}
@@ -88,26 +86,6 @@ end
 local slots = tonumber(redis.call('GET', KEYS[1]) or -1)
 local half = math.max(2, math.floor((slots < 0 and orders.slots or slots) / 2))
 
-local guardStates = {}
-local function guardStateOf(circuit, turns, quarantine)
-    local known = guardStates[quarantine]
-    if known then return known end
-    local state = redis.call('HMGET', KEYS[circuit], 'until', 'probe_until')
-    local opens, wait = tonumber(state[1] or 0), -1
-    if opens > now then
-        wait = opens - now
-    elseif opens + orders.forget > now then
-        wait = tonumber(state[2] or 0) > now and orders.patience or 0
-    end
-    known = {
-        wait,
-        math.ceil(math.max(0, tonumber(redis.call('HGET', KEYS[turns], 'next') or 0) - now)),
-        math.max(0, tonumber(redis.call('GET', KEYS[quarantine]) or 0) - now)
-    }
-    guardStates[quarantine] = known
-    return known
-end
-
 local replies = {{slots}}
 for number, take in ipairs(orders.takes) do
     local place, windows, operation, account, concurrency, life, site, share = unpack(take, 1, 8)
@@ -139,11 +117,7 @@ for number, take in ipairs(orders.takes) do
     end
     if verdict == 0 and operation then
         add(account, life, operation)
-        if site then
-            add(site, life, operation)
-            local guardState = guardStateOf(take[9], take[10], take[11])
-            for i = 1, 3 do reply[#reply + 1] = guardState[i] end
-        end
+        if site then add(site, life, operation) end
     end
     replies[number + 1] = reply
 end

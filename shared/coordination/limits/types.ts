@@ -19,20 +19,8 @@ export interface Lease {
     site?: string | undefined;
     /** An operator's limit for the site; absent: half of all slots of the live workers, at least 2. */
     share?: number | undefined;
-    /** The endpoint to call, for the quarantine check. */
-    target?: { versionId: number; endpoint: string } | undefined;
     /** Milliseconds since the epoch, real time like `FetchJob.deadlineAt`: the deadline + 5 s. */
     expiresAt: number;
-}
-
-/** The state of a lease's site at the time of the step. */
-export interface SiteGuardState {
-    /** Absent: the circuit is closed. 0: it needs a probe. Otherwise milliseconds to wait. */
-    circuitMs?: number;
-    /** Milliseconds until the next request may be sent to the site; 0: no wait. */
-    backlogMs: number;
-    /** Milliseconds that the endpoint stays in quarantine; 0: it is not in quarantine. */
-    quarantineMs: number;
 }
 
 export interface TakeOrder {
@@ -53,7 +41,7 @@ export interface WindowState {
 }
 
 export type TakeVerdict =
-    | { ok: true; windows: WindowState[]; guardState: SiteGuardState }
+    | { ok: true; windows: WindowState[] }
     /** `window`: the full window that ends last. Without other callers, a retry after `retryAfter` seconds succeeds. */
     | { ok: false; reason: 'window'; window: WindowName; retryAfter: number; windows: WindowState[] }
     | { ok: false; reason: 'concurrency' | 'share'; retryAfter: number; windows: WindowState[] };
@@ -76,5 +64,4 @@ export interface StoreAnswer {
     verdict: number;
     used: number[];
     leftMs: number[];
-    guardState?: SiteGuardState;
 }

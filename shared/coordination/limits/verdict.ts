@@ -6,7 +6,7 @@ const LEASE_RETRY_S = 1;
 /** Converts a store's answer into the verdict. Both stores share it, so that they round alike. */
 export function toVerdict(windows: readonly LimitWindow[], answer: StoreAnswer): TakeVerdict {
     const states = toStates(windows, answer);
-    if (answer.verdict === 0) return { ok: true, windows: states, guardState: answer.guardState ?? { backlogMs: 0, quarantineMs: 0 } };
+    if (answer.verdict === 0) return { ok: true, windows: states };
     if (answer.verdict === 1) {
         const [last] = states.filter(({ remaining }) => remaining === 0).sort((a, b) => b.resetsIn - a.resetsIn);
         if (last === undefined) throw new Error('a window was called full and none is');

@@ -62,6 +62,8 @@ export type FetchOutcome =
           /** Whether the site allows that it is served again to the account that paid for it (`max_age`). */
           mayKeep: boolean;
           upstream: UpstreamFigures;
+          /** The hosts that the call reached out to, each once, in the order of its last request; the call ended at the last one. */
+          hosts?: readonly string[];
           /** When a worker picked the job up, milliseconds since the epoch. */
           startedAt: number;
           /** For how long a worker had it, in milliseconds; 0: it was dropped. */
@@ -78,6 +80,8 @@ export interface FetchFailure {
     /** Whole seconds. */
     retryAfter?: number;
     upstream?: { status: number; snippet: string };
+    /** As of a success. */
+    hosts?: readonly string[];
     /**
      * No worker reported: it died, or the reply did not come by the deadline. The API looks at the hold's mark to tell
      * DEADLINE_EXCEEDED from OUTCOME_UNKNOWN, and may queue a read once more.

@@ -12,15 +12,27 @@ const ANSWERED = new Set([
     'UPSTREAM_RATE_LIMITED',
 ]);
 
+export type CircuitVerdict = 'passed' | 'failed' | 'none';
+
 /**
- * What an ended fetch says of its site's circuit: failed by connection, 5xx or timeout; passed where the site answered anything
- * else; none where nothing reached it. A call that waited for a worker for most of its time says nothing of the site: otherwise
- * our own overload would open circuits.
+ * What an ended fetch says of its hosts, in the order in which it reached out to them. The last one gets the verdict of the call. Those
+ * before it answered, otherwise the call would have ended there.
+ */
+export function hostVerdicts(outcome: FetchOutcome, times: { admittedAt: number; deadlineAt: number }): Map<string, CircuitVerdict> {
+    const hosts = outcome.hosts ?? [];
+    const verdict = circuitVerdict(outcome, times);
+    return new Map(hosts.map((host, index) => [host, index === hosts.length - 1 ? verdict : 'passed']));
+}
+
+/**
+ * What an ended fetch says of the host where it ended: failed by connection, 5xx or timeout; passed where the host answered anything
+ * else; none where nothing reached it. A call that waited for a worker for most of its time says nothing: otherwise our own overload
+ * would open circuits.
  */
 export function circuitVerdict(
     outcome: FetchOutcome,
     { admittedAt, deadlineAt }: { admittedAt: number; deadlineAt: number },
-): 'passed' | 'failed' | 'none' {
+): CircuitVerdict {
     if (outcome.ok) return 'passed';
     if (outcome.code === 'UPSTREAM_STATUS') return (outcome.upstream?.status ?? 0) >= 500 ? 'failed' : 'passed';
     if (outcome.code === 'UPSTREAM_UNREACHABLE') return 'failed';
