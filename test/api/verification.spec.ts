@@ -61,8 +61,8 @@ for (const topology of TOPOLOGIES) {
 
         it('keeps the pace that the package asks for', async () => {
             await open();
-            const stalls = ['apples', 'pears', 'plums'].map((name) => fruit(name));
-            await v.publish(SITE, stalls, { pace: { requests_per_minute: 200 } });
+            const pages = ['apples', 'pears', 'plums'].map((name) => fruit(name));
+            await v.publish(SITE, pages, { pace: { requests_per_minute: 200 } });
             expect((await v.ended(SITE, 1)).outcome).to.equal('passed');
             const times = v.site.calls.map(({ at }) => at);
             for (const [place, at] of times.slice(1).entries()) expect(at - (times[place] ?? 0)).to.be.at.least(285);

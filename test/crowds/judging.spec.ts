@@ -96,7 +96,7 @@ describe('slow packages of forty free accounts', function () {
         }),
     );
 
-    it('do not keep an honest one from publishing within a few seconds', async () => {
+    it('do not keep an honest one from publishing: its turn comes before most of them', async () => {
         const honest = await join(world);
         const crowd = await Promise.all(Array.from({ length: 40 }, () => join(world)));
         const until = new AbortController();
@@ -111,7 +111,7 @@ describe('slow packages of forty free accounts', function () {
         };
         let judged = 0;
         const running = crowd.map(send);
-        const times: number[] = [];
+        const before: number[] = [];
         for (let turn = 0; turn < 3; turn++) {
             const so = judged;
             await eventually(
@@ -119,12 +119,13 @@ describe('slow packages of forty free accounts', function () {
                 (count) => count > so,
                 10_000,
             );
-            const began = performance.now();
+            const began = judged;
             expect((await honest.publish(aPackage(`honest${turn}.test`))).status).to.equal(201);
-            times.push(performance.now() - began);
+            before.push(judged - began);
         }
         until.abort();
         await Promise.all(running);
-        expect(Math.max(...times)).to.be.below(4000);
+        // Those at work, and one or two whose turn came in the same moment; in order of arrival it would be forty.
+        expect(Math.max(...before)).to.be.below(12);
     });
 });

@@ -344,8 +344,9 @@ describe('workspaces on the dashboard', function () {
         const owner = await confirmed();
         const { userId, current } = await me(owner);
         const order = { workspaceId: current?.workspaceId ?? '', role: 'member', email: undefined, by: userId } as const;
-        const made = await Promise.all(Array.from({ length: MOST_INVITATIONS + 8 }, () => inviteToWorkspace(world.app.db, order)));
-        expect(made.filter(({ ok }) => ok)).to.have.length(MOST_INVITATIONS);
+        for (let count = 0; count < MOST_INVITATIONS - 4; count++) await inviteToWorkspace(world.app.db, order);
+        const made = await Promise.all(Array.from({ length: 12 }, () => inviteToWorkspace(world.app.db, order)));
+        expect(made.filter(({ ok }) => ok)).to.have.length(4);
         const { status, html } = await owner.send('/dashboard/workspace/invitations', { email: '', role: 'member' });
         expect(status).to.equal(422);
         expect(wordsOf(html)).to.include('You can have at most 50 pending invitations.');

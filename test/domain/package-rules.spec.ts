@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { LIMITS_IN_WORDS } from '../../shared/domain/package/rules/limits.ts';
 import { DETAIL_CODES } from '../../shared/refusals.ts';
+import { cpuMsOf } from '../support/stopwatch.ts';
 import { DROP, editedPackage, faultsOf, goodPackage, judge } from './good-package.ts';
 
 describe('publishing rules', () => {
@@ -214,9 +215,11 @@ describe('publishing rules', () => {
         for (const piece of ['<', '<!--', '<![CDATA[', '<a b="', "<a b='", '<?', '{a', '"'])
             for (const format of ['xml', 'text', 'ndjson']) {
                 const body = `{sku}{count}${piece.repeat(60_000 / piece.length)}`;
-                const began = performance.now();
-                judge(editedPackage({ '/endpoints/1/body_format': format, '/endpoints/1/body': body }));
-                expect(performance.now() - began, `${format} ${piece}`).to.be.below(500);
+                const document = editedPackage({ '/endpoints/1/body_format': format, '/endpoints/1/body': body });
+                expect(
+                    cpuMsOf(() => judge(document)),
+                    `${format} ${piece}`,
+                ).to.be.below(500);
             }
     });
 

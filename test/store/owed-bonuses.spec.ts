@@ -201,7 +201,7 @@ describe('the bonus for a schema that waits', () => {
                     ).rows,
                 (rows) => rows.length > 0,
             );
-            for (const { pid } of stuck.answer) await trx.raw('select pg_terminate_backend(?)', [pid]);
+            for (const { pid } of stuck.answer ?? []) await trx.raw('select pg_terminate_backend(?)', [pid]);
             expect(await bonusOf(ada.accountId)).to.equal(100);
         });
         await cutOff;

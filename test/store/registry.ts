@@ -4,6 +4,7 @@ import type { PackageDocument } from '../../shared/domain/types.ts';
 import { type Db, openDb } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
 import type * as schemas from '../../shared/store/registry/schemas.ts';
+import { eventually as untilRight } from '../support/eventually.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 
 export interface OpenedDatabase {
@@ -67,13 +68,17 @@ export function accepted(published: schemas.Published): Extract<schemas.Publishe
     return published;
 }
 
-/** Asks until the answer is right, for at most two seconds; then returns the last answer. */
-export async function eventually<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<{ answer: T; ms: number }> {
-    const began = performance.now();
-    for (;;) {
-        const answer = await ask();
-        const ms = performance.now() - began;
-        if (isRight(answer) || ms > 2000) return { answer, ms };
-        await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+/** Asks until the answer is right, or for long enough; then resolves with the last answer. */
+export async function eventually<T>(
+    ask: () => Promise<T>,
+    isRight: (answer: T) => boolean,
+): Promise<{ answer: T | undefined; ms: number }> {
+    let answer: T | undefined;
+    const askAndKeep = async () => {
+        const asked = await ask();
+        answer = asked;
+        return asked;
+    };
+    const ms = await untilRight(askAndKeep, isRight).catch(() => Number.POSITIVE_INFINITY);
+    return { answer, ms };
 }
