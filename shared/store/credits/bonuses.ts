@@ -27,7 +27,7 @@ export const BONUSES: Readonly<Bonuses> = {
 
 /**
  * Gives an account credits that never expire, for an operator. Resolves with what is available then, or with undefined where
- * there is no such account. `note` stands in the ledger.
+ * there is no such account. `note` is kept in the ledger.
  */
 export async function grantBonus(db: Db, accountId: string, credits: number, note: string): Promise<number | undefined> {
     if (!Number.isSafeInteger(credits) || credits < 1) throw new RangeError('a grant is a positive whole number of credits');

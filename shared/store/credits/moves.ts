@@ -38,7 +38,7 @@ export interface Settlement {
     mayBeDone?: boolean;
 }
 
-/** The answer of a keyed call in two parts: between them stands what the account can spend after the charge. */
+/** The answer of a keyed call in two parts: between them goes what the account can spend after the charge. */
 export interface AnswerToKeep {
     call: KeyedCall;
     head: string;
