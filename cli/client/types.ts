@@ -19,6 +19,7 @@ export type { Health } from '../../shared/contracts/vocabulary.ts';
 export type { ToolDefinition } from '../../shared/domain/package/tool-export.ts';
 export type { BlockedPath, Hours, SitePolicy } from '../../shared/domain/site/site-policy.ts';
 export type {
+    BodyFormat,
     Effect,
     Json,
     JsonObject,

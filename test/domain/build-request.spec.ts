@@ -134,6 +134,22 @@ describe('the body and the headers of a request', () => {
         });
     });
 
+    it('are header params behind our own, which never replace a header of the endpoint, our user agent or what we can unpack', () => {
+        const names = ['X-Region', 'Accept', 'User-Agent', 'Accept-Encoding', 'X-Page'];
+        const said: Partial<PackageEndpoint> = {
+            headers: { 'x-region': 'EU' },
+            params: names.map((name) => ({ name, source: 'header', required: false })),
+        };
+        const values = { 'X-Region': 'US', Accept: 'text/csv', 'User-Agent': 'other', 'Accept-Encoding': 'zstd', 'X-Page': 2 };
+        expect(built(said, values).headers).to.deep.equal({
+            accept: 'text/csv',
+            'x-region': 'EU',
+            'x-page': '2',
+            'user-agent': identity.userAgent,
+            'accept-encoding': ACCEPT_ENCODING,
+        });
+    });
+
     it('ask for the declared kind of answer, and keep a content type that the schema sharpens', () => {
         expect(built({}).headers['accept']).to.equal('*/*');
         expect(built({ response: { type: 'json' } }).headers['accept']).to.equal('application/json');
