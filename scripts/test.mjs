@@ -44,8 +44,7 @@ process.env.TEST_MISSING_FILE = missingFile;
 const ALONE = [
     'test/faults/outages.spec.ts',
     'test/faults/many-fetches.spec.ts',
-    'test/api/publishing-races.spec.ts',
-    'test/ops/prometheus.spec.ts',
+    'test/api/publishing-during-fetches.spec.ts',
     'test/cli/inspect-record.spec.ts',
     'test/hostile/crowds.spec.ts',
 ];

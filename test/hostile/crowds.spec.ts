@@ -8,7 +8,7 @@ import { openWorld, type World } from '../support/world.ts';
 import { CROWDS, type Crowd, HARMLESS } from './crowds.ts';
 
 const SIZE = 120;
-const CALLS = 40;
+const CALLS = 20;
 /** The crowd, its callers and the API share this process: so much longer than beside as many calls that do no harm. */
 const TIMES_AS_LONG = 10;
 
