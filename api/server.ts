@@ -22,12 +22,13 @@ import { oneHost } from './plugins/one-host.ts';
 import { otherMethods } from './plugins/other-methods.ts';
 import { refusals } from './plugins/refusals.ts';
 import { v1 } from './routes.ts';
+import { packageFormat } from './schemas/package-schema.ts';
 
 /** Of connections and requests before hapi; of requests in hapi; and what is served. */
 const PLUGINS = [
     ...[connectionBounds, rawRefusals, gate, slowReaders],
     ...[observe, oneHost, apiKey, session, invalidRequests, writeThrottling, input, fetchRefusals, refusalPages, refusals],
-    ...[v1, probes, stripeWebhook, agentTools, dashboard, otherMethods],
+    ...[v1, packageFormat, probes, stripeWebhook, agentTools, dashboard, otherMethods],
 ];
 
 /** Creates the API with all its routes. It does not listen yet. */

@@ -26,7 +26,7 @@ const DASHBOARD: readonly Entry[] = [
 /** What stands at the top of pages for everybody. */
 const PUBLIC: readonly Entry[] = [
     { path: '/registry', label: 'Registry', audience: 'anyone' },
-    { path: '/docs', label: 'API', audience: 'anyone' },
+    { path: '/docs', label: 'Docs', audience: 'anyone' },
     { path: '/upgrade', label: 'Plans', audience: 'anyone' },
 ];
 

@@ -4,14 +4,17 @@ import type { App } from '../../shared/app.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { siteRanges, sitesBetween } from '../../shared/store/registry/sites.ts';
+import { DOCUMENTS } from './docs/documents.ts';
+import { libraryOf } from './docs/library.ts';
 import type { Page } from './page.ts';
 
 /** Pages of the table that search engines may list; of those with a placeholder, the ones of sites stand in a sitemap too. */
 export const LISTED: readonly Page['path'][] = [
     '/',
     '/docs',
+    ...DOCUMENTS.map(({ path }) => path),
+    '/docs/api/{chapter}',
     '/docs/errors',
-    '/docs/owners',
     '/registry',
     '/registry/{site}',
     '/registry/{site}/versions',
@@ -60,13 +63,15 @@ export function searchEngines(server: Server, app: App, pages: readonly Page[]):
             ['/sitemaps/pages.xml', ...paths].map((path) => ({ loc: url(path) })),
         );
     });
-    serve('/sitemaps/pages.xml', XML, () =>
-        document(
+    serve('/sitemaps/pages.xml', XML, () => {
+        const chapters = libraryOf(app).chapters.map(({ slug }) => `/docs/api/${slug}`);
+        const paths = [...LISTED.filter((path) => !path.includes('{')), ...chapters];
+        return document(
             'urlset',
             'url',
-            LISTED.filter((path) => !path.includes('{')).map((path) => ({ loc: url(path) })),
-        ),
-    );
+            paths.map((path) => ({ loc: url(path) })),
+        );
+    });
     serve('/sitemaps/sites.xml', XML, async ({ from, before }) => {
         const range = { from: readName(from), before: before === undefined ? undefined : readName(before), limit: SITES };
         const sites = await sitesBetween(app.browse, range);

@@ -33,17 +33,22 @@ export interface Contract<Params, Query, Body, Answer> {
     /**
      * `guard`: bounds and text rule are judged before the schema (400), with `lines` newlines and tabs are fine in texts whose own
      * schema does not refuse them; a package judges all of it itself (422). `hasParams`: its `params` are data for a site, with any
-     * character but NUL, and lists as long as fits.
+     * character but NUL, and lists as long as fits. `describedBy` names what describes it in the document instead of its schema.
      */
-    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines'; hasParams?: true };
+    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines'; hasParams?: true; describedBy?: Component };
     /** Request headers that the route reads, for the document. */
     headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
     answer: { shape: 'data' | 'list' | 'whole'; schema: Schema<Answer>; status: 200 | 201; alsoStatus?: readonly number[] };
+    /** JSON pointers into the JSON Schema of the answer whose places the document describes by components. */
+    answerParts?: Readonly<Record<`/${string}`, Component>>;
     /** Browse routes: strong ETag, 304 and `Cache-Control: public, max-age`. Absent: `no-store`. */
     cacheSeconds?: number;
     /** Codes of this route beyond those that every route can give. */
     refusals: readonly RefusalCode[];
 }
+
+/** Schemas that the OpenAPI document has once. */
+export type Component = 'Package' | 'PublishedPackage';
 
 /** A contract whose types are not known any more: what lists and documents work with. */
 export type AnyContract = Contract<never, never, never, unknown>;

@@ -1,8 +1,9 @@
 import type { Schema } from 'joi';
+import { readPackage } from '../domain/package/rules/structure.ts';
 import type { Json, JsonObject } from '../domain/types.ts';
 import { DETAIL_CODES, REFUSALS, type RefusalCode, refusalEntry } from '../refusals.ts';
 import { COUNTED_HEADERS, headerComponents, headerRefs } from './answer-headers.ts';
-import { type AnyContract, COMMON_REFUSALS } from './contract.ts';
+import { type AnyContract, COMMON_REFUSALS, type Component } from './contract.ts';
 import { ANSWER_EXAMPLES, BODY_EXAMPLES, REFUSAL_EXAMPLE } from './examples.ts';
 import { CONTRACTS } from './index.ts';
 
@@ -30,7 +31,7 @@ export function openApiDocument(serverUrl: string): JsonObject {
         components: {
             securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: rb_live_…' } },
             headers: headerComponents(paths),
-            schemas: { Error: errorSchema() },
+            schemas: { Error: errorSchema(), ...packageComponents() },
         },
     };
 }
@@ -71,7 +72,7 @@ function operation(contract: AnyContract): JsonObject {
                   requestBody: {
                       required: true,
                       content: {
-                          'application/json': { schema: jsonSchemaOf(contract.body.schema), ...exampleOf(BODY_EXAMPLES, contract) },
+                          'application/json': { schema: bodySchema(contract.body), ...exampleOf(BODY_EXAMPLES, contract) },
                       },
                   },
               }),
@@ -141,7 +142,7 @@ function responses(contract: AnyContract): JsonObject {
 }
 
 function answerSchema(contract: AnyContract): JsonObject {
-    const schema = jsonSchemaOf(contract.answer.schema);
+    const schema = withParts(jsonSchemaOf(contract.answer.schema), contract.answerParts);
     if (contract.answer.shape === 'whole') return schema;
     const properties: JsonObject = { success: { const: true }, data: schema };
     if (contract.answer.shape === 'list') {
@@ -162,6 +163,40 @@ function answerSchema(contract: AnyContract): JsonObject {
         };
     }
     return { type: 'object', required: Object.keys(properties), properties, additionalProperties: false };
+}
+
+function bodySchema({ schema, describedBy }: NonNullable<AnyContract['body']>): JsonObject {
+    return describedBy === undefined ? jsonSchemaOf(schema) : componentRef(describedBy);
+}
+
+/** @param parts pointers through objects and lists that are there */
+function withParts(schema: JsonObject, parts: AnyContract['answerParts'] = {}): JsonObject {
+    for (const [pointer, component] of Object.entries(parts)) {
+        const steps = pointer.split('/').slice(1);
+        const last = steps.pop() ?? '';
+        const holder = steps.reduce((at: JsonObject, step) => at[step] as JsonObject, schema);
+        holder[last] = componentRef(component);
+    }
+    return schema;
+}
+
+function componentRef(component: Component): JsonObject {
+    return { $ref: `#/components/schemas/${component}` };
+}
+
+/** The package format, from the tables that the rules read packages with; as a download also with its version. */
+function packageComponents(): Record<Component, JsonObject> {
+    const { properties, required, ...rest } = readPackage.schema as { properties: JsonObject; required: string[] };
+    const { $schema: _, ...published } = properties;
+    const stored = {
+        version: { type: 'integer', minimum: 1 },
+        version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+        published_at: { type: 'string', format: 'date-time' },
+    };
+    return {
+        Package: readPackage.schema,
+        PublishedPackage: { ...rest, properties: { ...published, ...stored }, required: [...required, ...Object.keys(stored)] },
+    };
 }
 
 function refusalResponse(contract: AnyContract, status: number, codes: RefusalCode[]): JsonObject {

@@ -69,12 +69,12 @@ export const postSchema = contract<object, { dry_run?: boolean }, JsonObject, Pu
     path: '/v1/schemas',
     tag: 'Registry',
     summary: 'Publish a schema package',
-    description: `The body is a package of the format routebook/1. ${LIMITS_IN_WORDS} The same content as the latest version answers 200 with created false. An account may publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, dry runs and refused ones among them (enterprise accounts: without these bounds). One write of an account runs at a time and four wait for it; one more is refused with 429, window publishing, Retry-After 1.`,
+    description: `The body is a package of the format routebook/1: \`/docs/packages\` explains it, \`/schemas/routebook-1.json\` is its JSON Schema. ${LIMITS_IN_WORDS} The same content as the latest version answers 200 with created false. An account may publish 60 new versions an hour and 20 new sites a day, and send 3,600 packages an hour, dry runs and refused ones among them (enterprise accounts: without these bounds). One write of an account runs at a time and four wait for it; one more is refused with 429, window publishing, Retry-After 1.`,
     auth: 'required',
     scope: 'publish',
     counted: false,
     query: Joi.object<{ dry_run?: boolean }, true>({ dry_run: Joi.boolean().description('Report everything, store nothing') }),
-    body: { schema: Joi.object<JsonObject>().unknown(true).required(), maxBytes: PACKAGE_BYTES, guard: false },
+    body: { schema: Joi.object<JsonObject>().unknown(true).required(), maxBytes: PACKAGE_BYTES, guard: false, describedBy: 'Package' },
     headers: { 'If-Match': { description: 'Hash of the version that this one is meant to follow; guards against a lost update' } },
     answer: {
         shape: 'data',
@@ -237,6 +237,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
             }).unknown(true),
         ),
     },
+    answerParts: { '/anyOf/0/properties/data': 'PublishedPackage' },
     cacheSeconds: 30,
     refusals: ['INVALID_DOMAIN', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_NOT_FOUND', 'VERSION_NOT_FOUND'],
 });

@@ -1,12 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
+import { DOCUMENTS } from '../../api/dashboard/docs/documents.ts';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 import { DESKTOP, openBrowser, openTab, PHONE, type Tab } from './support/browser.ts';
+import { visitor, wordsOf } from './support/visitor.ts';
 
-describe('the page of the API', function () {
+const PLACES = new Map(CONTRACTS.map(({ name, tag }) => [name, `/docs/api/${tag.toLowerCase()}#${name}`]));
+
+describe('the pages of the API', function () {
     this.timeout(120_000);
     let world: World;
     let browser: Browser;
@@ -29,13 +34,15 @@ describe('the page of the API', function () {
     // Closing a tab tells of console errors, scripts that broke, and requests to another host.
     beforeEach(async () => {
         tab = await openTab(browser, world.base, { viewport: DESKTOP });
-        await tab.visit('/docs');
-        if (process.env['SCREENSHOTS']) await tab.page.screenshot({ path: `${process.env['SCREENSHOTS']}/docs-top.png` });
     });
+    const open = (name: string) => tab.visit(PLACES.get(name) ?? '/');
     afterEach(() => tab.close());
 
-    it('has every route, with what it takes and answers', async () => {
-        for (const { name, path, body } of CONTRACTS) {
+    it('have every route, with what it takes and answers', async () => {
+        let chapter = '';
+        for (const { name, path, tag, body } of CONTRACTS) {
+            if (tag !== chapter) await open(name);
+            chapter = tag;
             const route = tab.page.locator(`#${name}`);
             const words = (await route.textContent()) ?? '';
             expect(words).to.include(path).and.not.include('`');
@@ -45,16 +52,20 @@ describe('the page of the API', function () {
             await route.getByRole('button', { name: 'Send' }).waitFor();
             expect(await route.locator('textarea').count(), name).to.equal(body === undefined ? 0 : 1);
         }
+        await open('getAccount');
         const example = tab.page.locator('#getAccount');
         await example.getByText('Example response').click();
         await example.getByText('"concurrency": {').waitFor();
+        await open('postFetch');
         const fields = await tab.page.locator('#postFetch .docs-fields').innerText();
         for (const said of ['timeout_ms', '1,000–120,000', 'dry_run', 'true or false', 'Spending cap of this call', 'body, required'])
             expect(fields).to.include(said);
+        await open('getSchemas');
         expect(await tab.page.locator('#getSchemas .docs-fields').innerText()).to.include('integer, 1–100, default 20');
     });
 
-    it('lets one choose where there are few choices, and sends what was chosen', async () => {
+    it('let one choose where there are few choices, and send what was chosen', async () => {
+        await open('getSchemas');
         const route = tab.page.locator('#getSchemas');
         await route.getByText('Try it').click();
         await route.getByLabel('sort').selectOption('name');
@@ -64,16 +75,19 @@ describe('the page of the API', function () {
         expect(new URL(asked.url()).search).to.equal('?sort=name&limit=1');
     });
 
-    it('leads to every route on a phone too', async () => {
+    it('lead to every route on a phone too', async () => {
         const phone = await openTab(browser, world.base, { viewport: PHONE });
         await phone.visit('/docs');
-        await phone.page.getByText('All routes').click();
         await phone.page.getByRole('link', { name: 'GET /trending' }).click();
-        await phone.page.waitForURL(/#getTrending$/);
+        await phone.page.waitForURL(/\/docs\/api\/discovery#getTrending$/);
+        await phone.page.getByText('Contents').click();
+        await phone.page.getByRole('link', { name: 'Package format' }).click();
+        await phone.page.getByRole('heading', { name: 'The package format' }).waitFor();
         await phone.close();
     });
 
-    it('lets one try a call without a key', async () => {
+    it('let one try a call without a key', async () => {
+        await open('getSchema');
         const route = tab.page.locator('#getSchema');
         await route.getByText('Try it').click();
         await route.getByLabel('site').fill(SHOP);
@@ -83,7 +97,8 @@ describe('the page of the API', function () {
         if (process.env['SCREENSHOTS']) await tab.page.screenshot({ path: `${process.env['SCREENSHOTS']}/docs-tried.png` });
     });
 
-    it('lets one fetch with a key, and shows markup of a site as text', async () => {
+    it('let one fetch with a key, and show markup of a site as text', async () => {
+        await open('postFetch');
         await tab.page.getByLabel('Your API key').fill(ada.apiKey ?? '');
         const route = tab.page.locator('#postFetch');
         await route.getByText('Try it').click();
@@ -96,16 +111,73 @@ describe('the page of the API', function () {
         expect(await route.locator('[data-answer] pre').textContent()).to.include('"credits_used": 1');
     });
 
-    it('shows an error with its code', async () => {
+    it('show an error with its code', async () => {
         // The browser writes every 404 to its console, which the tab of a test takes for a fault.
         const page = await browser.newPage();
-        await page.goto(`${world.base}/docs`);
+        await page.goto(`${world.base}${PLACES.get('getSchema')}`);
         const route = page.locator('#getSchema');
         await route.getByText('Try it').click();
         await route.getByLabel('site').fill('nobody.example');
         await route.getByRole('button', { name: 'Send' }).click();
         await route.locator('pre', { hasText: 'SITE_NOT_FOUND' }).waitFor();
         await page.close();
+    });
+});
+
+describe('the documentation', () => {
+    let world: World;
+
+    before(async () => {
+        world = await openWorld({ workers: 0, config: { publicUrl: 'https://routebook.example', demo: false } });
+    });
+    after(() => world?.close());
+
+    it('has a page for every guide, with the address of this server and without the demo key that only a local start has', async () => {
+        for (const { path, file } of DOCUMENTS) {
+            const { status, html } = await visitor(world).get(path);
+            expect(status, path).to.equal(200);
+            const [title] = /(?<=^# ).*/.exec(readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8')) ?? [];
+            expect(wordsOf(html)).to.include(title);
+            expect(html).not.to.include('localhost:8080').and.not.include('.data/demo-key').and.not.include('.md"');
+        }
+        expect((await visitor(world).get('/docs/caller')).html).to.include('login --server https://routebook.example');
+    });
+
+    it('leads only to sections that are there', async () => {
+        const ids = new Map<string, Set<string>>();
+        for (const path of ['/docs/errors', ...DOCUMENTS.map((row) => row.path)]) {
+            const { html } = await visitor(world).get(path);
+            ids.set(path, new Set([...html.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id)));
+        }
+        for (const { path } of DOCUMENTS) {
+            const { html } = await visitor(world).get(path);
+            const article = html.slice(html.indexOf('<article'));
+            for (const [, page, id = ''] of article.matchAll(/href="(\/docs\/\w+)?#([^"]+)"/g)) {
+                expect(ids.get(page ?? path)?.has(id), `${path} leads to ${page ?? ''}#${id}`).to.equal(true);
+            }
+        }
+    });
+
+    const asked: [words: string, first: string][] = [
+        ['SITE_BUSY', '/docs/errors#SITE_BUSY'],
+        ['pagination', '/docs/packages#pages'],
+        ['multipart', '/docs/packages#bodies'],
+        ['GET /v1/trending', '/docs/api/discovery#getTrending'],
+        ['key ring', '/docs/operations#the-key-ring'],
+    ];
+    for (const [words, place] of asked) {
+        it(`finds ${words}`, async () => {
+            const { html } = await visitor(world).get(`/docs/search?q=${encodeURIComponent(words)}`);
+            const found = [...html.matchAll(/<h2><a href="([^"]+)"/g)].map(([, path]) => path);
+            expect(found.slice(0, 5)).to.include(place);
+        });
+    }
+
+    it('says where to look when nothing is found, and shows what was typed as text', async () => {
+        const { status, html } = await visitor(world).get(`/docs/search?q=${encodeURIComponent('<script>zzz')}`);
+        expect(status).to.equal(200);
+        expect(wordsOf(html)).to.include('Nothing found');
+        expect(html).not.to.include('<script>zzz');
     });
 });
 

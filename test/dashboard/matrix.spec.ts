@@ -18,6 +18,7 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /.well-known/security.txt': 'the same for everybody',
     'get /.well-known/change-password': 'leads to the settings of whoever asks',
     'get /llms.txt': 'the same for everybody',
+    'get /schemas/routebook-1.json': 'the same for everybody',
     'get /sitemap.xml': 'the same for everybody',
     'get /sitemaps/pages.xml': 'the same for everybody',
     'get /sitemaps/sites.xml': 'names of sites, which are published',

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
+import { DOCUMENTS } from '../../api/dashboard/docs/documents.ts';
 import { PAGES } from '../../api/dashboard/pages.ts';
 import { LISTED } from '../../api/dashboard/search-engines.ts';
+import { CONTRACTS } from '../../shared/contracts/index.ts';
 import { siteRanges } from '../../shared/store/registry/sites.ts';
 import { join } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
@@ -60,7 +62,9 @@ describe('what search engines are told', () => {
         const index = pathsOf(await get('/sitemap.xml'));
         const listed = (await Promise.all(index.map(get))).flatMap(pathsOf);
         expect(listed).to.have.members([
-            ...['/', '/docs', '/docs/errors', '/docs/owners', '/registry', '/requests', '/upgrade', '/abuse', '/security'],
+            ...DOCUMENTS.map(({ path }) => path),
+            ...new Set(CONTRACTS.map(({ tag }) => `/docs/api/${tag.toLowerCase()}`)),
+            ...['/', '/docs', '/docs/errors', '/registry', '/requests', '/upgrade', '/abuse', '/security'],
             ...['a-shop', 'b-shop', 'c-shop'].map((name) => `/registry/${name}.example`),
         ]);
         for (const path of listed) expect((await fetch(new URL(path, world.base))).status, path).to.equal(200);

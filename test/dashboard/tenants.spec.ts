@@ -18,7 +18,7 @@ const FIELDS: Readonly<Record<string, string>> = { name: 'A name', role: 'member
 /** An invitation's link is meant for others: who holds its token may see what it offers. */
 const FOR_HOLDERS = ['/invite/{token}'];
 /** What is published is for everybody, and so is a request for it. */
-const FOR_EVERYBODY = /^\/(registry|requests)\//;
+const FOR_EVERYBODY = /^\/(registry|requests|docs)\//;
 
 describe('another tenant', function () {
     this.timeout(120_000);
@@ -115,8 +115,8 @@ describe('another tenant', function () {
 
     /** What an answer says, without what differs from one to the next. */
     function saying({ status, html, to = '' }: PageAnswer, values: Values): string {
-        // The number of a version says nothing of whose it is.
-        const { version: _version, ...ids } = values;
+        // The number of a version and a chapter of the API say nothing of whose they are.
+        const { version: _version, chapter: _chapter, ...ids } = values;
         const known = Object.values<string>(ids).reduce(
             (text, value) => text.replaceAll(value, 'ID').replaceAll(encodeURIComponent(value), 'ID'),
             `${to} ${html}`,

@@ -1,16 +1,65 @@
-import { openPage } from '../page.ts';
-import { reference, VALUES } from './reference.ts';
+import type { App } from '../../../shared/app.ts';
+import { absent, openPage, type Page, type Shown } from '../page.ts';
+import { DOCUMENTS, type DocumentRow } from './documents.ts';
+import { libraryOf } from './library.ts';
+import { VALUES } from './reference.ts';
+import { searchPassages } from './search.ts';
 
-/** The API for people: every route with its fields, and a call to try. */
-export const docsPages = [
+/** The documentation: the guides, the formats, and every route with its fields and a call to try. */
+export const docsPages: Page[] = [
     openPage({
         method: 'GET',
         path: '/docs',
         respond: async ({ app }) => ({
-            view: 'docs/reference',
-            title: 'API',
-            description: 'Every API route with its parameters, responses and a call to try.',
-            model: { chapters: reference(app.publicUrl()), values: JSON.stringify(VALUES) },
+            view: 'docs/index',
+            title: 'Documentation',
+            description: 'Guides for callers, contributors, site owners and operators, and every API route.',
+            model: { documents: DOCUMENTS, chapters: libraryOf(app).chapters },
         }),
     }),
+    openPage({
+        method: 'GET',
+        path: '/docs/search',
+        respond: async ({ app, query }) => {
+            const q = (query('q') ?? '').trim().slice(0, 100);
+            const { passages } = libraryOf(app);
+            return {
+                view: 'docs/search',
+                title: 'Search the documentation',
+                model: { q, hits: searchPassages(passages, q), ...menuOf(app) },
+            };
+        },
+    }),
+    openPage({
+        method: 'GET',
+        path: '/docs/api/{chapter}',
+        respond: async ({ app, params }) => showChapter(app, params['chapter'] ?? ''),
+    }),
+    ...DOCUMENTS.map((row) => openPage({ method: 'GET', path: row.path, respond: async ({ app }) => showDocument(app, row) })),
 ];
+
+function showChapter(app: App, slug: string): Shown {
+    const chapter = libraryOf(app).chapters.find((one) => one.slug === slug);
+    if (chapter === undefined) throw absent();
+    return {
+        view: 'docs/chapter',
+        title: `API: ${chapter.tag}`,
+        description: `${chapter.about}. Routes with their parameters, responses and a call to try.`,
+        model: { chapter, values: JSON.stringify(VALUES), ...menuOf(app) },
+    };
+}
+
+function showDocument(app: App, { path, about }: DocumentRow): Shown {
+    const article = libraryOf(app).articles.find(({ row }) => row.path === path)?.article;
+    if (article === undefined) throw absent();
+    return {
+        view: 'docs/article',
+        title: article.title,
+        description: about,
+        model: { title: article.title, article: article.html, ...menuOf(app) },
+    };
+}
+
+function menuOf(app: App) {
+    return { documents: DOCUMENTS, chapters: libraryOf(app).chapters };
+}

@@ -37,8 +37,12 @@ export interface Field {
 /** A text whose names of fields are set apart. */
 export type Words = { text: string; isCode: boolean }[];
 
+/** The routes of one tag: a page of their own. */
 export interface Chapter {
     tag: string;
+    /** In the address of its page. */
+    slug: string;
+    about: string;
     operations: Operation[];
 }
 
@@ -54,15 +58,10 @@ export const VALUES: Readonly<Record<string, string>> = {
 
 /** Every route, in the order of the documents, from the same contracts that validate. */
 export function reference(publicUrl: string): Chapter[] {
-    if (made?.publicUrl !== publicUrl) made = { publicUrl, chapters: makeReference(publicUrl) };
-    return made.chapters;
-}
-
-/** It only changes with where people reach this service. */
-let made: { publicUrl: string; chapters: Chapter[] } | undefined;
-
-function makeReference(publicUrl: string): Chapter[] {
-    const { paths } = openApiDocument(publicUrl) as unknown as { paths: Record<string, Record<string, Described>> };
+    const { paths, tags } = openApiDocument(publicUrl) as unknown as {
+        paths: Record<string, Record<string, Described>>;
+        tags: { name: string; description: string }[];
+    };
     const chapters = new Map<string, Operation[]>();
     for (const { name, method, path, tag, auth, counted, refusals } of CONTRACTS) {
         const described = paths[path]?.[method.toLowerCase()] ?? {};
@@ -77,7 +76,9 @@ function makeReference(publicUrl: string): Chapter[] {
         };
         chapters.set(tag, [...(chapters.get(tag) ?? []), operation]);
     }
-    return [...chapters].map(([tag, operations]) => ({ tag, operations }));
+    return tags.map(({ name: tag, description: about }) => ({
+        ...{ tag, slug: tag.toLowerCase(), about, operations: chapters.get(tag) ?? [] },
+    }));
 }
 
 /** What the page reads of an operation of the OpenAPI document. */

@@ -38,16 +38,6 @@ export const startPages = [
     }),
     openPage({
         method: 'GET',
-        path: '/docs/owners',
-        respond: async () => ({
-            view: 'start/owners',
-            title: 'For site owners',
-            description: 'How site owners verify a domain and decide what is called there, how often and when.',
-            model: {},
-        }),
-    }),
-    openPage({
-        method: 'GET',
         path: '/security',
         respond: async ({ app }) => ({
             view: 'start/security',

@@ -39,7 +39,7 @@ export type PackageVerdict =
 /**
  * The rules of a published package (docs/api.md, "Schema packages"), all of them at once. Pure: no name is resolved and nothing is fetched. Never
  * throws, whatever parsed JSON `value` is. `document` is the package as it is stored and hashed: `site` in its one spelling and
- * CR LF in descriptions as LF, nothing else added or left out. Messages never repeat what looks like a secret.
+ * CR LF in descriptions as LF, without the `$schema` that editors of drafts want, nothing else added or left out. Messages never repeat what looks like a secret.
  */
 export function checkPackage(value: unknown, context: PackageContext): PackageVerdict {
     const report = createReport();
@@ -116,7 +116,7 @@ function countTexts(value: Json | undefined): number {
     return Object.values(value).reduce((sum: number, item) => sum + countTexts(item), 0);
 }
 
-function asPublished(document: PackageDocument, site: string): PackageDocument {
+function asPublished({ $schema: _, ...document }: PackageDocument & { $schema?: string }, site: string): PackageDocument {
     return {
         ...withUnixLines(document),
         site,

@@ -44,6 +44,9 @@ const PATHS: ReadonlyMap<string, readonly string[]> = new Map(
     }),
 );
 
+/** What a package may declare: each parent, then its children. */
+export const CATEGORY_PATHS: readonly string[] = [...PATHS.keys()];
+
 /** Whether a package may declare `path`: `parent` or `parent/child`, exactly as spelt in `GET /v1/categories`. */
 export function isCategory(path: string): boolean {
     return PATHS.has(path);

@@ -20,6 +20,8 @@ export interface Values {
     /** A domain that the person's workspace owns, and the claim that proved it. */
     domain: string;
     claim_id: string;
+    /** A chapter of the API's routes. */
+    chapter: string;
 }
 
 /** Ids that nobody has. */
@@ -28,6 +30,7 @@ export function absentValues(): Values {
     const claim = { domain: site, claim_id: newId('clm') };
     const schema = { site, endpoint: 'no_such_endpoint', version: '999999999', request_id: newId('srq') };
     return {
+        chapter: 'no-such-chapter',
         key_id: newId('key'),
         passkey_id: newId('pky'),
         session_id: newId('ses'),

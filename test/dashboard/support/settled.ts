@@ -117,6 +117,7 @@ export async function settle(world: World): Promise<Settled> {
             ...contributed,
             domain: contributed.site,
             claim_id: claimed.claimId,
+            chapter: 'registry',
         },
         links,
         stop: await beginRemoval(world, { site: contributed.site, workspaceId: workspace, by: workspaceId }),

@@ -7,11 +7,17 @@ import type { Path, Report } from './report.ts';
  * Readers turn an unknown value into a typed one or report why not. What is wrong is left out of the result, so that the rules
  * behind see well-typed drafts and every problem of a package is found in one pass.
  */
-export type Reader<T> = (value: unknown, at: Path, report: Report) => T | undefined;
+export interface Reader<T> {
+    (value: unknown, at: Path, report: Report): T | undefined;
+    /** What it takes as JSON Schema (draft 7, which editors know best): never narrower than the rule. */
+    schema: JsonObject;
+}
 
 /** What to do with one field of an object; `orNull`: null means the same as leaving it out. */
 export interface Field<T> {
     read: Reader<T>;
+    /** What the field says, for editors and the OpenAPI document. */
+    about: string;
     required?: boolean;
     orNull?: boolean;
 }
@@ -21,7 +27,7 @@ export type Fields<T> = { readonly [K in keyof T]-?: Field<T[K]> };
 /** An object of known fields; each field that is unknown, missing or ill-typed is reported. */
 export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>> {
     const known = new Map<string, Field<unknown>>(Object.entries(fields));
-    return (value, at, report) => {
+    return reader(schemaOf(known), (value, at, report) => {
         if (!isObject(value)) {
             report.add(at, 'INVALID_TYPE', 'This has to be an object.');
             return undefined;
@@ -41,12 +47,42 @@ export function objectOf<T extends object>(fields: Fields<T>): Reader<Partial<T>
             if (read !== undefined) draft.push([name, read]);
         }
         return Object.fromEntries(draft) as Partial<T>;
+    });
+}
+
+function schemaOf(known: ReadonlyMap<string, Field<unknown>>): JsonObject {
+    const properties = [...known].map(([name, { read, about, orNull = false }]): [string, JsonObject] => [
+        name,
+        { description: about, ...(orNull ? nullable(read.schema) : read.schema) },
+    ]);
+    const required = [...known].filter(([, field]) => field.required).map(([name]) => name);
+    return {
+        type: 'object',
+        properties: Object.fromEntries(properties),
+        ...(required.length > 0 && { required }),
+        additionalProperties: false,
     };
+}
+
+/** A schema without a type takes null already. */
+function nullable(schema: JsonObject): JsonObject {
+    return typeof schema['type'] === 'string' ? { ...schema, type: [schema['type'], 'null'] } : schema;
+}
+
+function reader<T>(schema: JsonObject, read: (value: unknown, at: Path, report: Report) => T | undefined): Reader<T> {
+    return Object.assign(read, { schema });
+}
+
+/** The same reader, with more in its JSON Schema: what rules behind it demand. */
+export function described<T>(read: Reader<T>, more: JsonObject): Reader<T> {
+    return reader({ ...read.schema, ...more }, (value, at, report) => read(value, at, report));
 }
 
 /** A list; `undefined` stands where an item was refused, so that indices stay true. What goes past `max` is reported, not read. */
 export function listOf<T>(item: Reader<T>, limits: { min?: number; max: number; of: string }): Reader<(T | undefined)[]> {
-    return (value, at, report) => {
+    const { min, max } = limits;
+    const schema = { type: 'array', items: item.schema, ...(min !== undefined && { minItems: min }), maxItems: max };
+    return reader(schema, (value, at, report) => {
         if (!Array.isArray(value)) {
             report.add(at, 'INVALID_TYPE', `This has to be a list of ${limits.of}.`);
             return undefined;
@@ -56,12 +92,15 @@ export function listOf<T>(item: Reader<T>, limits: { min?: number; max: number; 
         if (value.length > limits.max)
             report.add(at, 'TOO_COMPLEX', `There may be at most ${limits.max} ${limits.of}, and here are ${value.length}.`);
         return value.slice(0, limits.max).map((entry: unknown, index) => item(entry, [...at, index], report));
-    };
+    });
 }
 
 /** A text of one line, or of several with `multiline`; control characters are reported by the walk over the whole package. */
 export function text(limits: { max: number; empty?: boolean; multiline?: boolean; pattern?: RegExp; hint?: string }): Reader<string> {
-    return (value, at, report) => {
+    const { max, empty = false, multiline = false } = limits;
+    const pattern = limits.pattern?.source ?? (multiline ? '' : '^[^\\t\\r\\n]*$');
+    const schema = { type: 'string', maxLength: max, ...(!empty && { minLength: 1 }), ...(pattern !== '' && { pattern }) };
+    return reader(schema, (value, at, report) => {
         if (typeof value !== 'string') {
             report.add(at, 'INVALID_TYPE', 'This has to be a text.');
             return undefined;
@@ -72,30 +111,30 @@ export function text(limits: { max: number; empty?: boolean; multiline?: boolean
         if (limits.pattern !== undefined && !limits.pattern.test(value))
             return refuse(at, report, limits.hint ?? 'This text has the wrong form.');
         return value;
-    };
+    });
 }
 
 /** Reads one of these words. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for what is no text */
 export function oneOf<T extends string>(values: readonly T[]): Reader<T> {
-    return (value, at, report) => {
+    return reader({ type: 'string', enum: [...values] }, (value, at, report) => {
         const found = values.find((candidate) => candidate === value);
         if (found === undefined) {
             const code = typeof value === 'string' ? 'INVALID_VALUE' : 'INVALID_TYPE';
             report.add(at, code, `This has to be ${values.length === 1 ? values[0] : `one of ${values.join(', ')}`}.`);
         }
         return found;
-    };
+    });
 }
 
-export const flag: Reader<boolean> = (value, at, report) => {
+export const flag: Reader<boolean> = reader({ type: 'boolean' }, (value, at, report) => {
     if (typeof value === 'boolean') return value;
     report.add(at, 'INVALID_TYPE', 'This has to be true or false.');
     return undefined;
-};
+});
 
 /** Reads a whole number from `min` to `max`. @returns a reader that reports INVALID_VALUE for others, INVALID_TYPE for no number */
 export function wholeNumber(min: number, max: number): Reader<number> {
-    return (value, at, report) => {
+    return reader({ type: 'integer', minimum: min, maximum: max }, (value, at, report) => {
         if (typeof value !== 'number') {
             report.add(at, 'INVALID_TYPE', 'This has to be a whole number.');
             return undefined;
@@ -103,16 +142,16 @@ export function wholeNumber(min: number, max: number): Reader<number> {
         if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
         report.add(at, 'INVALID_VALUE', `This has to be a whole number from ${min} to ${max}.`);
         return undefined;
-    };
+    });
 }
 
-export const anyJson: Reader<Json> = (value) => value as Json;
+export const anyJson: Reader<Json> = reader({}, (value) => value as Json);
 
-export const anyObject: Reader<JsonObject> = (value, at, report) => {
+export const anyObject: Reader<JsonObject> = reader({ type: 'object' }, (value, at, report) => {
     if (isObject(value)) return value;
     report.add(at, 'INVALID_TYPE', 'This has to be an object.');
     return undefined;
-};
+});
 
 function refuse(at: Path, report: Report, message: string): undefined {
     report.add(at, 'INVALID_VALUE', message);

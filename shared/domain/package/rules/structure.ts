@@ -17,7 +17,8 @@ import {
     STYLES,
 } from '../../types.ts';
 import { ENDPOINT_NAME } from '../endpoint-name.ts';
-import { anyJson, anyObject, type Fields, flag, listOf, objectOf, oneOf, text, wholeNumber } from './shape.ts';
+import { CATEGORY_PATHS } from '../taxonomy.ts';
+import { anyJson, anyObject, described, type Fields, flag, listOf, objectOf, oneOf, text, wholeNumber } from './shape.ts';
 
 /**
  * The fields of a package (docs/api.md, "Schema packages"), once, as tables. What comes out are drafts: the fields that have the right type, with
@@ -84,6 +85,7 @@ export interface EndpointFields {
 export type EndpointDraft = Partial<EndpointFields>;
 
 export interface PackageFields {
+    $schema: string;
     format: string;
     site: string;
     title: string;
@@ -102,36 +104,49 @@ export const MAX_EXAMPLES = 20;
 export const MAX_URL = 2048;
 const MAX_EXPRESSION = 1000;
 
-const description = { read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }) };
+const description = (about: string) => ({ read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }), about });
+/** A JSON Schema, which has rules of its own. */
+const jsonSchema = described(anyJson, { type: ['object', 'boolean'] });
+const select = described(anyJson, { type: ['object', 'string'] });
 
 const PARAM: Fields<ParamFields> = {
     name: {
         read: text({ max: 64, pattern: /^[!-z|~]+$/, hint: 'The name of a param has 1 to 64 visible ASCII characters and no braces.' }),
         required: true,
+        about: 'What callers write, and what is sent: the placeholder in the path, or the name in query, header or body.',
     },
-    source: { read: oneOf(SOURCES), required: true },
-    required: { read: flag, required: true },
-    description,
-    schema: { read: anyJson },
-    default: { read: anyJson },
-    example: { read: anyJson },
-    style: { read: oneOf(STYLES) },
-    segments: { read: flag },
+    source: { read: oneOf(SOURCES), required: true, about: 'Where the value goes.' },
+    required: { read: flag, required: true, about: 'Whether a call without it is refused. A path param is required or has a default.' },
+    description: description('What the value means. Callers and agents read it.'),
+    schema: {
+        read: jsonSchema,
+        about: 'JSON Schema 2020-12 of the value. Without one: a string, number or boolean; in the body any JSON.',
+    },
+    default: { read: anyJson, about: 'Sent where the caller gives no value.' },
+    example: { read: anyJson, about: 'A value that works.' },
+    style: { read: oneOf(STYLES), about: 'How a list or an object is written into a query or form; repeat by default.' },
+    segments: { read: flag, about: 'Of a path param: the value may hold slashes, each part a segment of the path.' },
 };
 
 const PREPARE: Fields<PrepareFields> = {
-    url: { read: text({ max: MAX_URL }), required: true },
-    form: { read: text({ max: MAX_EXPRESSION }) },
+    url: { read: text({ max: MAX_URL }), required: true, about: 'The page to get first. Its cookies are kept for this call.' },
+    form: {
+        read: text({ max: MAX_EXPRESSION }),
+        about: 'Selector of the one form on it, such as form#search: its action and hidden inputs are sent with the params.',
+    },
 };
 
 const RESPONSE: Fields<ResponseFields> = {
-    type: { read: oneOf(['json', 'html', 'text']) },
-    select: { read: anyJson },
-    schema: { read: anyJson },
+    type: { read: oneOf(['json', 'html', 'text']), about: 'How to read the answer; by its content type where left out.' },
+    select: {
+        read: select,
+        about: 'What to keep. JSON: JMESPath by the name of each output, or one expression. HTML: selectors by name, {selector, value}, one-element arrays for lists.',
+    },
+    schema: { read: jsonSchema, about: 'JSON Schema 2020-12 of the data. An answer that does not fit it is a failure and costs nothing.' },
 };
 
 const BILLING: Fields<BillingFields> = {
-    unit: { read: oneOf(['request', 'result']) },
+    unit: { read: oneOf(['request', 'result']), about: 'Whether a call costs once (request, the default) or for each result.' },
     results: {
         read: text({
             max: 200,
@@ -139,19 +154,28 @@ const BILLING: Fields<BillingFields> = {
             pattern: /^[^.\p{Cc}]+(?:\.[^.\p{Cc}]+)*$/u,
             hint: 'This is a dotted path into data, such as items or page.items, without empty steps.',
         }),
+        about: 'Dotted path to the list of results in the data; items by default.',
     },
-    max_results: { read: wholeNumber(1, 1000) },
+    max_results: { read: wholeNumber(1, 1000), about: 'Results of one call at most; 100 by default.' },
 };
 
 const PAGINATION: Fields<PaginationFields> = {
-    style: { read: oneOf(['page', 'offset', 'cursor', 'link']) },
+    style: {
+        read: oneOf(['page', 'offset', 'cursor', 'link']),
+        about: 'How the next page is found: a number, an offset, a cursor in the answer, or the Link header. Page by default.',
+    },
     param: {
         read: text({ max: 64, pattern: /^[!-z|~]+$/, hint: 'The name of a param has 1 to 64 visible ASCII characters and no braces.' }),
+        about: 'The param that carries page, offset or cursor.',
     },
-    start: { read: wholeNumber(0, 1_000_000_000) },
-    step: { read: wholeNumber(1, 1_000_000) },
-    next: { read: text({ max: MAX_EXPRESSION, multiline: true }), orNull: true },
-    max_pages: { read: wholeNumber(1, 20) },
+    start: { read: wholeNumber(0, 1_000_000_000), about: 'Number of the first page (1 by default) or its offset (0).' },
+    step: { read: wholeNumber(1, 1_000_000), about: 'What is added for the next page; of offsets the items of the last page by default.' },
+    next: {
+        read: text({ max: MAX_EXPRESSION, multiline: true }),
+        orNull: true,
+        about: 'Of style cursor: where the cursor stands in the raw page, as JMESPath or a selector.',
+    },
+    max_pages: { read: wholeNumber(1, 20), about: 'Pages of one call at most; 5 by default.' },
 };
 
 const ENDPOINT: Fields<EndpointFields> = {
@@ -162,38 +186,70 @@ const ENDPOINT: Fields<EndpointFields> = {
             hint: 'The name of an endpoint begins with a small letter and goes on with small letters, digits and underscores, 64 at most.',
         }),
         required: true,
+        about: 'What callers name it by, such as search_products. Unique in the package.',
     },
-    kind: { read: oneOf(KINDS) },
-    description,
-    method: { read: oneOf(METHODS), required: true },
-    url: { read: text({ max: MAX_URL }), required: true },
-    headers: { read: anyObject },
-    params: { read: listOf(objectOf(PARAM), { max: MAX_PARAMS, of: 'params' }) },
-    body: { read: anyJson, orNull: true },
-    body_format: { read: oneOf(BODY_FORMATS) },
-    body_required: { read: flag },
-    prepare: { read: objectOf(PREPARE), orNull: true },
-    hosted: { read: flag },
-    effect: { read: oneOf(['read', 'write']) },
-    response: { read: objectOf(RESPONSE) },
-    billing: { read: objectOf(BILLING) },
-    pagination: { read: objectOf(PAGINATION), orNull: true },
+    kind: { read: oneOf(KINDS), about: 'What calling it is like; api_call by default.' },
+    description: description('When to use it. Callers and agents choose by it.'),
+    method: { read: oneOf(METHODS), required: true, about: 'The HTTP method.' },
+    url: {
+        read: text({ max: MAX_URL }),
+        required: true,
+        about: 'URL template on the domain of the site, https. {name} in path or query stands for a path param; query params are appended.',
+    },
+    headers: {
+        read: described(anyObject, { additionalProperties: { type: 'string' } }),
+        about: 'Fixed headers, such as accept. None that carries a credential, a cookie or another sender.',
+    },
+    params: { read: listOf(objectOf(PARAM), { max: MAX_PARAMS, of: 'params' }), about: 'What callers give.' },
+    body: {
+        read: anyJson,
+        orNull: true,
+        about: 'Template of the body: a string that is exactly "{name}" stands for that body param. By default the body params as one object.',
+    },
+    body_format: { read: oneOf(BODY_FORMATS), about: 'How the body is written; json by default, form for submit_form.' },
+    body_required: { read: flag, about: 'False: without any body param no body is sent.' },
+    prepare: { read: objectOf(PREPARE), orNull: true, about: 'A page to get before the call, for its cookies or a form on it.' },
+    hosted: { read: flag, about: 'False: Routebook describes the endpoint and does not call it.' },
+    effect: {
+        read: oneOf(['read', 'write']),
+        about: 'Whether a call changes something. Read by default for GET, HEAD and kind search; PUT, PATCH and DELETE always write.',
+    },
+    response: { read: objectOf(RESPONSE), about: 'What comes back.' },
+    billing: { read: objectOf(BILLING), about: 'What a call costs.' },
+    pagination: { read: objectOf(PAGINATION), orNull: true, about: 'How to go on to the next page. Only a read has pages.' },
     examples: {
-        read: listOf(objectOf<{ params: JsonObject }>({ params: { read: anyObject, required: true } }), {
-            max: MAX_EXAMPLES,
-            of: 'examples',
-        }),
+        read: listOf(
+            objectOf<{ params: JsonObject }>({
+                params: { read: anyObject, required: true, about: 'Values by the name of the param.' },
+            }),
+            { max: MAX_EXAMPLES, of: 'examples' },
+        ),
+        about: 'Calls that work. Verification sends the first one of each read.',
     },
 };
 
 const PACKAGE: Fields<PackageFields> = {
-    format: { read: oneOf(['routebook/1']), required: true },
-    site: { read: text({ max: 1024 }), required: true },
-    title: { read: text({ max: MAX_TITLE }), required: true },
-    description,
-    intent_category: { read: text({ max: 100 }), required: true },
-    pace: { read: objectOf<{ requests_per_minute: number }>({ requests_per_minute: { read: wholeNumber(1, 6000), required: true } }) },
-    endpoints: { read: listOf(objectOf(ENDPOINT), { min: 1, max: MAX_ENDPOINTS, of: 'endpoints' }), required: true },
+    $schema: { read: text({ max: MAX_URL }), about: 'Address of this JSON Schema, for editors. It is not published.' },
+    format: { read: oneOf(['routebook/1']), required: true, about: 'The version of the format.' },
+    site: { read: text({ max: 1024 }), required: true, about: 'Host name of the site, such as shop.example.com.' },
+    title: { read: text({ max: MAX_TITLE }), required: true, about: 'Name of the site for people.' },
+    description: description('What the site offers.'),
+    intent_category: {
+        read: described(text({ max: 100 }), { enum: [...CATEGORY_PATHS] }),
+        required: true,
+        about: 'What the site is for: parent/child, or only the parent.',
+    },
+    pace: {
+        read: objectOf<{ requests_per_minute: number }>({
+            requests_per_minute: { read: wholeNumber(1, 6000), required: true, about: 'Requests a minute to each host.' },
+        }),
+        about: 'The pace that the site asks for. It is kept for all callers together.',
+    },
+    endpoints: {
+        read: listOf(objectOf(ENDPOINT), { min: 1, max: MAX_ENDPOINTS, of: 'endpoints' }),
+        required: true,
+        about: 'What can be called.',
+    },
 };
 
 /** Reads a whole package into a draft and reports every field that does not belong. */

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs';
+
+/** A document of the repository that is a page too. */
+export interface DocumentRow {
+    path: `/docs/${string}`;
+    /** Its file in the folder docs/. */
+    file: string;
+    /** In menus. */
+    name: string;
+    about: string;
+    group: 'Guides' | 'Reference';
+}
+
+/** In the order of the menu. */
+export const DOCUMENTS: readonly DocumentRow[] = [
+    {
+        path: '/docs/caller',
+        file: 'guide-caller.md',
+        name: 'As a caller',
+        about: 'From a key to a typed call in a program, in ten minutes.',
+        group: 'Guides',
+    },
+    {
+        path: '/docs/contributor',
+        file: 'guide-contributor.md',
+        name: 'As a contributor',
+        about: 'From an empty folder to a published and verified schema, in ten minutes.',
+        group: 'Guides',
+    },
+    {
+        path: '/docs/owners',
+        file: 'guide-owner.md',
+        name: 'As a site owner',
+        about: 'How site owners verify a domain and decide what is called there, how often and when.',
+        group: 'Guides',
+    },
+    {
+        path: '/docs/operator',
+        file: 'guide-operator.md',
+        name: 'As an operator',
+        about: 'Accounts, limits, sites and money, for those who run Routebook.',
+        group: 'Guides',
+    },
+    {
+        path: '/docs/api',
+        file: 'api.md',
+        name: 'HTTP API',
+        about: 'Rules of all routes: requests, errors, limits, order of checks, idempotency, and what a fetch does.',
+        group: 'Reference',
+    },
+    {
+        path: '/docs/packages',
+        file: 'packages.md',
+        name: 'Package format',
+        about: 'What a schema package says: params, bodies, forms, results, pages and billing, with an example each.',
+        group: 'Reference',
+    },
+    {
+        path: '/docs/billing',
+        file: 'billing.md',
+        name: 'Billing',
+        about: 'What is billed, when, and what each behaviour of a site costs.',
+        group: 'Reference',
+    },
+    {
+        path: '/docs/operations',
+        file: 'operations.md',
+        name: 'Operations',
+        about: 'Deploying, settings, alerts and what to do about each.',
+        group: 'Reference',
+    },
+];
+
+/** What a page of a document is made for. */
+export interface Reader {
+    /** The documents say `http://localhost:8080`, where `npm start` answers. */
+    publicUrl: string;
+    /** Whether `.data/demo-key` is there, which `npm start` makes. */
+    hasDemo: boolean;
+}
+
+/** The text of a document as its reader needs it: with the address of this server, and with the reader's own key. */
+export function documentText({ file }: DocumentRow, { publicUrl, hasDemo }: Reader): string {
+    const text = readFileSync(new URL(`../../../docs/${file}`, import.meta.url), 'utf8').replaceAll(/<!--.*?-->\n?/gs, '');
+    const here = text.replaceAll('http://localhost:8080', publicUrl);
+    return hasDemo ? here : here.replaceAll(' < .data/demo-key', '').replaceAll('$(cat .data/demo-key)', '$ROUTEBOOK_API_KEY');
+}

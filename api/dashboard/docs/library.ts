@@ -1,0 +1,67 @@
+import type { App } from '../../../shared/app.ts';
+import { REFUSALS } from '../../../shared/refusals.ts';
+import { DOCUMENTS, type DocumentRow, documentText } from './documents.ts';
+import { type Article, renderMarkdown } from './markdown.ts';
+import { type Chapter, reference } from './reference.ts';
+
+/** Everything that is documented here, made once for one address. */
+export interface Library {
+    articles: readonly { row: DocumentRow; article: Article }[];
+    chapters: readonly Chapter[];
+    /** What search looks through. */
+    passages: readonly Passage[];
+}
+
+/** A piece of the documentation that search may find. */
+export interface Passage {
+    /** The page that it is on. */
+    page: string;
+    heading: string;
+    path: string;
+    text: string;
+}
+
+/** Made anew only where this service is reached by another address. */
+const made = new WeakMap<App, { publicUrl: string; library: Library }>();
+
+/** The documentation of this server. */
+export function libraryOf(app: App): Library {
+    const publicUrl = app.publicUrl();
+    const before = made.get(app);
+    if (before?.publicUrl === publicUrl) return before.library;
+    const reader = { publicUrl, hasDemo: app.config.demo };
+    const articles = DOCUMENTS.map((row) => ({ row, article: renderMarkdown(documentText(row, reader)) }));
+    const chapters = reference(publicUrl);
+    const library = { articles, chapters, passages: [...articlePassages(articles), ...routePassages(chapters), ...codePassages()] };
+    made.set(app, { publicUrl, library });
+    return library;
+}
+
+function articlePassages(articles: Library['articles']): Passage[] {
+    return articles.flatMap(({ row, article }) =>
+        article.sections.map(({ id, heading, text }) => ({
+            ...{ page: row.name, heading, text: text.replaceAll(/\s+/g, ' ').trim() },
+            path: id === '' ? row.path : `${row.path}#${id}`,
+        })),
+    );
+}
+
+function routePassages(chapters: readonly Chapter[]): Passage[] {
+    return chapters.flatMap(({ tag, slug, operations }) =>
+        operations.map(({ id, method, path, summary, description, fields }) => ({
+            page: `API: ${tag}`,
+            heading: `${method} ${path}`,
+            path: `/docs/api/${slug}#${id}`,
+            text: [summary, ...description.map(({ text }) => text), ...fields.map(({ name }) => name)].join(' '),
+        })),
+    );
+}
+
+function codePassages(): Passage[] {
+    return [...REFUSALS].map(([code, { meaning }]) => ({
+        page: 'Error codes',
+        heading: code,
+        path: `/docs/errors#${code}`,
+        text: meaning,
+    }));
+}
