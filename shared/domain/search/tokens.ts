@@ -18,6 +18,12 @@ export function tokensOf(text: string, { skipCommon = false }: { skipCommon?: bo
     return [...new Set(kept.map(stemOf))];
 }
 
+/** The stems of a text in its order, each as often as it stands there; `isName`: it may be written like `searchProducts`. */
+export function stemsOf(text: string, { isName = false }: { isName?: boolean } = {}): string[] {
+    const plain = withoutAccents(text);
+    return wordsOf(foldCase(isName ? splitAtCase(plain) : plain)).map(stemOf);
+}
+
 /** What most packages and intents are written in: the rules of Unicode find the same words in several times as long. */
 const ASCII = /^[\x00-\x7f]*$/;
 

@@ -1,0 +1,137 @@
+import { isObject } from '../json/schema/structure.ts';
+import { stemsOf } from '../search/tokens.ts';
+import type { Endpoint, JsonSchema, PackageDocument, Param } from '../types.ts';
+import { type Phrases, unitsOf } from './phrases.ts';
+
+/** Raise it when what an endpoint is found by changes, the dictionary among it: what was indexed before is then indexed again. */
+export const FIND_RULES = 1;
+
+/**
+ * How much a word says of an endpoint. A: its name and its description have it. B: one of them, or what it takes and returns as well as its
+ * site. C: what it takes and returns. D: its site.
+ */
+export type WordClass = 'A' | 'B' | 'C' | 'D';
+
+/** What an endpoint is found by. */
+export interface EndpointWords {
+    /** Stems, ideas (`~currency`) and marks (`!write`). */
+    words: ReadonlyMap<string, WordClass>;
+    /** Below 1 for long names and descriptions, above 1 for short ones: whoever says more gains nothing from it. */
+    brevity: number;
+}
+
+/** Marks of endpoints, which stand among their words. */
+export const MARKS = {
+    /** It may change something. */
+    write: '!write',
+    /** It takes a name, a word or some other value that a task may hold. */
+    takes: '!takes',
+    /** It needs an id that only another call tells. */
+    needsId: '!id',
+} as const;
+
+/** Characters of a text that are read, and names of returned fields. */
+const MOST_CHARACTERS = 1000;
+const MOST_FIELDS = 200;
+const MOST_LEVELS = 8;
+/** Words that are kept, best class first; each costs space and time. */
+const MOST_WORDS = 160;
+/** Longer ones are data. */
+const LONGEST_WORD = 40;
+
+type Field = 'name' | 'description' | 'site' | 'fields';
+
+/** What all endpoints of a site share. */
+export type SiteHead = Pick<PackageDocument, 'title' | 'description' | 'intent_category'>;
+
+/** Takes an endpoint apart for the index, in time proportional to its texts. */
+export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {
+    const fields = new Map<string, Set<Field>>();
+    const add = (field: Field, text: string, isName = false) => {
+        for (const word of wordsIn(text, dictionary, isName)) fields.set(word, (fields.get(word) ?? new Set()).add(field));
+    };
+    add('name', endpoint.name, true);
+    add('description', endpoint.description);
+    const length = [...fields.keys()].filter((word) => !word.startsWith('~')).length;
+    add('site', site.title);
+    add('site', site.intent_category.replace('/', '. '));
+    add('site', firstSentence(site.description ?? ''));
+    for (const text of returnedTexts(endpoint.response.schema)) add('fields', text, true);
+    for (const param of endpoint.params) for (const text of textsOf(param)) add('fields', text, true);
+    const words = [...fields].map(([word, found]) => [word, classOf(found)] as const);
+    const kept = words.toSorted(([, a], [, b]) => a.localeCompare(b)).slice(0, MOST_WORDS);
+    return { words: new Map([...kept, ...marksOf(endpoint).map((mark) => [mark, 'A'] as const)]), brevity: brevityOf(length) };
+}
+
+function classOf(found: ReadonlySet<Field>): WordClass {
+    const own = Number(found.has('name')) + Number(found.has('description'));
+    if (own === 2) return 'A';
+    if (own === 1 || (found.has('fields') && found.has('site'))) return 'B';
+    return found.has('fields') ? 'C' : 'D';
+}
+
+/** Of a phrase its words too, and what they mean alone. */
+function wordsIn(text: string, dictionary: Phrases, isName: boolean): string[] {
+    const stems = stemsOf(text.slice(0, MOST_CHARACTERS).replaceAll(/https?:\S+/g, ' '), { isName });
+    const words = unitsOf(stems, dictionary, 'description').flatMap(({ stems: own, ideas, isPhrase }) => [
+        ...own,
+        ...ideas,
+        ...(isPhrase ? own.flatMap((stem) => unitsOf([stem], dictionary, 'description').flatMap((unit) => unit.ideas)) : []),
+    ]);
+    return words.filter((word) => word.length <= LONGEST_WORD);
+}
+
+/** Descriptions of sites go on with where they were written from, and with limits. */
+function firstSentence(text: string): string {
+    return /^.*?[.;](?=\s)/s.exec(text)?.[0] ?? text;
+}
+
+const TYPICAL_LENGTH = 18;
+const LEAST_LENGTH = 4;
+const BREVITY = 0.08;
+
+function brevityOf(words: number): number {
+    return 1 / (1 + BREVITY * Math.log(Math.max(LEAST_LENGTH, words) / TYPICAL_LENGTH));
+}
+
+/** Names and descriptions of what an endpoint returns, those nearest to the top first. */
+function returnedTexts(schema: JsonSchema | undefined): string[] {
+    const texts: string[] = [];
+    let level = [schema];
+    for (let depth = 0; depth < MOST_LEVELS && level.length > 0 && texts.length < MOST_FIELDS; depth++) {
+        const below: (JsonSchema | undefined)[] = [];
+        for (const one of level) {
+            if (!isObject(one)) continue;
+            const properties = isObject(one['properties']) ? one['properties'] : {};
+            for (const [name, property] of Object.entries(properties)) {
+                texts.push(name, ...(isObject(property) && typeof property['description'] === 'string' ? [property['description']] : []));
+                below.push(property as JsonSchema);
+            }
+            if (isObject(one['items'])) below.push(one['items']);
+        }
+        level = below;
+    }
+    return texts.slice(0, MOST_FIELDS);
+}
+
+function textsOf({ name, description, schema, example }: Param): string[] {
+    const values = isObject(schema) && Array.isArray(schema['enum']) ? schema['enum'] : [];
+    return [name, description, ...[...values.slice(0, MOST_FIELDS), example].filter((value) => typeof value === 'string')];
+}
+
+function marksOf({ effect, params }: Endpoint): string[] {
+    return [
+        ...(effect === 'write' ? [MARKS.write] : []),
+        ...(params.some((param) => !isId(param) && (param.required || SEARCHES.test(param.name))) ? [MARKS.takes] : []),
+        ...(params.some((param) => param.required && isId(param)) ? [MARKS.needsId] : []),
+    ];
+}
+
+const SEARCHES = /^(q|query|search|text|keywords?|name|tag|term)$/i;
+const ID = /(^|_)(id|ids|guid|cid|key|number|num|insee)$/i;
+/** Numbers that a caller knows without another call. */
+const KNOWN_NUMBER = /lat|lon|lng|coord|year|month|day|page|limit|count|^[xy]$/i;
+
+function isId({ name, schema }: Param): boolean {
+    return ID.test(name) || (isObject(schema) && schema['type'] === 'integer' && !KNOWN_NUMBER.test(name));
+}

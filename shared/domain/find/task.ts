@@ -1,0 +1,88 @@
+import { stemsOf } from '../search/tokens.ts';
+import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
+import { MARKS } from './endpoint-words.ts';
+import { type IdeaKind, type Phrases, unitsOf } from './phrases.ts';
+
+/** One thing that a task says. */
+export interface TaskPart {
+    /** The stem of a single word; undefined for a phrase, which counts by its ideas alone. */
+    stem: string | undefined;
+    ideas: readonly string[];
+    /** `name`: written with a capital within the sentence; `act`: what shall be done, where that is more than finding out. */
+    kind: IdeaKind | 'little' | 'name' | 'word' | 'act';
+}
+
+/** A task, read with the dictionary. */
+export interface Task {
+    parts: readonly TaskPart[];
+    /** It has digits, or speaks of a number: an endpoint that needs an id may be meant. */
+    hasNumber: boolean;
+}
+
+/** Parts of a task that count; each costs time. */
+const MOST_PARTS = 16;
+
+/** What values look like that name their own kind. */
+const SHAPES: readonly (readonly [RegExp, string])[] = [
+    [/\b97[89]\d{10}\b/, '~isbn'],
+    [/\b\d{12,13}\b/, '~barcode'],
+    [/\b10\.\d{4,9}\/\S+/, '~doi'],
+    [/\b\d{4}\.\d{4,5}\b/, '~paper'],
+    [/\b(?:CVE-\d|GHSA-)[\w-]+/i, '~vulnerability'],
+    [/-?\b\d{1,3}\.\d+,\s*-?\d{1,3}\.\d+/, '~coordinates'],
+    [/\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b/, '~ip-address'],
+    [/\b\d+\.\d+(?:\.\d+)?\b/, '~version'],
+    [/(?<![\w&])#\p{L}[\p{L}\p{N}_]*/u, '~hashtag'],
+    [/(?<!\S)@\w+/, '~profile'],
+    [/\b(?=[A-HJ-NPR-Z]*\d)(?=\d*[A-HJ-NPR-Z])[A-HJ-NPR-Z0-9]{17}\b/, '~vin'],
+];
+
+/** Takes a task apart, in time proportional to its length. */
+export function readTask(task: string, dictionary: Phrases): Task {
+    const { rest, ideas: shapes } = takeShapes(task);
+    const text = rest.replaceAll(/(?<=\p{L})['’]s\b/gu, '').replaceAll(/\S*\p{N}\S*/gu, ' ');
+    const words = wordsOf(withoutAccents(text));
+    const capitals = new Set(words.flatMap((word, place) => (place > 0 && /^\p{Lu}/u.test(word) ? [place] : [])));
+    const units = unitsOf(stemsOf(text), dictionary, 'task');
+    const parts: TaskPart[] = units.map(({ stems, ideas, isPhrase, place }, index) => {
+        const [stem = ''] = stems;
+        const act = index === 0 && !isPhrase && dictionary.acts.get(foldCase(words[place] ?? ''));
+        if (act) return { stem: act === 'work' ? stem : undefined, ideas: [MARKS.write], kind: 'act' };
+        const kinds = new Set(ideas.map((idea) => dictionary.kinds.get(idea) ?? 'what'));
+        const kind = kindOf(kinds, { isLittle: !isPhrase && dictionary.little.has(stem), isName: capitals.has(place) });
+        return { stem: isPhrase ? undefined : stem, ideas, kind };
+    });
+    const said = new Set(parts.flatMap(({ ideas }) => ideas));
+    const shaped: TaskPart[] = shapes.filter((idea) => !said.has(idea)).map((idea) => ({ stem: undefined, ideas: [idea], kind: 'what' }));
+    const hasNumber = /\d/.test(task) || parts.some(({ stem }) => stem === 'number' || stem === 'id' || stem === 'identifier');
+    return { parts: mostTelling([...shaped, ...parts]), hasNumber };
+}
+
+/** The order of `kinds` does not matter: one idea that says what is meant says more than the others. */
+function kindOf(kinds: ReadonlySet<IdeaKind>, { isLittle, isName }: { isLittle: boolean; isName: boolean }): TaskPart['kind'] {
+    if (kinds.size === 0) return isLittle ? 'little' : isName ? 'name' : 'word';
+    if (kinds.has('what') && !isLittle) return 'what';
+    if (isLittle || kinds.has('how')) return 'how';
+    return kinds.has('where') ? 'where' : 'when';
+}
+
+const TELLING: readonly TaskPart['kind'][] = ['act', 'what', 'word', 'name', 'where', 'how', 'when', 'little'];
+
+/** Without repetitions; of too many parts those that say most, in their order. */
+function mostTelling(parts: readonly TaskPart[]): TaskPart[] {
+    const distinct = [...new Map(parts.map((part) => [part.stem ?? part.ideas.join(' '), part])).values()];
+    if (distinct.length <= MOST_PARTS) return distinct;
+    const kept = new Set(distinct.toSorted((a, b) => TELLING.indexOf(a.kind) - TELLING.indexOf(b.kind)).slice(0, MOST_PARTS));
+    return distinct.filter((part) => kept.has(part));
+}
+
+function takeShapes(task: string): { rest: string; ideas: string[] } {
+    let rest = task;
+    const ideas: string[] = [];
+    for (const [shape, idea] of SHAPES) {
+        if (!shape.test(rest)) continue;
+        rest = rest.replace(shape, ' ');
+        ideas.push(idea);
+    }
+    return { rest, ideas };
+}
