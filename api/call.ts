@@ -57,6 +57,8 @@ export type Reply<Answer> = {
     status?: number;
     headers?: Record<string, string>;
     pagination?: { limit: number; next_cursor: string | null; total: number };
+    /** What `meta` of a list has beside the pagination. */
+    meta?: object;
 } & (
     | {
           /** `data`, or the whole body where the contract says so. */

@@ -3,6 +3,7 @@ import { catalogRoutes } from './catalog/routes.ts';
 import { claimRoutes } from './claims/routes.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
+import { findRoutes } from './find/routes.ts';
 import { healthRoutes } from './health/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import type { AppPlugin } from './plugins/plugin.ts';
@@ -12,6 +13,7 @@ import type { ServedRoute } from './serve.ts';
 
 /** Every route under /v1; a test holds this list against the contracts. */
 export const ROUTES: readonly ServedRoute[] = [
+    ...findRoutes,
     ...catalogRoutes,
     ...fetchRoutes,
     ...schemaRoutes,

@@ -30,7 +30,8 @@ export function serve<Params, Query, Body, Answer>(
     const run = async (call: Call<Params, Query, Body>) => render(contract, await handle(call));
     return route(contract, async (call, request, h) => {
         const answer = contract.idempotent ? await answerOnce({ call, request, route: contract.name, rules }, run) : await run(call);
-        return toResponse(contract, answer, request, h);
+        const isPersonal = contract.personalWithKey === true && call.caller !== undefined;
+        return toResponse(isPersonal ? undefined : contract.cacheSeconds, answer, request, h);
     });
 }
 
@@ -90,21 +91,21 @@ function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
 }
 
 function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, reply: Reply<A>): Rendered {
-    const { status = contract.answer.status, headers = {}, pagination } = reply;
+    const { status = contract.answer.status, headers = {}, pagination, meta } = reply;
     if ('text' in reply) return { text: reply.text, status, headers, isKept: reply.isKept };
     const { answer } = reply;
     const isWhole = contract.answer.shape === 'whole';
-    const body = isWhole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination } } : {}) };
+    const body = isWhole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination, ...meta } } : {}) };
     return { text: JSON.stringify(body), status, headers, isKept: false };
 }
 
-function toResponse<P, Q, B, A>(
-    contract: Contract<P, Q, B, A>,
+/** @param seconds for which everybody may keep the answer */
+function toResponse(
+    seconds: number | undefined,
     { text, status, headers }: Rendered,
     request: Request,
     h: ResponseToolkit,
 ): Promise<ResponseObject> | ResponseObject {
-    const { cacheSeconds: seconds } = contract;
     if (seconds !== undefined) {
         const tag = createHash('sha256').update(text).digest('hex');
         return sendTagged({ tag, read: async () => ({ plain: text }) }, { status, seconds }, request, h);

@@ -8,6 +8,7 @@ import { type Db, openDb } from './platform/db.ts';
 import { type Cleanup, createCleanup } from './platform/lifecycle.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
+import { shippedPhrases } from './platform/phrases.ts';
 import { createSecrets, type Secrets } from './platform/secrets.ts';
 import { NO_TRACING, type Tracing } from './platform/tracing.ts';
 import { type Keys, openKeys } from './store/accounts/callers.ts';
@@ -15,6 +16,8 @@ import { type Credits, openCredits } from './store/credits/credits.ts';
 import { createIdempotency, type Idempotency } from './store/fetch/idempotency.ts';
 import { type LookUpSessions, openLookUpSessions } from './store/fetch/look-up-sessions.ts';
 import { type Cursors, createCursors } from './store/registry/cursors.ts';
+import { createFinder, type Finder } from './store/registry/find-endpoints.ts';
+import { createUsedLists, type UsedLists } from './store/registry/list-endpoints.ts';
 import { createLookUps, type LookUps } from './store/registry/look-ups.ts';
 import { createLatest, createVersions, type Latest, type Versions } from './store/registry/schemas.ts';
 import { createLists, type Lists } from './store/registry/search.ts';
@@ -52,6 +55,10 @@ export interface App {
     readonly versions: Versions;
     /** Sites by what callers look for. */
     readonly lists: Lists;
+    /** Endpoints by what somebody wants to do. */
+    readonly finder: Finder;
+    /** All endpoints, the most used first. */
+    readonly usedLists: UsedLists;
     /** What the catalog knows of a site, read anew for every call, in one query a tick. */
     readonly lookUps: LookUps;
     readonly usage: Usage;
@@ -163,6 +170,8 @@ export function openApp(
         latest: createLatest(db),
         versions,
         lists: createLists(browse),
+        finder: createFinder(browse, shippedPhrases),
+        usedLists: createUsedLists(browse),
         lookUps: createLookUps(db, versions),
         usage,
         lookUpSessions,

@@ -1,4 +1,5 @@
 import type { App } from '../shared/app.ts';
+import { reindexOldEndpoints } from '../shared/store/registry/endpoint-index.ts';
 import { addTallies, indexOldSites } from '../shared/store/registry/search-index.ts';
 import { rollUpTrending } from '../shared/store/registry/trending.ts';
 import { type Repeated, repeat } from './repeat.ts';
@@ -16,6 +17,7 @@ export function startRollUps({ db, log }: App): Repeated {
             const indexed = await indexOldSites(db);
             if (indexed > 0) log.info({ sites: indexed }, 'indexed sites for the search');
             await addTallies(db);
+            await reindexOldEndpoints(db);
             const began = performance.now();
             if (await rollUpTrending(db)) log.info({ duration_ms: Math.round(performance.now() - began) }, 'rolled the request log up');
         } catch (error) {

@@ -7,6 +7,7 @@ import type { Endpoint } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
+import { startIndexing } from './index/index-endpoints.ts';
 import { createPaces } from './pace.ts';
 import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
@@ -66,6 +67,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         app.fleet.report({ id, slots: config.workerConcurrency, busy: consumer.inFlight(), progressAt: consumer.lastProgressAt() });
     await untilReported(report);
     const claimChecks = startClaimChecks(app, options);
+    const indexing = startIndexing(app);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -82,6 +84,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         async close() {
             await drain();
             await claimChecks.stop();
+            await indexing.stop();
             await consumer.close();
             await reader.close();
             upstream.close();

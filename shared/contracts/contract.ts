@@ -38,11 +38,20 @@ export interface Contract<Params, Query, Body, Answer> {
     body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines'; hasParams?: true; describedBy?: Component };
     /** Request headers that the route reads, for the document. */
     headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
-    answer: { shape: 'data' | 'list' | 'whole'; schema: Schema<Answer>; status: 200 | 201; alsoStatus?: readonly number[] };
+    answer: {
+        shape: 'data' | 'list' | 'whole';
+        schema: Schema<Answer>;
+        status: 200 | 201;
+        alsoStatus?: readonly number[];
+        /** Of a list: what `meta` may have beside the pagination. */
+        meta?: ObjectSchema;
+    };
     /** JSON pointers into the JSON Schema of the answer whose places the document describes by components. */
     answerParts?: Readonly<Record<`/${string}`, Component>>;
     /** Browse routes: strong ETag, 304 and `Cache-Control: public, max-age`. Absent: `no-store`. */
     cacheSeconds?: number;
+    /** With a key the answer is for its caller alone: `no-store`, and no ETag. */
+    personalWithKey?: true;
     /** Codes of this route beyond those that every route can give. */
     refusals: readonly RefusalCode[];
 }

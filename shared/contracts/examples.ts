@@ -107,6 +107,35 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
 
 /** The whole body of a success, by the name of its contract. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
+    getEndpoints: {
+        success: true,
+        data: [
+            {
+                site: SHOP,
+                title: 'Example Shop',
+                endpoint: 'get_product',
+                kind: 'api_call',
+                effect: 'read',
+                description: 'One product by its number',
+                required: [{ name: 'id', type: 'integer', description: '', example: 7 }],
+                optional: [],
+                returns: { fields: ['title', 'price'] },
+                credits: 1,
+                billing_unit: 'request',
+                max_results: null,
+                verified: true,
+                verified_at: AT,
+                claim: 'owner',
+                health: { success_rate_7d: 0.99, p95_ms: 420 },
+                needs_connection: false,
+                hosted: true,
+                score: 0.82,
+                matched: ['endpoint', 'description', 'returns'],
+                fetch: { site: SHOP, endpoint: 'get_product', params: { id: 7 } },
+            },
+        ],
+        meta: { pagination: { limit: 10, next_cursor: null, total: 1 }, session_id: 'ses_8Kd0sP3vXw1Z' },
+    },
     getCatalog: {
         success: true,
         domain: SHOP,

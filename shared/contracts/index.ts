@@ -4,6 +4,7 @@ import { getCatalog } from './catalog.ts';
 import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
+import { getEndpoints } from './endpoints.ts';
 import { postFetch } from './fetch.ts';
 import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
@@ -16,6 +17,7 @@ import { deleteYank, getVersions, postYank } from './versions.ts';
 
 /** The API's table of contents: every route under /v1, in the order of the documents. */
 export const CONTRACTS = [
+    getEndpoints,
     getCatalog,
     postFetch,
     postSchema,

@@ -123,11 +123,14 @@ function responses(contract: AnyContract): JsonObject {
                     'requestId',
                     'cacheControl',
                     ...(contract.counted && !contract.idempotent ? COUNTED_HEADERS : []),
-                    ...(contract.cacheSeconds === undefined ? [] : ['etag']),
+                    ...(contract.cacheSeconds === undefined || contract.personalWithKey ? [] : ['etag']),
                     ...(status === 201 ? ['location'] : []),
                 ],
                 // A replay is not counted.
-                contract.idempotent ? [...(contract.counted ? COUNTED_HEADERS : []), 'replayed'] : [],
+                [
+                    ...(contract.idempotent ? [...(contract.counted ? COUNTED_HEADERS : []), 'replayed'] : []),
+                    ...(contract.personalWithKey ? ['etag'] : []),
+                ],
             ),
             content: { 'application/json': { schema: answerSchema(contract), ...exampleOf(ANSWER_EXAMPLES, contract) } },
         };
@@ -146,10 +149,13 @@ function answerSchema(contract: AnyContract): JsonObject {
     if (contract.answer.shape === 'whole') return schema;
     const properties: JsonObject = { success: { const: true }, data: schema };
     if (contract.answer.shape === 'list') {
+        const { properties: more = {} } =
+            contract.answer.meta === undefined ? {} : (jsonSchemaOf(contract.answer.meta) as { properties?: JsonObject });
         properties['meta'] = {
             type: 'object',
             required: ['pagination'],
             properties: {
+                ...more,
                 pagination: {
                     type: 'object',
                     required: ['limit', 'next_cursor', 'total'],

@@ -15,6 +15,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 /** Routes that every key may use, and why. Any other route that may take a key names a scope. */
 const FOR_EVERY_KEY: Readonly<Record<string, string>> = {
+    getEndpoints: 'browsing',
     getSchemas: 'browsing',
     getSchema: 'browsing',
     getVersions: 'browsing',

@@ -61,9 +61,13 @@ function checkSuccess(where: string, contract: AnyContract | undefined, { status
         expect(Object.keys(body), where).to.deep.equal(shape === 'list' ? ['success', 'data', 'meta'] : ['success', 'data']);
         conforms(where, schema, body['data']);
     }
-    const kept = contract.cacheSeconds === undefined ? 'no-store' : `public, max-age=${contract.cacheSeconds}`;
-    expect(headers.get('cache-control'), `${where}: Cache-Control`).to.equal(kept);
-    if (contract.cacheSeconds !== undefined) expect(headers.get('etag'), `${where}: ETag`).to.match(/^"[^"]+"$/);
+    const { pagination: _, ...more } = (body['meta'] ?? {}) as { pagination?: object; session_id?: string };
+    if (shape === 'list') conforms(where, contract.answer.meta ?? Joi.object({}), more);
+    const isKept = contract.cacheSeconds !== undefined && !(contract.personalWithKey && more.session_id !== undefined);
+    expect(headers.get('cache-control'), `${where}: Cache-Control`).to.equal(
+        isKept ? `public, max-age=${contract.cacheSeconds}` : 'no-store',
+    );
+    if (isKept) expect(headers.get('etag'), `${where}: ETag`).to.match(/^"[^"]+"$/);
     if (status === 201) expect(headers.get('location'), `${where}: Location`).to.match(/^\/v1\//);
 }
 

@@ -42,7 +42,7 @@ const LONGEST_WORD = 40;
 type Field = 'name' | 'description' | 'site' | 'fields';
 
 /** What all endpoints of a site share. */
-export type SiteHead = Pick<PackageDocument, 'title' | 'description' | 'intent_category'>;
+export type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category'>;
 
 /** Takes an endpoint apart for the index, in time proportional to its texts. */
 export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {
@@ -54,6 +54,7 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     add('description', endpoint.description);
     const length = [...fields.keys()].filter((word) => !word.startsWith('~')).length;
     add('site', site.title);
+    add('site', site.site.split('.').slice(0, -1).join('. '));
     add('site', site.intent_category.replace('/', '. '));
     add('site', firstSentence(site.description ?? ''));
     for (const text of returnedTexts(endpoint.response.schema)) add('fields', text, true);
@@ -89,6 +90,9 @@ function firstSentence(text: string): string {
 const TYPICAL_LENGTH = 18;
 const LEAST_LENGTH = 4;
 const BREVITY = 0.08;
+
+/** Of the shortest. */
+export const MOST_BREVITY = brevityOf(LEAST_LENGTH);
 
 function brevityOf(words: number): number {
     return 1 / (1 + BREVITY * Math.log(Math.max(LEAST_LENGTH, words) / TYPICAL_LENGTH));

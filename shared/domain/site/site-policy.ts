@@ -65,9 +65,19 @@ export function mayChangeSite(endpoint: Pick<Endpoint, 'effect' | 'method'>, isO
 
 /** Whether every call of an endpoint is refused, whatever its params are; outside the hours calls are only put off. */
 export function refusesEndpoint(policy: Omit<SitePolicy, 'hours'>, endpoint: Endpoint, isOwners: boolean): boolean {
-    if (policy.blocked || (!policy.writes && mayChangeSite(endpoint, isOwners))) return true;
     const { url, prepare } = endpoint;
-    return [url, ...(prepare === undefined ? [] : [prepare.url])].some((template) => isTemplateBlocked(policy.blocked_paths, template));
+    return refusesCalls(policy, endpoint, [url, ...(prepare === undefined ? [] : [prepare.url])], isOwners);
+}
+
+/** The same of an endpoint of which these facts are known. @param urls every URL that it calls, at least up to the first placeholder */
+export function refusesCalls(
+    policy: Omit<SitePolicy, 'hours'>,
+    endpoint: Pick<Endpoint, 'effect' | 'method'>,
+    urls: readonly string[],
+    isOwners: boolean,
+): boolean {
+    if (policy.blocked || (!policy.writes && mayChangeSite(endpoint, isOwners))) return true;
+    return urls.some((template) => isTemplateBlocked(policy.blocked_paths, template));
 }
 
 /** What stands before the first placeholder is part of every URL that comes of the template. */

@@ -1,6 +1,7 @@
 import { FAILURES_TO_DRIFT, type Finding, type RunOutcome } from '../../domain/package/verification.ts';
 import { type Columns, columns, countRows, type Db, now } from '../../platform/db.ts';
 import { awaitCalls, payOwedContribution } from '../credits/credits.ts';
+import { noteVerified } from './endpoint-index.ts';
 
 /** Verification runs: which are due, who runs them, and their results. Import it as a namespace: `verification.claimRun(…)`. */
 
@@ -185,6 +186,7 @@ async function updateVersion(db: Db, versionId: number, state: object): Promise<
     await version.clone().update(state);
     const verified_at = version.clone().select('verified_at');
     await db('sites').where({ latest_version_id: versionId }).update({ verified_at });
+    await noteVerified(db, versionId);
 }
 
 /** The verification state of a site. */

@@ -1,6 +1,7 @@
 import { type Db, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
+import { removeEndpoints } from './endpoint-index.ts';
 import { findVersion, type HistoryRow, type YankReason } from './history.ts';
 import { isMaintainer } from './maintainers.ts';
 import { ownersOf } from './ownership.ts';
@@ -133,6 +134,7 @@ async function pointToLatest(db: Db, site: string): Promise<void> {
         })
         .returning(['site', 'title']);
     await indexSites(db, sites);
+    await removeEndpoints(db, site, latest?.id);
     const spells = db('latest_spells').where({ site, ended_at: null });
     if (latest !== undefined) spells.whereNot({ version_id: latest.id });
     await spells.update({ ended_at: now(db) });

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import * as keys from '../../../shared/store/accounts/api-keys.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
 import * as sites from '../../../shared/store/registry/sites.ts';
+import { untilIndexed } from '../find.ts';
 import { join, type Person } from '../people.ts';
 import { dataOf, INTENT, makeOwner } from '../routes.ts';
 import { anEndpoint, aPackage } from '../schemas.ts';
@@ -11,6 +12,7 @@ import { ODD_ENDPOINTS, oddPackage, openOddSite } from './odd-site.ts';
 import type { Random } from './random.ts';
 
 const WIDE = { perMinute: 10_000_000, perHour: 10_000_000, perDay: 10_000_000, allowance: 10_000_000, concurrency: 500 };
+const FINDERS = 30;
 const TASK = 'Read the price of every product\r\nonce a day, and tell what changed.';
 
 /** The world that requests are made for, and what of it they can name. */
@@ -18,6 +20,8 @@ export interface GeneratorWorld {
     world: World;
     /** Keys by what is to be said of them. */
     keys: Record<'good' | 'poor' | 'narrow' | 'revoked' | 'suspended' | 'unknown' | 'mistyped' | 'other', string>;
+    /** Keys of accounts that find: each has 60 questions a minute. */
+    finders: string[];
     /** A workspace that maintains the site `alone.test` by itself. */
     keeper: string;
     /** The value of a field or parameter that a schema alone cannot know; undefined where it can. */
@@ -69,6 +73,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     const revoked = await keys.createKey(db, { workspaceId: good.workspaceId, userId: good.userId, name: 'revoked' });
     await keys.revokeKey(db, revoked.keyId);
     await db.raw('update users set suspended_at = app_now() where id = ?', [suspended.userId]);
+    const finders = await Promise.all(Array.from({ length: FINDERS }, () => join(world)));
     const hash = await publishAll(good, shop.port, odd.port);
     await sites.blockDomain(db, 'blocked.test', 'its owner asked');
     const usedKey = { 'idempotency-key': USED_KEY };
@@ -117,11 +122,14 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         requester_contact: () => 'somebody@people.example',
         'getAudit.since': ({ pick }) => pick(['2026-11-02', '2026-11-02T09:30:00Z', '2026-11-02T09:30:00.123Z']),
         'getAudit.actor': () => good.userId,
+        'getEndpoints.task': ({ words, int }) => `price of a product ${words(int(0, 20))}`,
         'If-Match': () => '*',
         'If-None-Match': ({ pick }) => pick(['*', '"other"', 'W/"0a"', 'nonsense']),
         'X-Service-Session': ({ pick }) => pick(['ses_unknown', 'ä', '']),
     };
+    await untilIndexed(world);
     const cursors = {
+        getEndpoints: await cursorOf(good, '/v1/endpoints'),
         getSchemas: await cursorOf(good, '/v1/schemas', [['sort', 'name']]),
         getVersions: await cursorOf(good, `/v1/schemas/${SHOP}/versions`),
         getMaintainers: await cursorOf(good, `/v1/schemas/${SHOP}/maintainers`),
@@ -139,6 +147,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
             unknown: `rb_live_${'0'.repeat(36)}`,
             mistyped: `${good.apiKey?.slice(0, -1)}${good.apiKey?.endsWith('a') ? 'b' : 'a'}`,
         },
+        finders: finders.map(({ apiKey }) => apiKey ?? ''),
         keeper: good.workspaceId,
         cursors,
         known(operation, name, random) {

@@ -11,6 +11,10 @@ export function stories(operation: Operation, fixture: GeneratorWorld): Mutation
 }
 
 const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>> = {
+    getEndpoints: () => [
+        query('a domain that is none', 'site', 'localhost', 'INVALID_DOMAIN'),
+        query('a task of two characters', 'task', 'ab', 'VALIDATION_ERROR'),
+    ],
     getCatalog: ({ keys }) => [
         intent('no intent', undefined, 'INTENT_REQUIRED'),
         intent('an intent of white space', '%20%20', 'INTENT_REQUIRED'),

@@ -32,8 +32,11 @@ export function validRequest(operation: Operation, fixture: GeneratorWorld, rand
         draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
     else if (!plain && random.chance(0.5)) draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
     if (!plain && random.chance(0.3)) draft.headers['x-request-id'] = random.pick(['trace-7', 'no good id!', 'x'.repeat(64)]);
-    // An address may report 60 times a minute: each request comes from another one.
-    if (operation.id === 'postKeyReport') draft.headers['x-forwarded-for'] = `198.18.${random.int(0, 255)}.${random.int(1, 254)}`;
+    if (operation.id === 'getEndpoints' && draft.headers['authorization'] !== undefined)
+        draft.headers['authorization'] = `Bearer ${random.pick(fixture.finders)}`;
+    // An address may report or find 60 times a minute: each request comes from another one.
+    if (['postKeyReport', 'getEndpoints'].includes(operation.id))
+        draft.headers['x-forwarded-for'] = `198.18.${random.int(0, 255)}.${random.int(1, 254)}`;
     if (operation.body === undefined) return draft;
     draft.headers['content-type'] = random.pick(['application/json', 'application/json; charset=utf-8', 'Application/JSON']);
     draft.body = bodyOf(operation, fixture, random, plain);

@@ -1,0 +1,88 @@
+import type { EndpointsQuery, FindMeta, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
+import { pageOf } from '../../shared/domain/find/order.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { FindFilters } from '../../shared/store/registry/find-endpoints.ts';
+import { endpointRows } from '../../shared/store/registry/list-endpoints.ts';
+import { PlaceGone } from '../../shared/store/registry/search.ts';
+import { type Page, readPage } from '../answers/paging.ts';
+import type { Call, Reply } from '../serve.ts';
+import { countFind } from './count-find.ts';
+import { presentFound } from './present-endpoint.ts';
+import { suggestRequest } from './suggest-request.ts';
+
+type FindCall = Call<object, EndpointsQuery, undefined>;
+
+const DEFAULT_LIMIT = 10;
+
+/** GET /v1/endpoints: the window, then which endpoints, then what is shown of them. */
+export async function findEndpoints(call: FindCall): Promise<Reply<FoundEndpoint[]>> {
+    const { query } = call;
+    const filters = filtersOf(query);
+    const about = [query.task ?? null, JSON.stringify(filters), query.needs_connection ?? null];
+    const page = await readPage({ ...call, query: { limit: DEFAULT_LIMIT, ...query } }, 'getEndpoints', about);
+    await countFind(call);
+    // Packages cannot say yet that they need credentials.
+    if (query.needs_connection === true) return { answer: [], pagination: await page.end(undefined, 0), meta: metaOf(call, 0) };
+    return query.task === undefined ? listAll(call, filters, page) : findByTask(call, { task: query.task, filters, page });
+}
+
+function filtersOf({ category, kind, effect, site, verified, max_credits }: EndpointsQuery): FindFilters {
+    return {
+        category,
+        kind,
+        effect,
+        site: site === undefined ? undefined : readSite(site, '/site').site,
+        isVerifiedOnly: verified ?? false,
+        maxCredits: max_credits,
+    };
+}
+
+async function listAll(call: FindCall, filters: FindFilters, page: Page): Promise<Reply<FoundEndpoint[]>> {
+    const { browse, usedLists } = call.app;
+    const { ids, next, total } = await usedLists.page(filters, page).catch((error: unknown) => {
+        if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
+        throw error;
+    });
+    const rows = await endpointRows(browse, ids);
+    return { answer: rows.map((row) => presentFound(row, undefined)), pagination: await page.end(next, total), meta: metaOf(call, total) };
+}
+
+/** The kind of ranking that a cursor belongs to. */
+const BY_WORDS = 'words';
+
+async function findByTask(
+    call: FindCall,
+    { task, filters, page }: { task: string; filters: FindFilters; page: Page },
+): Promise<Reply<FoundEndpoint[]>> {
+    const { browse, finder } = call.app;
+    const from = placeIn(page.from);
+    const { search, found } = await finder.find(task, filters);
+    const { rows: shown, next } = pageOf(found, from, page.limit);
+    const rows = await endpointRows(
+        browse,
+        shown.map(({ id }) => id),
+    );
+    const scores = new Map(shown.map(({ id, score }) => [id, score]));
+    return {
+        answer: search === undefined ? [] : rows.map((row) => presentFound(row, { search, score: scores.get(row.id) ?? 0 })),
+        pagination: await page.end(next === undefined ? undefined : [BY_WORDS, next], found.length),
+        meta: metaOf(call, found.length),
+    };
+}
+
+/** Cursors are sealed, so their content is trusted. */
+function placeIn(from: Json | undefined): number {
+    const [, place] = (from ?? [BY_WORDS, 0]) as [string, number];
+    return place;
+}
+
+function metaOf({ caller, query }: FindCall, total: number): FindMeta {
+    const suggestion = total === 0 && query.task !== undefined ? suggestRequest(query.task, query) : undefined;
+    return {
+        ...(caller === undefined ? {} : { session_id: newId('ses') }),
+        ...(suggestion === undefined ? {} : { suggestion }),
+    };
+}

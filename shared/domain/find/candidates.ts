@@ -1,0 +1,88 @@
+import { MOST_BREVITY } from './endpoint-words.ts';
+import type { Search, Term, WordCounts } from './weigh.ts';
+
+/**
+ * Which endpoints are looked at, as text search queries of PostgreSQL: those that match nearly all telling terms, and those that match
+ * enough of them to reach the threshold. What cannot be listed is never read.
+ */
+export interface Candidates {
+    /** Matches nearly all of them, by weight. */
+    strict: string;
+    /** Matches enough of them. */
+    loose: string;
+    /** Entries of the word index that `loose` has to walk through among all endpoints. */
+    cost: number;
+}
+
+/** Below this score nothing is listed: it would be far-fetched. */
+export const THRESHOLD = 0.4;
+
+/** Telling terms that are combined; the others count when endpoints are scored. */
+const MOST_COMBINED = 6;
+
+const NEARLY_ALL = 0.8;
+
+/** Undefined where nothing of the task can be looked for. */
+export function candidatesOf({ terms }: Search, { counts }: WordCounts): Candidates | undefined {
+    const combined = terms
+        .filter(({ isTelling }) => isTelling)
+        .toSorted((a, b) => b.weight - a.weight)
+        .slice(0, MOST_COMBINED)
+        .map((term) => ({ weight: term.weight, query: queryOf(wordsOf(term)), count: countOf(term, counts) }));
+    if (combined.length === 0) return undefined;
+    const weights = combined.map(({ weight }) => weight);
+    const telling = weights.reduce((sum, weight) => sum + weight, 0);
+    const others = 1 - telling;
+    const enough = leastSets(weights, THRESHOLD / MOST_BREVITY - others);
+    if (enough.length === 0) return undefined;
+    const anyOf = (sets: readonly number[][]) =>
+        sets.map((set) => `(${set.map((place) => combined[place]?.query).join(' & ')})`).join(' | ');
+    return {
+        strict: anyOf(leastSets(weights, NEARLY_ALL * telling)),
+        loose: anyOf(enough),
+        cost: costOf(
+            combined.map(({ count }) => count),
+            enough,
+        ),
+    };
+}
+
+/** One of these words. They hold nothing that would have to be escaped. */
+export function queryOf(words: readonly string[]): string {
+    return words.length === 1 ? `'${words[0]}'` : `(${words.map((word) => `'${word}'`).join(' | ')})`;
+}
+
+export function wordsOf({ exact, alike }: Term): string[] {
+    return [...exact, ...alike];
+}
+
+function countOf(term: Term, counts: ReadonlyMap<string, number>): number {
+    return wordsOf(term).reduce((sum, word) => sum + (counts.get(word) ?? 0), 0);
+}
+
+/** The smallest sets of places whose weights reach `least`: no set holds another one. */
+function leastSets(weights: readonly number[], least: number): number[][] {
+    const found: number[][] = [];
+    const all = Array.from({ length: 2 ** weights.length - 1 }, (_, index) => index + 1).map((bits) =>
+        weights.flatMap((_weight, place) => (bits & (1 << place) ? [place] : [])),
+    );
+    for (const set of all.toSorted((a, b) => a.length - b.length)) {
+        if (set.reduce((sum, place) => sum + (weights[place] ?? 0), 0) < least) continue;
+        if (!found.some((smaller) => smaller.every((place) => set.includes(place)))) found.push(set);
+    }
+    return found;
+}
+
+/** An index walks through the entries without which no set can be matched, the rarest that will do. */
+function costOf(counts: readonly number[], sets: readonly number[][]): number {
+    const commonFirst = counts.map((_, place) => place).toSorted((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0));
+    const skipped = new Set<number>();
+    for (const place of commonFirst) {
+        skipped.add(place);
+        if (sets.some((set) => set.every((one) => skipped.has(one)))) {
+            skipped.delete(place);
+            break;
+        }
+    }
+    return counts.reduce((sum, count, place) => (skipped.has(place) ? sum : sum + count), 0);
+}

@@ -1,0 +1,103 @@
+import { isObject } from '../json/schema/structure.ts';
+import { mustBeGiven } from '../package/param-schema.ts';
+import type { Endpoint, Json, JsonObject, JsonSchema, Kind, Method, Param } from '../types.ts';
+
+/** What a list of endpoints shows of one, and what an owner's policy is held against. It is kept as JSON. */
+export interface EndpointEntry {
+    title: string;
+    description: string;
+    required: { name: string; type: string; description: string; example: Json }[];
+    optional: string[];
+    /** Paths of what it returns, such as `items[].title`. */
+    fields: string[];
+    hosted: boolean;
+    unit: 'request' | 'result';
+    maxResults: number;
+    /** The params of an example; null where there is none, or a very long one. */
+    example: JsonObject | null;
+    method: Method;
+    kind: Kind;
+    /** Up to the first placeholder: what a policy judges. */
+    urls: string[];
+}
+
+const LONGEST_DESCRIPTION = 2000;
+const LONGEST_PARAM_DESCRIPTION = 300;
+const LONGEST_EXAMPLE = 8 * 1024;
+const LONGEST_VALUE = 300;
+const MOST_PARAMS = 100;
+const MOST_FIELDS = 30;
+const MOST_LEVELS = 8;
+
+/** Of an endpoint of a site with this title. Long texts are cut. */
+export function entryOf(title: string, endpoint: Endpoint): EndpointEntry {
+    const { description, params, response, hosted, billing, examples, method, kind, url, prepare } = endpoint;
+    const [first] = examples;
+    const required = params.filter(mustBeGiven);
+    return {
+        title,
+        description: cut(description, LONGEST_DESCRIPTION),
+        required: required.slice(0, MOST_PARAMS).map(describeParam),
+        optional: params
+            .filter((param) => !mustBeGiven(param))
+            .slice(0, MOST_PARAMS)
+            .map(({ name }) => name),
+        fields: fieldsOf(response.schema),
+        hosted,
+        unit: billing.unit,
+        maxResults: billing.maxResults,
+        example: first === undefined || JSON.stringify(first.params).length > LONGEST_EXAMPLE ? null : first.params,
+        method,
+        kind,
+        urls: [url, ...(prepare === undefined ? [] : [prepare.url])].map((template) => template.split('{', 1)[0] ?? ''),
+    };
+}
+
+function describeParam({ name, description, schema, example }: Param) {
+    const value = example ?? null;
+    return {
+        name,
+        type: typeOf(schema),
+        description: cut(description, LONGEST_PARAM_DESCRIPTION),
+        example: JSON.stringify(value).length > LONGEST_VALUE ? null : value,
+    };
+}
+
+/** The type that a schema names; `any` where it names none, `string or null` where several. */
+function typeOf(schema: JsonSchema | undefined): string {
+    if (!isObject(schema)) return 'any';
+    const { type } = schema;
+    if (typeof type === 'string') return type;
+    return Array.isArray(type) && type.length > 0 ? type.join(' or ') : 'any';
+}
+
+/** Of the upper levels first. */
+function fieldsOf(schema: JsonSchema | undefined): string[] {
+    const fields: string[] = [];
+    let level: [path: string, schema: JsonSchema | undefined][] = [['', schema]];
+    for (let depth = 0; depth < MOST_LEVELS && level.length > 0 && fields.length < MOST_FIELDS; depth++) {
+        const below: typeof level = [];
+        for (const [path, one] of level) {
+            if (!isObject(one)) continue;
+            const properties = isObject(one['properties']) ? Object.entries(one['properties']) : [];
+            for (const [name, property] of properties) {
+                const [at, inner] = unpack(path === '' ? name : `${path}.${name}`, property as JsonSchema);
+                if (isObject(inner) && isObject(inner['properties'])) below.push([at, inner]);
+                else fields.push(at);
+            }
+            if (properties.length === 0 && one['items'] !== undefined) below.push(unpack(path, one));
+        }
+        level = below;
+    }
+    return fields.slice(0, MOST_FIELDS);
+}
+
+/** A list becomes what is in it. */
+function unpack(path: string, schema: JsonSchema): [string, JsonSchema | undefined] {
+    if (!isObject(schema) || schema['items'] === undefined) return [path, schema];
+    return unpack(`${path}[]`, schema['items'] as JsonSchema);
+}
+
+function cut(text: string, most: number): string {
+    return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
+}

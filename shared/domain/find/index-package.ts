@@ -1,0 +1,51 @@
+import { readEndpoint } from '../package/endpoint.ts';
+import type { Effect, Kind, PackageDocument } from '../types.ts';
+import { endpointWords, MARKS } from './endpoint-words.ts';
+import { entryOf } from './entry.ts';
+import type { Phrases } from './phrases.ts';
+
+/** An endpoint as it stands in the index. */
+export interface IndexedEndpoint {
+    /** In its package. */
+    place: number;
+    name: string;
+    kind: Kind;
+    effect: Effect;
+    /** As PostgreSQL reads a tsvector: each word once, in its class. */
+    search: string;
+    brevity: number;
+    needsId: boolean;
+    /** The `EndpointEntry`, as JSON. */
+    entry: string;
+}
+
+export interface IndexedPackage {
+    endpoints: IndexedEndpoint[];
+    /** Words that others may mistype. */
+    words: string[];
+}
+
+const WORTH_KNOWING = /^\p{L}[\p{L}\p{M}]{3,23}$/u;
+
+/** Takes a stored package apart, in time proportional to it. @param text its JSON */
+export function indexPackage(text: string, dictionary: Phrases): IndexedPackage {
+    const document = JSON.parse(text) as PackageDocument;
+    const known = new Set<string>();
+    const endpoints = document.endpoints.map((published, place): IndexedEndpoint => {
+        const endpoint = readEndpoint(published);
+        const { words, brevity } = endpointWords(document, endpoint, dictionary);
+        for (const word of words.keys()) if (WORTH_KNOWING.test(word)) known.add(word);
+        return {
+            place,
+            name: endpoint.name,
+            kind: endpoint.kind,
+            effect: endpoint.effect,
+            // Words hold letters and digits alone, and what marks and ideas have.
+            search: [...words].map(([word, weight]) => `'${word}':1${weight}`).join(' '),
+            brevity,
+            needsId: words.has(MARKS.needsId),
+            entry: JSON.stringify(entryOf(document.title, endpoint)),
+        };
+    });
+    return { endpoints, words: [...known] };
+}

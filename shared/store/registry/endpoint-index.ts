@@ -1,0 +1,75 @@
+import { FIND_RULES } from '../../domain/find/endpoint-words.ts';
+import type { IndexedPackage } from '../../domain/find/index-package.ts';
+import type { Db } from '../../platform/db.ts';
+
+/** The index of endpoints: a site waits from the moment that another version is its latest (a trigger of `sites`) until it is indexed. */
+
+/** Undefined where a package could not be taken apart. @param text its JSON */
+export type Describe = (text: string, site: string) => Promise<IndexedPackage | undefined>;
+
+/**
+ * Indexes a site that waits, if there is one, and resolves with whether there was. Any number of processes may do it: each takes another
+ * site. One that cannot be indexed waits behind the others.
+ */
+export async function indexNextSite(db: Db, describe: Describe): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const next = trx('sites_to_index').orderBy('id').limit(1).forUpdate().skipLocked().select('id');
+        const [taken] = await trx('sites_to_index').where({ id: next }).delete().returning('site');
+        if (taken === undefined) return false;
+        const isIndexed = await indexSite(trx, taken.site, describe);
+        if (!isIndexed) await trx('sites_to_index').insert({ site: taken.site });
+        return isIndexed;
+    });
+}
+
+async function indexSite(db: Db, site: string, describe: Describe): Promise<boolean> {
+    // Of two that index one site, the second one reads what is the latest version after the first.
+    await db.raw("select pg_advisory_xact_lock(hashtextextended('endpoints of ' || ?, 0))", [site]);
+    const latest = await db('sites as s')
+        .join('versions as v', 'v.id', 's.latest_version_id')
+        .where({ 's.site': site })
+        .first('v.id', db.raw('v.document::text as document'));
+    const described = latest === undefined ? { endpoints: [], words: [] } : await describe(latest.document, site);
+    if (described === undefined) return false;
+    await removeEndpoints(db, site);
+    if (latest === undefined) return true;
+    const { endpoints, words } = described;
+    await db.raw(ADD_ENDPOINTS, { site, version: latest.id, rows: JSON.stringify(endpoints) });
+    // A fixed order prevents deadlocks between two sites that add the same words.
+    await db.raw('insert into endpoint_words (word) select unnest(?::text[]) on conflict do nothing', [words.toSorted()]);
+    return true;
+}
+
+/** Endpoints of a site are found no more, unless they are of this version. */
+export async function removeEndpoints(db: Db, site: string, exceptOf?: number): Promise<void> {
+    const endpoints = db('endpoints').where({ site });
+    if (exceptOf !== undefined) endpoints.whereNot({ version_id: exceptOf });
+    await endpoints.delete();
+}
+
+/** Sites that were indexed by older rules wait from now on. Any number of processes may call it. */
+export async function reindexOldEndpoints(db: Db): Promise<void> {
+    await db.transaction(async (trx) => {
+        const changed = await trx('endpoint_rules').where('rules', '<', FIND_RULES).update({ rules: FIND_RULES });
+        if (changed > 0) await trx.raw('insert into sites_to_index (site) select site from sites where latest_version_id is not null');
+    });
+}
+
+/** The endpoints of a version repeat whether it is verified. */
+export async function noteVerified(db: Db, versionId: number): Promise<void> {
+    const version = db('versions').where({ id: versionId });
+    await db('endpoints')
+        .where({ version_id: versionId, site: version.clone().select('site') })
+        .update({ is_verified: version.clone().select(db.raw('verified_at is not null')) });
+}
+
+/** Raw: one statement for all endpoints of a package. The tier is chance, and the same each time. */
+const ADD_ENDPOINTS = `
+    insert into endpoints (site, registrable, version_id, place, name, kind, effect, intent_category, is_verified, tier, search, brevity,
+                           needs_id, entry)
+    select s.site, s.registrable, :version, e.place, e.name, e.kind, e.effect, s.intent_category, s.verified_at is not null,
+           case when hashtext(s.site || '/' || e.name) & 63 = 0 then 0 when hashtext(s.site || '/' || e.name) & 7 = 0 then 1 else 2 end,
+           e.search::tsvector, e.brevity, e."needsId", e.entry::json
+    from sites s, json_to_recordset(cast(:rows as json)) as e (
+        place integer, name text, kind text, effect text, search text, brevity real, "needsId" boolean, entry text)
+    where s.site = :site`;

@@ -1,0 +1,83 @@
+import { LRUCache } from 'lru-cache';
+import { queryOf } from '../../domain/find/candidates.ts';
+import type { WordCounts } from '../../domain/find/weigh.ts';
+import type { Db } from '../../platform/db.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+
+/** How common the words of endpoints are, and which known ones resemble a strange one. */
+export interface EndpointWordCounts {
+    /** Counts of these words. Of common ones they are estimates, and up to a minute old. */
+    count(words: readonly string[]): Promise<WordCounts>;
+    /** By strange word, known words that are one slip away in their beginning. */
+    resembling(strange: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>>;
+}
+
+/** Counts from here on are remembered. */
+const COMMON = 1000;
+const REMEMBERED = 20_000;
+const FRESH_MS = 60_000;
+const TIMEOUT_MS = 2000;
+
+/** @param db must bound the time of queries */
+export function createEndpointWordCounts(db: Db): EndpointWordCounts {
+    const common = new LRUCache<string, number>({ max: REMEMBERED, ttl: FRESH_MS });
+    return {
+        async count(words) {
+            const counts = new Map<string, number>();
+            const unknown: string[] = [];
+            for (const word of new Set(words)) {
+                const known = common.get(word);
+                if (known === undefined) unknown.push(word);
+                else counts.set(word, known);
+            }
+            const total = common.get(TOTAL);
+            if (unknown.length === 0 && total !== undefined) return { total, counts };
+            const values = [unknown.map((word) => queryOf([word])), total ?? null];
+            const rows = await runPrepared<{ total: number; counts: number[] }>(db, COUNTS, values, TIMEOUT_MS);
+            const found = rows[0] ?? { total: 0, counts: [] };
+            for (const [place, word] of unknown.entries()) {
+                const count = found.counts[place] ?? 0;
+                counts.set(word, count);
+                if (count >= COMMON) common.set(word, count);
+            }
+            if (found.total >= COMMON) common.set(TOTAL, found.total);
+            return { total: found.total, counts };
+        },
+        async resembling(strange) {
+            if (strange.length === 0) return new Map();
+            const rows = await runPrepared<{ strange: string; words: string[] }>(db, RESEMBLING, [strange], TIMEOUT_MS);
+            return new Map(rows.map((row) => [row.strange, row.words]));
+        },
+    };
+}
+
+/** No word is empty. */
+const TOTAL = '';
+
+/**
+ * Words that many of the first tier have (one endpoint of 64) are estimated from it; the others are counted. The same for all endpoints,
+ * by what the server knows.
+ */
+const COUNTS: PreparedQuery = {
+    name: 'endpoint_word_counts',
+    text: `select array(
+            select case when first_tier.n >= 8 then first_tier.n * 64 else
+                (select count(*) from endpoints e where e.tier = 0 and e.search @@ asked.word::tsquery) +
+                (select count(*) from endpoints e where e.tier = 1 and e.search @@ asked.word::tsquery) +
+                (select count(*) from endpoints e where e.tier = 2 and e.search @@ asked.word::tsquery) end
+            from unnest((select $1::text[])) with ordinality as asked (word, place)
+            cross join lateral (select count(*) as n from endpoints e where e.tier = 0 and e.search @@ asked.word::tsquery) as first_tier
+            order by asked.place)::double precision[] as counts,
+        coalesce((select $2::double precision), (
+            select case when c.reltuples > 20000 then c.reltuples::double precision else (select count(*) from endpoints)::double precision end
+            from pg_class c where c.oid = 'endpoints'::regclass)) as total`,
+};
+
+/** The most similar known words that are compared with a strange one, the longest known first. */
+const RESEMBLING: PreparedQuery = {
+    name: 'endpoint_words_resembling',
+    text: `select asked.word as strange, array(
+            select w.word from endpoint_words w where search_slips(array[w.word]) && search_slips(array[asked.word]) order by w.id limit 150
+        ) as words
+        from unnest((select $1::text[])) as asked (word)`,
+};

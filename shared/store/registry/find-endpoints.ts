@@ -1,0 +1,211 @@
+import { candidatesOf, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
+import type { EndpointEntry } from '../../domain/find/entry.ts';
+import { byFit, type Found, inARow, type Slot, spread } from '../../domain/find/order.ts';
+import type { Phrases } from '../../domain/find/phrases.ts';
+import { readTask, type TaskPart } from '../../domain/find/task.ts';
+import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, meantBy, type Search, strangeWords, type WordCounts, weigh } from '../../domain/find/weigh.ts';
+import { refusesCalls, type SitePolicy, strictest } from '../../domain/site/site-policy.ts';
+import type { Effect, Kind } from '../../domain/types.ts';
+import type { Db } from '../../platform/db.ts';
+import { runComposed } from '../../platform/prepared-query.ts';
+import { createEndpointWordCounts } from './endpoint-words.ts';
+import { isPublishedForSite } from './ownership.ts';
+
+/** Which endpoints are wanted; undefined does not narrow. */
+export interface FindFilters {
+    /** `parent` for all its leaves, or `parent/child`. */
+    category: string | undefined;
+    kind: Kind | undefined;
+    effect: Effect | undefined;
+    /** Normalised. */
+    site: string | undefined;
+    isVerifiedOnly: boolean;
+    /** Of one unit. */
+    maxCredits: number | undefined;
+}
+
+/** An endpoint that fits a task. */
+export interface FoundEndpoint extends Found {
+    id: number;
+}
+
+export interface FoundList {
+    /** What was looked for; undefined where no endpoint has any word of the task. */
+    search: Search | undefined;
+    /** Best first, at most 200, and at most three of a registrable domain in each ten slots unless a site was named. */
+    found: Slot<FoundEndpoint>[];
+}
+
+/** Finds endpoints by what somebody wants to do. */
+export interface Finder {
+    find(task: string, filters: FindFilters): Promise<FoundList>;
+}
+
+/** How deep a list goes. */
+const DEEP = 200;
+/** Endpoints that are scored for one task. */
+const MOST_SCORED = 300;
+/** Index entries that one search may walk through for what matches its task in part; beyond it the first tiers have enough. */
+const MOST_WALKED = 15_000;
+const MOST_WALKED_NARROWED = 60_000;
+const TIMEOUT_MS = 2000;
+
+/** @param db must bound the time of queries @param phrases read with the first task */
+export function createFinder(db: Db, phrases: () => Phrases): Finder {
+    const words = createEndpointWordCounts(db);
+
+    /** The task, weighed by how common its words are; strange ones are taken for what they resemble. */
+    async function read(task: string): Promise<{ search: Search; counts: WordCounts }> {
+        const dictionary = phrases();
+        const read = readTask(task, dictionary);
+        const counts = await words.count(read.parts.flatMap(wordsOfPart));
+        const strange = strangeWords(read, counts);
+        if (strange.length === 0) return { search: weigh(read, counts), counts };
+        const resembling = await words.resembling(strange);
+        const meant = new Map<string, TaskPart>();
+        for (const word of strange) {
+            const part = meantBy(word, resembling.get(word) ?? [], dictionary);
+            if (part !== undefined) meant.set(word, part);
+        }
+        const more = await words.count([...meant.values()].flatMap(wordsOfPart));
+        const all = { total: counts.total, counts: new Map([...counts.counts, ...more.counts]) };
+        return { search: weigh(read, all, meant), counts: all };
+    }
+
+    return {
+        async find(task, filters) {
+            const { search, counts } = await read(task);
+            const candidates = candidatesOf(search, counts);
+            if (candidates === undefined) return { search: undefined, found: [] };
+            const most = isNarrowed(filters) ? MOST_WALKED_NARROWED : MOST_WALKED;
+            const rows = await runComposed<FoundColumns>(
+                db,
+                {
+                    text: rankingOf(search, filters),
+                    types: typesOf(search),
+                    values: {
+                        ...valuesOf(search, filters),
+                        strict: candidates.strict,
+                        loose: candidates.loose,
+                        rest: candidates.cost <= most ? candidates.loose : NOTHING,
+                    },
+                },
+                TIMEOUT_MS,
+            );
+            const allowed = await withoutRefused(db, rows);
+            const ordered = allowed.map(toFound).toSorted(byFit);
+            return { search, found: filters.site === undefined ? spread(ordered) : inARow(ordered) };
+        },
+    };
+}
+
+function wordsOfPart({ stem, ideas }: TaskPart): string[] {
+    return stem === undefined ? [...ideas] : [stem, ...ideas];
+}
+
+function isNarrowed({ category, kind, effect, isVerifiedOnly, maxCredits }: FindFilters): boolean {
+    return category !== undefined || kind !== undefined || effect !== undefined || maxCredits !== undefined || isVerifiedOnly;
+}
+
+/** No endpoint has it. */
+const NOTHING = "'!none'";
+/** Names of values are letters: the values of the first term end in `a`. */
+const letterOf = (place: number) => String.fromCharCode(97 + place);
+const RANK = `'{${CLASS_WEIGHTS.D},${CLASS_WEIGHTS.C},${CLASS_WEIGHTS.B},${CLASS_WEIGHTS.A}}'::real[]`;
+/** `ts_rank` divides the weight of a word by this, and by the number of words that are asked for. */
+const RANK_OF_ONE = 1.6449341;
+
+/** One text for each number of terms: the server plans each once a connection. */
+function rankingOf({ terms }: Search, { site }: FindFilters): string {
+    const matchOf = (name: string) => `least(1, ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * (numnode(:${name}) + 1) / 2)`;
+    const scores = terms.map((_term, place) => {
+        const letter = letterOf(place);
+        return `:weight${letter} * greatest(${matchOf(`exact${letter}`)}, ${ALIKE} * ${matchOf(`alike${letter}`)})`;
+    });
+    const narrowed = `coalesce(e.intent_category = :category or split_part(e.intent_category, '/', 1) = :category, true)
+        and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)`;
+    const from = (where: string) => `(select e.* from endpoints e where ${where} and ${narrowed})`;
+    const sources =
+        site === undefined
+            ? [
+                  ...[0, 1, 2].map((tier) => from(`e.tier = ${tier} and e.search @@ :strict`)),
+                  ...[0, 1].map((tier) => from(`e.tier = ${tier} and e.search @@ :loose`)),
+                  from('e.tier = 2 and e.search @@ :rest'),
+              ]
+            : [from('e.site = :site and e.search @@ :loose')];
+    return `
+        select s.id, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
+               0 as choices, d.policy, d.operator_policy, s.effect, s.version_id as "versionId",
+               case when d.policy is not null or d.operator_policy is not null then s.entry end as entry
+        from (
+            select * from (
+                select distinct on (c.id) c.*,
+                       least(1, (${scores.join(' + ')}) * c.brevity * case when c.needs_id then :unknown else 1 end) as score
+                from (select * from (${sources.join(' union all ')}) as e limit ${MOST_SCORED}) as c
+            ) as scored
+            where score >= ${THRESHOLD} order by score desc, id limit ${DEEP}
+        ) as s
+        join domains d on d.registrable = s.registrable
+        where not d.is_blocked and coalesce(d.credits <= :maxcredits, true)`;
+}
+
+function typesOf({ terms }: Search): Record<string, string> {
+    const each = terms.map((_term, place) => {
+        const letter = letterOf(place);
+        return { [`exact${letter}`]: 'tsquery', [`alike${letter}`]: 'tsquery', [`weight${letter}`]: 'real' };
+    });
+    const queries = { strict: 'tsquery', loose: 'tsquery', rest: 'tsquery' };
+    return Object.assign({ ...queries, verified: 'boolean', maxcredits: 'integer', unknown: 'real' }, ...each);
+}
+
+function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<string, unknown> {
+    const { category, kind, effect, site, isVerifiedOnly, maxCredits } = filters;
+    const each = terms.map(({ exact, alike, weight }, place) => {
+        const letter = letterOf(place);
+        return {
+            [`exact${letter}`]: exact.length === 0 ? NOTHING : queryOf(exact),
+            [`alike${letter}`]: alike.length === 0 ? NOTHING : queryOf(alike),
+            [`weight${letter}`]: weight,
+        };
+    });
+    const narrowing = { category: category ?? null, kind: kind ?? null, effect: effect ?? null, site: site ?? null };
+    const others = { verified: isVerifiedOnly, maxcredits: maxCredits ?? null, unknown: isIdUnknown ? ID_UNKNOWN : 1 };
+    return Object.assign({ ...narrowing, ...others }, ...each);
+}
+
+interface FoundColumns extends FoundEndpoint {
+    versionId: number;
+    effect: Effect;
+    policy: SitePolicy | null;
+    operator_policy: SitePolicy | null;
+    /** null where no policy has to be held against it. */
+    entry: EndpointEntry | null;
+}
+
+/** Without what the owner of a site, or an operator, does not want called. */
+async function withoutRefused(db: Db, rows: readonly FoundColumns[]): Promise<FoundColumns[]> {
+    const allowed: FoundColumns[] = [];
+    for (const row of rows) {
+        const policy = strictest([row.policy, row.operator_policy]);
+        if (policy === null || row.entry === null || !(await isRefused(db, policy, row, row.entry))) allowed.push(row);
+    }
+    return allowed;
+}
+
+async function isRefused(
+    db: Db,
+    policy: NonNullable<ReturnType<typeof strictest>>,
+    { effect, registrable, versionId }: FoundColumns,
+    { method, urls }: EndpointEntry,
+): Promise<boolean> {
+    if (!refusesCalls(policy, { effect, method }, urls, false)) return false;
+    return (
+        policy.writes ||
+        effect === 'write' ||
+        refusesCalls(policy, { effect, method }, urls, await isPublishedForSite(db, { registrable, versionId }))
+    );
+}
+
+function toFound({ id, registrable, score, isVerified, successRate, p95Ms, credits, choices }: FoundColumns): FoundEndpoint {
+    return { id, registrable, score, isVerified, successRate, p95Ms, credits, choices };
+}

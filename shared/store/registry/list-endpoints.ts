@@ -1,0 +1,188 @@
+import { LRUCache } from 'lru-cache';
+import type { EndpointEntry } from '../../domain/find/entry.ts';
+import type { Claim } from '../../domain/site/claim.ts';
+import type { Effect, Json, Kind } from '../../domain/types.ts';
+import { columnList, columns, type Db } from '../../platform/db.ts';
+import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
+import { fromBucket, WEEK } from '../usage/traffic.ts';
+import type { FindFilters } from './find-endpoints.ts';
+import { isLeaf } from './keyset-segments.ts';
+import { claimOf } from './ownership.ts';
+import { PlaceGone } from './search.ts';
+
+/** What a list shows of an endpoint. */
+export interface EndpointRow {
+    id: number;
+    site: string;
+    name: string;
+    kind: Kind;
+    effect: Effect;
+    intentCategory: string;
+    entry: EndpointEntry;
+    verifiedAt: Date | null;
+    /** Credits of one unit. */
+    siteCredits: number;
+    claim: Claim;
+    /** Of 7 days, 0 to 1; null without calls. */
+    successRate: number | null;
+    p95Ms: number | null;
+}
+
+const TIMEOUT_MS = 2000;
+
+const ROW: Record<keyof Omit<EndpointRow, 'successRate' | 'p95Ms'>, string> = {
+    ...columns('e', 'id', 'site', 'name', 'kind', 'effect', 'intent_category', 'entry'),
+    verifiedAt: 'v.verified_at',
+    siteCredits: 'd.credits',
+    claim: claimOf('e.registrable'),
+};
+
+const ROWS: PreparedQuery = {
+    name: 'endpoint_rows',
+    text: `with ${WEEK}
+        select ${columnList(ROW)}, calls.successes, calls.failures, durations.bucket
+        from week, unnest((select $1::bigint[])) with ordinality as asked (id, place)
+        join endpoints e on e.id = asked.id
+        join versions v on v.id = e.version_id
+        join domains d on d.registrable = e.registrable
+        cross join lateral (
+            select coalesce(sum(u.successes), 0)::bigint as successes, coalesce(sum(u.failures), 0)::bigint as failures
+            from endpoint_days u where u.site = e.site and u.endpoint = e.name and u.day >= week.first_day
+        ) as calls
+        left join lateral (
+            select min(bucket) as bucket from (
+                select u.bucket, sum(sum(u.successes)) over (order by u.bucket) as up_to, sum(sum(u.successes)) over () as all_of_them
+                from endpoint_durations u where u.site = e.site and u.endpoint = e.name and u.day >= week.first_day
+                group by u.bucket) as running
+            where up_to >= 0.95 * all_of_them
+        ) as durations on calls.successes > 0
+        order by asked.place`,
+};
+
+type RowColumns = Omit<EndpointRow, 'successRate' | 'p95Ms'> & { successes: number; failures: number; bucket: number | null };
+
+/** Endpoints by their ids, in this order; those that are gone meanwhile are left out. */
+export async function endpointRows(db: Db, ids: readonly number[]): Promise<EndpointRow[]> {
+    if (ids.length === 0) return [];
+    const rows = await runPrepared<RowColumns>(db, ROWS, [ids], TIMEOUT_MS);
+    return rows.map(({ successes, failures, bucket, ...row }) => ({
+        ...row,
+        successRate: successes + failures === 0 ? null : successes / (successes + failures),
+        p95Ms: bucket === null ? null : fromBucket(bucket),
+    }));
+}
+
+export interface UsedPage {
+    ids: number[];
+    /** Where the next page begins; undefined on the last one. */
+    next: Json | undefined;
+    total: number;
+}
+
+/** Lists of all endpoints: those of the most used sites first, by the roll-up that the list began with, then the others by site. */
+export interface UsedLists {
+    /** @param from `next` of the page before @throws PlaceGone */
+    page(filters: FindFilters, page: { limit: number; from: Json | undefined }): Promise<UsedPage>;
+}
+
+/** A total of n thousand is remembered for n seconds, up to a minute. */
+const MANY = 1000;
+const LONGEST_MS = 60_000;
+const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', credits: 'integer', rollup: 'bigint', behind: 'text' };
+
+/** @param db must bound the time of queries */
+export function createUsedLists(db: Db): UsedLists {
+    const totals = new LRUCache<string, number>({ max: 1000 });
+
+    async function count(filters: FindFilters): Promise<number> {
+        const { conditions, values } = conditionsOf(filters);
+        const key = JSON.stringify(values) + conditions.length;
+        const known = totals.get(key);
+        if (known !== undefined) return known;
+        const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
+        const [row] = await runPlanned<{ total: number }>(db, { text, values, types: TYPES });
+        const total = row?.total ?? 0;
+        if (total > MANY) totals.set(key, total, { ttl: Math.min(LONGEST_MS, total) });
+        return total;
+    }
+
+    return {
+        async page(filters, { limit, from }) {
+            const place = from === undefined ? BEGINNING : readPlace(from);
+            const [rows, total] = await Promise.all([walk(db, filters, place, limit + 1), count(filters)]);
+            const shown = rows.slice(0, limit);
+            const last = rows.length > limit ? shown.at(-1) : undefined;
+            return {
+                ids: shown.map(({ id }) => id),
+                next: last && [last.rollup, last.segment, last.rank, last.site, last.place],
+                total,
+            };
+        },
+    };
+}
+
+interface Place {
+    /** Null: the latest one. */
+    rollup: number | null;
+    /** 0: of sites with a rank, 1: the others. */
+    segment: number;
+    /** Behind which endpoint the page begins. */
+    rank: number;
+    site: string;
+    place: number;
+}
+
+const BEGINNING: Place = { rollup: null, segment: 0, rank: 0, site: '', place: -1 };
+
+/** Cursors are sealed, so their content is trusted. */
+function readPlace(from: Json): Place {
+    const [rollup, segment, rank, site, place] = from as [number, number, number, string, number];
+    return { rollup, segment, rank, site, place };
+}
+
+const FROM = 'from endpoints e join domains d on d.registrable = e.registrable';
+
+async function walk(db: Db, filters: FindFilters, from: Place, limit: number): Promise<(Place & { id: number })[]> {
+    const { conditions, values } = conditionsOf(filters);
+    const where = conditions.join(' and ');
+    const ranked = `select 0 as segment, e.id, t.rank, e.site, e.place ${FROM}
+        join trending_sites t on t.site = e.site and t.rollup_id = (select id from rollup) and t.period = '7d'
+        where ${where} and (t.rank, e.place) > (:rank, :place) order by t.rank, e.place limit :limit`;
+    const others = `select 1 as segment, e.id, 0 as rank, e.site, e.place ${FROM}
+        where ${where} and (e.site, e.place) > (:behind, :place) and not exists (
+            select from trending_sites t where t.site = e.site and t.rollup_id = (select id from rollup) and t.period = '7d')
+        order by e.site, e.place limit :limit`;
+    const first = from.segment === 0 ? `(${ranked}) union all ` : '';
+    const text = `with rollup as materialized (select coalesce(:rollup, (select max(id) from trending_rollups), 0) as id)
+        select f.*, r.id as rollup, r.id = 0 or exists (select from trending_rollups k where k.id = r.id) as is_kept
+        from rollup r left join (${first}(${from.segment === 0 ? others.replace(':place', '-1') : others})) as f on true limit :limit`;
+    const given = {
+        ...values,
+        rollup: from.rollup,
+        rank: from.rank,
+        behind: from.segment === 0 ? '' : from.site,
+        place: from.place,
+        limit,
+    };
+    const types = { ...TYPES, rank: 'integer', place: 'integer', limit: 'bigint' };
+    const rows = await runPlanned<(Place | { segment: null }) & { id: number; is_kept: boolean }>(db, { text, values: given, types });
+    if (rows.some(({ is_kept }) => !is_kept)) throw new PlaceGone();
+    return rows.filter((row): row is Place & { id: number; is_kept: boolean } => row.segment !== null);
+}
+
+function conditionsOf({ category, kind, effect, site, isVerifiedOnly, maxCredits }: FindFilters) {
+    const conditions = ['not d.is_blocked'];
+    if (category !== undefined) {
+        conditions.push(
+            isLeaf(category)
+                ? 'e.intent_category = :category'
+                : "(e.intent_category = :category or e.intent_category like :category || '/%')",
+        );
+    }
+    if (kind !== undefined) conditions.push('e.kind = :kind');
+    if (effect !== undefined) conditions.push('e.effect = :effect');
+    if (site !== undefined) conditions.push('e.site = :site');
+    if (isVerifiedOnly) conditions.push('e.is_verified');
+    if (maxCredits !== undefined) conditions.push('d.credits <= :credits');
+    return { conditions, values: { category, kind, effect, site, credits: maxCredits } };
+}
