@@ -1,5 +1,6 @@
 import type { App } from '../shared/app.ts';
 import { allowanceMail, failingMail } from '../shared/billing/notices.ts';
+import type { Db } from '../shared/platform/db.ts';
 import { queueMail } from '../shared/store/accounts/mails.ts';
 import {
     endNotice,
@@ -15,9 +16,10 @@ import {
     type Streak,
     takeLook,
 } from '../shared/store/accounts/notices.ts';
+import { recordEvent } from '../shared/store/events/events.ts';
 
 /**
- * Notifies people once, by mail and on the dashboard, when 80% or all of an allowance is used, and when a key's last fifty calls of
+ * Notifies people once, by mail, on the dashboard and by events, when 80% or all of an allowance is used, and by mail when a key's last fifty calls of
  * one endpoint failed. It reads the request log a few times a minute, so no call waits for it. Every process may run it; one at a time
  * does.
  */
@@ -28,9 +30,12 @@ export async function watchSpending(app: App): Promise<void> {
     for (const streak of await recentStreaks(app.db, since)) await tellOfFailures(app, streak);
 }
 
-async function tellOfAllowance({ db, secrets, publicUrl }: App, { accountId, limit, left, period, resetsAt }: Spent): Promise<void> {
+async function tellOfAllowance({ db, secrets, publicUrl }: App, spent: Spent): Promise<void> {
+    const { accountId, limit, left, bonus, period, resetsAt } = spent;
     const isGone = left === 0;
     await db.transaction(async (trx) => {
+        await recordCredits(trx, 'low', spent);
+        if (isGone && bonus === 0) await recordCredits(trx, 'exhausted', spent);
         const isNew = await giveNotice(trx, {
             kind: isGone ? 'allowance_100' : 'allowance_80',
             accountId,
@@ -42,6 +47,16 @@ async function tellOfAllowance({ db, secrets, publicUrl }: App, { accountId, lim
             await queueMail(trx, secrets, allowanceMail(to, publicUrl(), isGone, { limit, left, resetsAt }));
         }
     });
+}
+
+async function recordCredits(
+    trx: Db,
+    state: 'low' | 'exhausted',
+    { accountId, plan, limit, left, bonus, period, resetsAt }: Spent,
+): Promise<void> {
+    const data = { plan, credits: { allowance: { limit, remaining: left }, bonus, resets_at: resetsAt.toISOString() } };
+    const isNew = await giveNotice(trx, { kind: `credits_${state}`, accountId, subject: period, facts: data });
+    if (isNew) await recordEvent(trx, { type: `credits.${state}`, accountId, data });
 }
 
 async function tellOfFailures({ db, secrets, publicUrl }: App, streak: Streak): Promise<void> {

@@ -6,6 +6,7 @@ import { type Columns, columns, countRows, type Db, fromNow, given, now } from '
 import type { Secrets } from '../../platform/secrets.ts';
 import { setKeyCap } from '../credits/spending.ts';
 import { queueMail } from './mails.ts';
+import { revokeKeys } from './revoke-keys.ts';
 import { recordAct } from './workspace-audit.ts';
 import { lockForAdding } from './workspaces.ts';
 
@@ -159,8 +160,8 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
         if (beside >= MOST_KEYS) return { ok: false, why: 'too many' };
         await key(trx, keyId).update({
             expires_at: trx.raw('least(expires_at, ?)', [fromNow(trx, `${overlapSeconds} seconds`)]),
-            revoked_at: overlapSeconds === 0 ? now(trx) : null,
         });
+        if (overlapSeconds === 0) await revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'rotated');
         const made = await createKey(trx, { workspaceId, userId, name, expiresIn: old.lasts ?? undefined, scopes: old.scopes });
         if (old.day_cap !== null) await setKeyCap(trx, made.keyId, old.day_cap);
         return { ok: true, made };
@@ -169,11 +170,8 @@ export async function rotateKey(db: Db, keyId: string, overlapSeconds: number): 
 
 /** Revokes a key for good, within a second in every process. False where there is no such key, or it was revoked before. */
 export async function revokeKey(db: Db, keyId: string): Promise<boolean> {
-    return (
-        (await key(db, keyId)
-            .whereNull('revoked_at')
-            .update({ revoked_at: now(db) })) === 1
-    );
+    const revoked = await db.transaction((trx) => revokeKeys(trx, (keys) => keys.where({ id: keyId }), 'revoked'));
+    return revoked.length === 1;
 }
 
 /**
@@ -191,13 +189,9 @@ export async function revokeReported(
 }
 
 async function revokeLeaked(trx: Db, secrets: Secrets, { keyIds, publicUrl }: { keyIds: string[]; publicUrl: string }): Promise<void> {
-    const revoked: { id: string; name: string; prefix: string; workspaceId: string; userId: string }[] = await trx('api_keys')
-        .whereIn('id', keyIds)
-        .where({ revoked_at: null })
-        .update({ revoked_at: now(trx) })
-        .returning(['id', 'name', 'prefix', 'workspace_id as workspaceId', 'user_id as userId']);
-    for (const { id, name, prefix, workspaceId, userId } of revoked) {
-        await recordAct(trx, { workspaceId, actor: 'system', action: 'key.reported', target: id, details: { name } });
+    const revoked = await revokeKeys(trx, (keys) => keys.whereIn('id', keyIds), 'reported');
+    for (const { keyId, name, prefix, workspaceId, userId } of revoked) {
+        await recordAct(trx, { workspaceId, actor: 'system', action: 'key.reported', target: keyId, details: { name } });
         const owner = await trx('users').where({ id: userId }).whereNotNull('verified_at').first('email');
         // An address that nobody confirmed may be a stranger's.
         if (owner === undefined) continue;

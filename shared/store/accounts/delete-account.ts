@@ -2,6 +2,7 @@ import { type Columns, type Db, now } from '../../platform/db.ts';
 import * as credits from '../credits/credits.ts';
 import { recordChange } from './audit.ts';
 import { dropFactors } from './factors.ts';
+import { revokeKeys } from './revoke-keys.ts';
 import { forgetSignIns } from './sign-ins.ts';
 import { rememberAddress } from './sign-up.ts';
 import { endSessions } from './user-sessions.ts';
@@ -59,6 +60,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await endSessions(trx, userId);
         await dropFactors(trx, userId);
         await forgetSignIns(trx, userId);
+        await revokeKeys(trx, (keys) => keys.where({ user_id: userId }), 'member');
         for (const table of ['api_keys', 'mail_links', 'memberships']) await trx(table).where({ user_id: userId }).delete();
         await trx('workspace_invitations').where({ invited_by: userId }).delete();
         // The requests stay, since others may want the same. Their contact goes: in workspaces of this user alone, and wherever it is
@@ -69,7 +71,8 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
             .update({ requester_contact: null });
         await forgetInAudit(trx, { userId, email, alone, others });
         await trx('outgoing_mails').where({ recipient: email }).delete();
-        for (const table of ['usage', 'usage_hours']) await trx(table).where({ account_id: userId }).delete();
+        for (const table of ['usage', 'usage_hours', 'events']) await trx(table).where({ account_id: userId }).delete();
+        await trx('events').whereIn('workspace_id', alone).delete();
         await trx('users')
             .where({ id: userId })
             .update({

@@ -2,7 +2,15 @@ import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { ago, type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
-export type NoticeKind = 'allowance_80' | 'allowance_100' | 'failing' | 'payment_failed' | 'plan_ended';
+/** Those of credits are shown nowhere: they are told by events, once a period. */
+export type NoticeKind =
+    | 'allowance_80'
+    | 'allowance_100'
+    | 'failing'
+    | 'payment_failed'
+    | 'plan_ended'
+    | 'credits_low'
+    | 'credits_exhausted';
 
 export interface NewNotice {
     kind: NoticeKind;
@@ -139,6 +147,7 @@ export interface Spent {
     plan: string;
     limit: number;
     left: number;
+    bonus: number;
     period: string;
     resetsAt: Date;
 }
@@ -150,6 +159,7 @@ export async function nearlySpent(db: Db, since: Date): Promise<Spent[]> {
         plan: 'plan',
         limit: 'allowance',
         left: db.raw('allowance_available + held'),
+        bonus: 'bonus_available',
         period: db.raw("'period ' || period_number"),
         resetsAt: db.raw('coalesce(billing_date, resets_at)'),
     };

@@ -2,6 +2,7 @@ import { type Email, readEmail } from '../../domain/accounts/email.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, type Db, now, orNow } from '../../platform/db.ts';
 import { dropFactors } from './factors.ts';
+import { revokeKeys } from './revoke-keys.ts';
 import { forgetSignIns } from './sign-ins.ts';
 import { rememberAddress } from './sign-up.ts';
 import { endSessions, lockUser } from './user-sessions.ts';
@@ -51,7 +52,7 @@ export async function ensureUser(
     if (made !== undefined) return { userId: made.id, isNewUser: true };
     const { userId, verifiedAt }: User = await db('users').where({ email_normalised: email.normalised }).forUpdate().first(USER);
     if (verifiedAt === null) {
-        await revokeKeys(db, userId);
+        await revokeKeysOf(db, userId);
         await endSessions(db, userId);
         await dropFactors(db, userId);
         await forgetSignIns(db, userId);
@@ -110,7 +111,7 @@ export async function resetPassword(
             await dropFactors(trx, userId);
             await forgetSignIns(trx, userId);
         }
-        if (isUnconfirmed || order.revokeKeys) await revokeKeys(trx, userId);
+        if (isUnconfirmed || order.revokeKeys) await revokeKeysOf(trx, userId);
         const revision = await changePassword(trx, userId, order.passwordHash);
         await verifyAddress(trx, userId, address);
         return revision;
@@ -161,8 +162,6 @@ function credentials(db: Db) {
         });
 }
 
-async function revokeKeys(db: Db, userId: string): Promise<void> {
-    await db('api_keys')
-        .where({ user_id: userId, revoked_at: null })
-        .update({ revoked_at: now(db) });
+async function revokeKeysOf(db: Db, userId: string): Promise<void> {
+    await revokeKeys(db, (keys) => keys.where({ user_id: userId }), 'member');
 }

@@ -2,6 +2,7 @@ import { PLANS, type Plan } from '../../domain/accounts/plans.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, countRows, type Db, now } from '../../platform/db.ts';
 import * as credits from '../credits/credits.ts';
+import { revokeKeys } from './revoke-keys.ts';
 
 /** `owner` may do everything, `admin` manages members and keys, `billing` manages the plan only, `member` uses the workspace. */
 export const ROLES = ['owner', 'admin', 'billing', 'member'] as const;
@@ -148,9 +149,7 @@ async function changeMember(db: Db, { workspaceId, userId, by }: MemberChange, r
         if (role === undefined) await trx('memberships').where(ofMember).delete();
         else await trx('memberships').where(ofMember).update({ role });
         if (role === undefined || role === 'billing') {
-            await trx('api_keys')
-                .where({ ...ofMember, revoked_at: null })
-                .update({ revoked_at: now(trx) });
+            await revokeKeys(trx, (keys) => keys.where(ofMember), 'member');
         }
         await withdrawInvitationsOf(trx, workspaceId, userId, role);
         return { ok: true };

@@ -3,6 +3,7 @@ import type { Db } from '../../platform/db.ts';
 import { recordAct } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
 import { awaitCalls, earnOrOweContribution } from '../credits/credits.ts';
+import { type NewEvent, recordEvent } from '../events/events.ts';
 import { ownersOf } from './ownership.ts';
 import { notePaces } from './paces.ts';
 import {
@@ -80,6 +81,7 @@ async function store(db: Db, order: PublishOrder, seen: Compared, isLast: boolea
     if (before.isNewDomain) await rememberName(db, order.registrable);
     await fulfil(db, order.document.site, versionId);
     await recordVersion(db, order, next.version, next.change);
+    await recordEvent(db, publishedEvent(order, { ...next, publishedAt }));
     await tellOwnersOfVersion(db, order, next.version);
     const bonus = await earnBonus(db, order, before);
     await awaitCalls(db, order.registrable, { site: order.document.site, isVerifiable: order.content.isVerifiable });
@@ -134,6 +136,14 @@ async function recordVersion(db: Db, { publisher, document, versionHash }: Publi
     const { workspaceId, by = { actor: 'operator' } } = publisher;
     const details = { change, version_hash: versionHash };
     await recordAct(db, { ...by, workspaceId, action: 'version.published', target: `${document.site}@${version}`, details });
+}
+
+function publishedEvent(
+    { document: { site }, versionHash }: PublishOrder,
+    { version, change, publishedAt }: { version: number; change: string; publishedAt: Date },
+): NewEvent {
+    const data = { site, version, version_hash: versionHash, change, published_at: publishedAt.toISOString() };
+    return { type: 'schema.published', site, data };
 }
 
 const NO_BONUS = { creditsEarned: 0, isBonusUsedUp: false } as const;

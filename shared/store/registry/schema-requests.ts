@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import { isStepForward, type NewRequest, type RequestStatus, type SchemaRequest } from '../../domain/site/schema-request.ts';
 import { columns, countRows, type Db, now, toColumns } from '../../platform/db.ts';
+import { type NewEvent, recordEvents } from '../events/events.ts';
 
 /** Requests for schemas that do not exist yet. Import it as a namespace: `schemaRequests.create(…)`. */
 
@@ -88,8 +89,29 @@ async function moveTo(
     requests: Knex.QueryBuilder,
     to: { status: RequestStatus; fulfilled_version_id: number | null },
 ): Promise<void> {
-    const moved: { id: string }[] = await requests.update({ ...to, updated_at: now(db) }).returning('id');
-    if (moved.length > 0) await db('schema_request_history').insert(moved.map(({ id }) => ({ request_id: id, status: to.status })));
+    const moved: MovedRequest[] = await requests
+        .update({ ...to, updated_at: now(db) })
+        .returning(['id', 'domain', 'workspace_id as workspaceId']);
+    if (moved.length === 0) return;
+    await db('schema_request_history').insert(moved.map(({ id }) => ({ request_id: id, status: to.status })));
+    if (to.status !== 'fulfilled') return;
+    const by = await db('versions').where({ id: to.fulfilled_version_id }).first('site', 'version');
+    await recordEvents(
+        db,
+        moved.flatMap((request) => fulfilledEvent(request, by ?? null)),
+    );
+}
+
+/** `workspaceId` null: asked without a key. */
+interface MovedRequest {
+    id: string;
+    domain: string;
+    workspaceId: string | null;
+}
+
+function fulfilledEvent({ id, domain, workspaceId }: MovedRequest, fulfilled_by: { site: string; version: number } | null): NewEvent[] {
+    if (workspaceId === null) return [];
+    return [{ type: 'request.fulfilled', workspaceId, data: { request_id: id, domain, status: 'fulfilled', fulfilled_by } }];
 }
 
 /** The domains with the most open requests, most first, of equals in the order of their names; blocked ones are left out. */

@@ -1,6 +1,7 @@
 import { FAILURES_TO_DRIFT, type Finding, type RunOutcome } from '../../domain/package/verification.ts';
 import { type Columns, columns, countRows, type Db, now } from '../../platform/db.ts';
 import { awaitCalls, payOwedContribution } from '../credits/credits.ts';
+import { recordEvent } from '../events/events.ts';
 import { noteVerified } from './endpoint-index.ts';
 
 /** Verification runs: which are due, who runs them, and their results. Import it as a namespace: `verification.claimRun(…)`. */
@@ -151,22 +152,36 @@ export async function endRun(
         if (versionId === undefined) return { isRecorded: false, hasDrifted: false };
         // No site was called: the domain's turn is free again.
         if (outcome === 'nothing') await trx('domains').where({ registrable }).update({ verification_began_at: null });
-        await keepPassed(trx, versionId, findings);
+        const wasVerified = await keepPassed(trx, versionId, findings);
         if (outcome === 'passed')
             await updateVersion(trx, versionId, { verified_at: now(trx), verification_failures: 0, drifted_at: null });
         const hasDrifted = outcome === 'failed' && (await countFailure(trx, versionId));
+        if (outcome === 'passed' && !wasVerified) await tellOfVersion(trx, 'schema.verified', versionId);
+        if (hasDrifted) await tellOfVersion(trx, 'schema.drift', versionId);
         if (outcome === 'passed') await payOwedContribution(trx, registrable);
         else if (outcome !== 'undecided') await awaitCalls(trx, registrable, { site, isVerifiable: outcome === 'failed' });
         return { isRecorded: true, hasDrifted };
     });
 }
 
-/** Endpoints stay passed until the version is not verified any more: a large package is called in parts. */
-async function keepPassed(db: Db, versionId: number, findings: readonly Finding[]): Promise<void> {
-    const { passed_endpoints: before } = await db('versions').where({ id: versionId }).forUpdate().first('passed_endpoints');
+async function tellOfVersion(db: Db, type: 'schema.verified' | 'schema.drift', versionId: number): Promise<void> {
+    const version = await db('versions').where({ id: versionId }).first('site', 'version', 'version_hash', 'verified_at', 'drifted_at');
+    const { site, version_hash, verified_at, drifted_at } = version;
+    const since = type === 'schema.verified' ? { verified_at: verified_at.toISOString() } : { drifted_at: drifted_at.toISOString() };
+    await recordEvent(db, { type, site, data: { site, version: version.version, version_hash, ...since } });
+}
+
+/**
+ * Endpoints stay passed until the version is not verified any more: a large package is called in parts. Resolves with whether the version
+ * was verified until now.
+ */
+async function keepPassed(db: Db, versionId: number, findings: readonly Finding[]): Promise<boolean> {
+    const version = await db('versions').where({ id: versionId }).forUpdate().first('passed_endpoints', 'verified_at');
+    const before: string[] = version.passed_endpoints;
     const passed = new Set([...before, ...findings.filter(({ verdict }) => verdict === 'passed').map(({ name }) => name)]);
     const passed_endpoints = [...passed];
     if (passed.size > before.length) await db('versions').where({ id: versionId }).update({ passed_endpoints });
+    return version.verified_at !== null;
 }
 
 /** Resolves with whether this failure took `verified` away. */

@@ -1,6 +1,7 @@
 import { type Db, now, orNow } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 import { tellOwners } from '../accounts/workspace-news.ts';
+import { recordEvent } from '../events/events.ts';
 import { removeEndpoints } from './endpoint-index.ts';
 import { findVersion, type HistoryRow, type YankReason } from './history.ts';
 import { isMaintainer } from './maintainers.ts';
@@ -91,6 +92,7 @@ async function tellOfYank(db: Db, { site, version, reason }: Yank, registrable: 
     const line = `Version ${version} of ${site} was ${reason === undefined ? 'put back into use' : `taken out of use (${reason})`}.`;
     const subject = `A version on ${registrable} was ${reason === undefined ? 'put back' : 'yanked'}`;
     for (const workspaceId of workspaceIds) await tellOwners(db, { workspaceId, domain: registrable, subject, line });
+    if (reason !== undefined) await recordEvent(db, { type: 'schema.yanked', site, data: { site, version, reason } });
 }
 
 async function publisherOf(db: Db, site: string, version: number): Promise<string> {

@@ -1,0 +1,51 @@
+import type { Knex } from 'knex';
+
+/**
+ * What happened, for webhooks and GET /v1/events. A row is written in the transaction of what it tells, without a position. A worker then
+ * spreads it: it gives it the next position and makes its deliveries. Only one worker spreads at a time, so that no reader of positions
+ * misses an event that commits late.
+ */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(`
+        create table events (
+            id text collate "C" primary key check (id like 'evt\\_%'),
+            type text collate "C" not null,
+            -- Who is told: one of these four.
+            workspace_id text collate "C",
+            -- Who pays: the workspaces of an account.
+            account_id text collate "C",
+            -- The workspaces that maintain or fetched a site.
+            site text collate "C",
+            -- One webhook alone.
+            webhook_id text collate "C",
+            at timestamptz not null default app_now(),
+            -- JSON as it was written: numbers keep their digits.
+            data text not null,
+            -- What is read when a body is built, such as a job for its result.
+            about text collate "C",
+            position bigint,
+            has_deliveries boolean not null default false,
+            check (num_nonnulls(workspace_id, account_id, site, webhook_id) = 1)
+        ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+        create sequence event_positions;
+        create index events_waiting on events (at) where position is null;
+        create index events_of_workspace on events (workspace_id, position) where workspace_id is not null;
+        create index events_of_account on events (account_id, position) where account_id is not null;
+        create index events_of_site on events (position) where site is not null;
+        create index events_at on events (at);
+
+        alter table notices drop constraint notices_kind_check, add constraint notices_kind_check check (kind in
+            ('allowance_80', 'allowance_100', 'failing', 'payment_failed', 'plan_ended', 'credits_low', 'credits_exhausted'));
+    `);
+}
+
+/** What was not told yet is never told. */
+export async function down(knex: Knex): Promise<void> {
+    await knex.raw(`
+        drop table events;
+        drop sequence event_positions;
+        delete from notices where kind in ('credits_low', 'credits_exhausted');
+        alter table notices drop constraint notices_kind_check, add constraint notices_kind_check check (kind in
+            ('allowance_80', 'allowance_100', 'failing', 'payment_failed', 'plan_ended'));
+    `);
+}
