@@ -1,6 +1,6 @@
 import { isObject } from '../json/schema/structure.ts';
 import { stemsOf } from '../search/tokens.ts';
-import type { Endpoint, JsonSchema, PackageDocument, Param } from '../types.ts';
+import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../types.ts';
 import { type Phrases, unitsOf } from './phrases.ts';
 
 /** Raise it when what an endpoint is found by changes, the dictionary among it: what was indexed before is then indexed again. */
@@ -50,6 +50,10 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     const add = (field: Field, text: string, isName = false) => {
         for (const word of wordsIn(text, dictionary, isName)) fields.set(word, (fields.get(word) ?? new Set()).add(field));
     };
+    // An example is a value: its words mean nothing of what the endpoint does.
+    const addPlainly = (text: string) => {
+        for (const stem of stemsOf(text.slice(0, MOST_CHARACTERS))) fields.set(stem, (fields.get(stem) ?? new Set()).add('fields'));
+    };
     add('name', endpoint.name, true);
     add('description', endpoint.description);
     const length = [...fields.keys()].filter((word) => !word.startsWith('~')).length;
@@ -58,7 +62,10 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     add('site', site.intent_category.replace('/', '. '));
     add('site', firstSentence(site.description ?? ''));
     for (const text of returnedTexts(endpoint.response.schema)) add('fields', text, true);
-    for (const param of endpoint.params) for (const text of textsOf(param)) add('fields', text, true);
+    for (const param of endpoint.params) {
+        for (const text of textsOf(param)) add('fields', text, true);
+        if (typeof param.example === 'string') addPlainly(param.example);
+    }
     const words = [...fields].map(([word, found]) => [word, classOf(found)] as const);
     const kept = words.toSorted(([, a], [, b]) => a.localeCompare(b)).slice(0, MOST_WORDS);
     return { words: new Map([...kept, ...marksOf(endpoint).map((mark) => [mark, 'A'] as const)]), brevity: brevityOf(length) };
@@ -89,7 +96,7 @@ function firstSentence(text: string): string {
 
 const TYPICAL_LENGTH = 18;
 const LEAST_LENGTH = 4;
-const BREVITY = 0.08;
+const BREVITY = 0.05;
 
 /** Of the shortest. */
 export const MOST_BREVITY = brevityOf(LEAST_LENGTH);
@@ -118,9 +125,21 @@ function returnedTexts(schema: JsonSchema | undefined): string[] {
     return texts.slice(0, MOST_FIELDS);
 }
 
-function textsOf({ name, description, schema, example }: Param): string[] {
-    const values = isObject(schema) && Array.isArray(schema['enum']) ? schema['enum'] : [];
-    return [name, description, ...[...values.slice(0, MOST_FIELDS), example].filter((value) => typeof value === 'string')];
+function textsOf({ name, description, schema }: Param): string[] {
+    return [
+        name,
+        description,
+        ...choicesOf(schema)
+            .slice(0, MOST_FIELDS)
+            .filter((value) => typeof value === 'string'),
+    ];
+}
+
+/** The values that a schema lists; of a list those of its items. */
+function choicesOf(schema: JsonSchema | undefined): readonly Json[] {
+    if (!isObject(schema)) return [];
+    if (Array.isArray(schema['enum'])) return schema['enum'];
+    return schema['items'] === undefined ? [] : choicesOf(schema['items'] as JsonSchema);
 }
 
 function marksOf({ effect, params }: Endpoint): string[] {
@@ -132,7 +151,7 @@ function marksOf({ effect, params }: Endpoint): string[] {
 }
 
 const SEARCHES = /^(q|query|search|text|keywords?|name|tag|term)$/i;
-const ID = /(^|_)(id|ids|guid|cid|key|number|num|insee)$/i;
+const ID = /(^|_)(id|ids|guid|uuid|cid|key|number|num|insee|barcode|isbn|doi|vin|icao24|purl|commit|hash)$/i;
 /** Numbers that a caller knows without another call. */
 const KNOWN_NUMBER = /lat|lon|lng|coord|year|month|day|page|limit|count|^[xy]$/i;
 

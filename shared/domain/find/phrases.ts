@@ -31,6 +31,8 @@ export interface Phrase {
     ideas: readonly string[];
     /** In a task. */
     ideasInTask: readonly string[];
+    /** It is the name of such a thing: a value. */
+    isName: boolean;
 }
 
 /** A word or a phrase of a text. */
@@ -39,6 +41,8 @@ export interface Unit {
     stems: readonly string[];
     ideas: readonly string[];
     isPhrase: boolean;
+    /** It names a thing of its idea: a value. */
+    isName: boolean;
     /** Place of its first word among the words of the text. */
     place: number;
 }
@@ -55,7 +59,7 @@ const IDEA = /^[a-z][a-z0-9-]*$/;
 
 /** Reads a dictionary; its own first lines say how it is written. */
 export function readPhrases(text: string): ReadPhrases {
-    const found = new Map<string, { stems: string[]; ideas: Set<string>; ideasInTask: Set<string> }>();
+    const found = new Map<string, { stems: string[]; ideas: Set<string>; ideasInTask: Set<string>; isName: boolean }>();
     const kinds = new Map<string, IdeaKind>();
     const nothing = new Set<string>();
     const little = new Set<string>();
@@ -72,9 +76,11 @@ export function readPhrases(text: string): ReadPhrases {
         const [, name = '', list = ''] = /^([^:]+):(.*)$/.exec(written) ?? [];
         const wrong = (problem: string): ReadPhrases => ({ ok: false, line: place + 1, problem });
         if (!IDEA.test(name)) return wrong('begins with no name of an idea and a colon');
-        const [everywhere = '', inTask = '', ...more] = list.split('|').map((part) => part.split(',').map((phrase) => phrase.trim()));
-        if (more.length > 0) return wrong('has more than one |');
-        const all = [...everywhere, ...inTask].filter((phrase) => phrase !== '');
+        const [everywhere = [], inTask = [], named = [], ...more] = list
+            .split('|')
+            .map((part) => part.split(',').map((phrase) => phrase.trim()));
+        if (more.length > 0) return wrong('has more than two |');
+        const all = [...everywhere, ...inTask, ...named].filter((phrase) => phrase !== '');
         if (all.some((phrase) => stemsOf(phrase).length === 0)) return wrong('has a phrase without a word');
         if (heading === 'words') {
             const stems = all.flatMap((phrase) => stemsOf(phrase));
@@ -89,14 +95,16 @@ export function readPhrases(text: string): ReadPhrases {
         kinds.set(idea, KINDS.get(heading) ?? 'what');
         for (const phrase of all) {
             const stems = stemsOf(phrase);
-            const known = found.get(stems.join(' ')) ?? { stems, ideas: new Set(), ideasInTask: new Set() };
+            const known = found.get(stems.join(' ')) ?? { stems, ideas: new Set(), ideasInTask: new Set(), isName: true };
             found.set(stems.join(' '), known);
             known.ideasInTask.add(idea);
+            known.isName &&= named.includes(phrase);
             if (everywhere.includes(phrase)) known.ideas.add(idea);
         }
     }
-    const phrases = [...found.values()].map(({ stems, ideas, ideasInTask }) => ({
+    const phrases = [...found.values()].map(({ stems, ideas, ideasInTask, isName }) => ({
         stems,
+        isName,
         ideas: [...ideas],
         ideasInTask: [...ideasInTask],
     }));
@@ -125,14 +133,20 @@ export function unitsOf(stems: readonly string[], dictionary: Phrases, side: 'ta
         const stem = stems[place] as string;
         const found = phraseAt(stems, place, dictionary, side);
         if (found === undefined) {
-            if (!dictionary.nothing.has(stem)) units.push({ stems: [stem], ideas: [], isPhrase: false, place });
+            if (!dictionary.nothing.has(stem)) units.push({ stems: [stem], ideas: [], isPhrase: false, isName: false, place });
             place++;
             continue;
         }
         const { phrase, length } = found;
         const telling = phrase.stems.filter((one) => !dictionary.nothing.has(one));
         const ideas = side === 'task' ? phrase.ideasInTask : phrase.ideas;
-        units.push({ stems: telling.length > 0 ? telling : phrase.stems, ideas, isPhrase: phrase.stems.length > 1, place });
+        units.push({
+            stems: telling.length > 0 ? telling : phrase.stems,
+            ideas,
+            isPhrase: phrase.stems.length > 1,
+            isName: phrase.isName,
+            place,
+        });
         place += length;
     }
     return units;

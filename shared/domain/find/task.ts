@@ -10,6 +10,10 @@ export interface TaskPart {
     ideas: readonly string[];
     /** `name`: written with a capital within the sentence; `act`: what shall be done, where that is more than finding out. */
     kind: IdeaKind | 'little' | 'name' | 'word' | 'act';
+    /** It stands where a subject is named (books about it): what is looked for, rather than what shall be found. */
+    isSubject?: true;
+    /** It is written with a capital within the sentence. */
+    isCapital?: true;
 }
 
 /** A task, read with the dictionary. */
@@ -17,6 +21,10 @@ export interface Task {
     parts: readonly TaskPart[];
     /** It has digits, or speaks of a number: an endpoint that needs an id may be meant. */
     hasNumber: boolean;
+    /** It holds a value: a quotation, or the name of something. */
+    hasValue: boolean;
+    /** It has a number as ids are. */
+    hasId: boolean;
 }
 
 /** Parts of a task that count; each costs time. */
@@ -37,25 +45,63 @@ const SHAPES: readonly (readonly [RegExp, string])[] = [
     [/\b(?=[A-HJ-NPR-Z]*\d)(?=\d*[A-HJ-NPR-Z])[A-HJ-NPR-Z0-9]{17}\b/, '~vin'],
 ];
 
-/** Takes a task apart, in time proportional to its length. */
-export function readTask(task: string, dictionary: Phrases): Task {
-    const { rest, ideas: shapes } = takeShapes(task);
+/**
+ * Takes a task apart, in time proportional to its length.
+ * @param corrected what strange words are taken for, by their stems
+ */
+export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyMap<string, string> = new Map()): Task {
+    const unquoted = task.replaceAll(QUOTATION, ' ');
+    const { rest, ideas: shapes } = takeShapes(unquoted);
     const text = rest.replaceAll(/(?<=\p{L})['’]s\b/gu, '').replaceAll(/\S*\p{N}\S*/gu, ' ');
     const words = wordsOf(withoutAccents(text));
-    const capitals = new Set(words.flatMap((word, place) => (place > 0 && /^\p{Lu}/u.test(word) ? [place] : [])));
-    const units = unitsOf(stemsOf(text), dictionary, 'task');
-    const parts: TaskPart[] = units.map(({ stems, ideas, isPhrase, place }, index) => {
-        const [stem = ''] = stems;
-        const act = index === 0 && !isPhrase && dictionary.acts.get(foldCase(words[place] ?? ''));
-        if (act) return { stem: act === 'work' ? stem : undefined, ideas: [MARKS.write], kind: 'act' };
+    const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
+    const subjects = subjectsIn(words);
+    const units = unitsOf(stems, dictionary, 'task');
+    const parts = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
+        const [stem = ''] = own;
+        const written = words[place] ?? '';
+        const act = index === 0 && !isPhrase && dictionary.acts.get(foldCase(written));
+        if (act === 'change') return { stem: undefined, ideas: [MARKS.write], kind: 'act' };
+        if (act === 'work') return { stem, ideas, kind: 'act' };
         const kinds = new Set(ideas.map((idea) => dictionary.kinds.get(idea) ?? 'what'));
-        const kind = kindOf(kinds, { isLittle: !isPhrase && dictionary.little.has(stem), isName: capitals.has(place) });
-        return { stem: isPhrase ? undefined : stem, ideas, kind };
+        const isName = place > 0 && /^\p{Lu}/u.test(written) && !corrected.has(stem);
+        const kind = kindOf(kinds, { isLittle: !isPhrase && dictionary.little.has(stem), isName });
+        return {
+            stem: isPhrase ? undefined : stem,
+            ideas,
+            kind,
+            ...(subjects.has(place) ? { isSubject: true } : {}),
+            ...(isName ? { isCapital: true } : {}),
+        };
     });
     const said = new Set(parts.flatMap(({ ideas }) => ideas));
-    const shaped: TaskPart[] = shapes.filter((idea) => !said.has(idea)).map((idea) => ({ stem: undefined, ideas: [idea], kind: 'what' }));
+    const shaped = shapes.filter((idea) => !said.has(idea)).map((idea): TaskPart => ({ stem: undefined, ideas: [idea], kind: 'what' }));
     const hasNumber = /\d/.test(task) || parts.some(({ stem }) => stem === 'number' || stem === 'id' || stem === 'identifier');
-    return { parts: mostTelling([...shaped, ...parts]), hasNumber };
+    const hasValue = unquoted !== task || units.some(({ isName }) => isName);
+    return { parts: mostTelling([...shaped, ...parts]), hasNumber, hasValue, hasId: ID.test(rest) };
+}
+
+/** A number of its own that is no year. */
+const ID = /(?<![\w.,:/-])(?!(?:19|20)\d\d(?!\d))\d{3,}(?![\w.,:/-]|\s*%)/;
+
+/** What is quoted is a value, not a word of the task. */
+const QUOTATION = /["“„«][^"”»“]{2,300}["”»“]/g;
+
+const BEFORE_SUBJECTS = new Set(['about', 'on', 'regarding', 'concerning', 'mentioning', 'titled']);
+const AFTER_SUBJECTS = new Set(['from', 'in', 'at', 'which', 'that', 'who', 'with', 'to', 'for', 'by', 'and', 'is', 'was', 'are']);
+const LONGEST_SUBJECT = 5;
+
+/** Places of words that name a subject: the few that follow `about` or `on`. */
+function subjectsIn(words: readonly string[]): ReadonlySet<number> {
+    const places = new Set<number>();
+    let left = 0;
+    for (const [place, written] of words.entries()) {
+        const word = foldCase(written);
+        if (BEFORE_SUBJECTS.has(word)) left = LONGEST_SUBJECT;
+        else if (AFTER_SUBJECTS.has(word)) left = 0;
+        else if (left-- > 0) places.add(place);
+    }
+    return places;
 }
 
 /** The order of `kinds` does not matter: one idea that says what is meant says more than the others. */

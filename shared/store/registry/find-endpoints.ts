@@ -62,14 +62,12 @@ export function createFinder(db: Db, phrases: () => Phrases): Finder {
         const strange = strangeWords(read, counts);
         if (strange.length === 0) return { search: weigh(read, counts), counts };
         const resembling = await words.resembling(strange);
-        const meant = new Map<string, TaskPart>();
-        for (const word of strange) {
-            const part = meantBy(word, resembling.get(word) ?? [], dictionary);
-            if (part !== undefined) meant.set(word, part);
-        }
-        const more = await words.count([...meant.values()].flatMap(wordsOfPart));
-        const all = { total: counts.total, counts: new Map([...counts.counts, ...more.counts]) };
-        return { search: weigh(read, all, meant), counts: all };
+        const meant = new Map(strange.map((word) => [word, meantBy(word, resembling.get(word) ?? [], dictionary)]));
+        const corrected = new Map([...meant].filter((entry): entry is [string, string] => entry[1] !== undefined));
+        if (corrected.size === 0) return { search: weigh(read, counts), counts };
+        const again = readTask(task, dictionary, corrected);
+        const recounted = await words.count(again.parts.flatMap(wordsOfPart));
+        return { search: weigh(again, recounted, new Set(corrected.values())), counts: recounted };
     }
 
     return {
@@ -112,12 +110,16 @@ const NOTHING = "'!none'";
 /** Names of values are letters: the values of the first term end in `a`. */
 const letterOf = (place: number) => String.fromCharCode(97 + place);
 const RANK = `'{${CLASS_WEIGHTS.D},${CLASS_WEIGHTS.C},${CLASS_WEIGHTS.B},${CLASS_WEIGHTS.A}}'::real[]`;
-/** `ts_rank` divides the weight of a word by this, and by the number of words that are asked for. */
+/**
+ * `ts_rank` divides the weight of a word by this, and by the number of words that are asked for. A query of n words has 2 n - 1 nodes. What
+ * matches one of two words counts two thirds of what matches one of one.
+ */
 const RANK_OF_ONE = 1.6449341;
 
 /** One text for each number of terms: the server plans each once a connection. */
 function rankingOf({ terms }: Search, { site }: FindFilters): string {
-    const matchOf = (name: string) => `least(1, ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * (numnode(:${name}) + 1) / 2)`;
+    const matchOf = (name: string) =>
+        `least(1, ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * 2 * (numnode(:${name}) + 1) / (numnode(:${name}) + 3))`;
     const scores = terms.map((_term, place) => {
         const letter = letterOf(place);
         return `:weight${letter} * greatest(${matchOf(`exact${letter}`)}, ${ALIKE} * ${matchOf(`alike${letter}`)})`;

@@ -1,0 +1,224 @@
+import { expect } from 'chai';
+import { candidatesOf } from '../../shared/domain/find/candidates.ts';
+import { endpointWords } from '../../shared/domain/find/endpoint-words.ts';
+import { entryOf } from '../../shared/domain/find/entry.ts';
+import { byFit, type Found, pageOf, spread } from '../../shared/domain/find/order.ts';
+import { readTask } from '../../shared/domain/find/task.ts';
+import { meantBy, strangeWords, weigh } from '../../shared/domain/find/weigh.ts';
+import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import { shippedPhrases } from '../../shared/platform/phrases.ts';
+import { endpoint } from './one-package.ts';
+
+const dictionary = shippedPhrases();
+const SITE = {
+    site: 'shop.example.com',
+    title: 'Lamps',
+    intent_category: 'commerce/pricing',
+    description: 'Sells lamps. It asks for patience.',
+};
+const wordsOf = (more: Partial<PackageEndpoint>, name = 'get_quote') =>
+    endpointWords(SITE, readEndpoint(endpoint(name, '/x', more)), dictionary).words;
+
+describe('the words of an endpoint', () => {
+    it('count more the nearer they stand to what it does', () => {
+        const words = wordsOf({
+            description: 'The quote of a broker.',
+            params: [{ name: 'broker_id', source: 'query', required: false, description: 'Number of the office.' }],
+            response: {
+                schema: {
+                    type: 'object',
+                    properties: { lamps: { type: 'array', items: { type: 'object', properties: { wattage: {} } } } },
+                },
+            },
+        });
+        expect(words.get('quot')).to.equal('A');
+        expect(words.get('broker')).to.equal('B');
+        expect(words.get('offic')).to.equal('C');
+        expect(words.get('wattag')).to.equal('C');
+        // The site has it too.
+        expect(words.get('lamp')).to.equal('B');
+        expect(words.get('sell')).to.equal('D');
+        expect(words.has('patienc')).to.equal(false);
+    });
+
+    it('are joined by what they mean, apart from those of examples', () => {
+        const params = [{ name: 'q', source: 'query' as const, required: true, example: 'dentist' }];
+        const words = wordsOf({ description: 'Exchange rates of today.', params });
+        expect(words.get('~exchange-rate')).to.equal('B');
+        expect(words.get('dentist')).to.equal('C');
+        expect(words.has('~doctor')).to.equal(false);
+    });
+
+    it('tell whether it writes, takes a value, and needs an id', () => {
+        const marks = (more: Partial<PackageEndpoint>) => [...wordsOf(more).keys()].filter((word) => word.startsWith('!'));
+        expect(marks({})).to.deep.equal([]);
+        expect(marks({ method: 'POST' })).to.deep.equal(['!write']);
+        expect(marks({ params: [{ name: 'city', source: 'query', required: true }] })).to.deep.equal(['!takes']);
+        expect(marks({ params: [{ name: 'book_id', source: 'query', required: true }] })).to.deep.equal(['!id']);
+        expect(marks({ params: [{ name: 'page', source: 'query', required: true, schema: { type: 'integer' } }] })).to.deep.equal([
+            '!takes',
+        ]);
+    });
+
+    it('are bounded, however long its texts are', () => {
+        const many = Array.from({ length: 5000 }, (_, index) => `word${String.fromCharCode(97 + (index % 26))}${index}`).join(' ');
+        expect(wordsOf({ description: many }).size).to.be.at.most(170);
+        expect([...wordsOf({ description: 'x'.repeat(9000) }).keys()].every((word) => word.length <= 40)).to.equal(true);
+    });
+});
+
+describe('the entry of an endpoint', () => {
+    it('names required params with their types, and paths of what it returns', () => {
+        const entry = entryOf(
+            'Lamps',
+            readEndpoint(
+                endpoint('lamps', '/lamps/{id}', {
+                    params: [
+                        { name: 'id', source: 'path', required: true, schema: { type: ['string', 'integer'] }, example: 7 },
+                        { name: 'page', source: 'query', required: true, default: 1, schema: { type: 'integer' } },
+                        { name: 'any', source: 'query', required: true },
+                    ],
+                    response: {
+                        schema: {
+                            type: 'object',
+                            properties: {
+                                items: {
+                                    type: 'array',
+                                    items: {
+                                        type: 'object',
+                                        properties: { title: {}, tags: { type: 'array', items: { type: 'string' } } },
+                                    },
+                                },
+                                total: { type: 'integer' },
+                            },
+                        },
+                    },
+                }),
+            ),
+        );
+        expect(entry.required).to.deep.equal([
+            { name: 'id', type: 'string or integer', description: '', example: 7 },
+            { name: 'any', type: 'any', description: '', example: null },
+        ]);
+        expect(entry.optional).to.deep.equal(['page']);
+        expect(entry.fields).to.deep.equal(['total', 'items[].title', 'items[].tags[]']);
+        expect(entry.urls).to.deep.equal(['https://shop.example.com/lamps/']);
+    });
+});
+
+describe('a task', () => {
+    const partsOf = (task: string) =>
+        readTask(task, dictionary).parts.map(
+            ({ stem, ideas, kind }) => `${kind} ${[...(stem === undefined ? [] : [stem]), ...ideas].join(' ')}`,
+        );
+
+    it('is what is wanted, beside words that say little, names, and where', () => {
+        expect(partsOf('find the exchange rate of Ruritania')).to.deep.equal([
+            'little find',
+            'what ~exchange-rate ~currency',
+            'name ruritania',
+        ]);
+        expect(partsOf('weather in Hamburg')).to.deep.equal(['what weather ~weather', 'where hamburg ~place ~germany']);
+    });
+
+    it('may want something done', () => {
+        expect(partsOf('book two seats')[0]).to.equal('act !write');
+        expect(partsOf('books about tables')[0]).to.equal('what book ~book');
+        expect(partsOf('translate this')[0]).to.match(/^act translat/);
+    });
+
+    it('holds values that are no words of it', () => {
+        expect(partsOf('doi of "the strength of weak ties"')).to.deep.equal(['what doi ~doi']);
+        expect(partsOf('10.1038/nature14539')).to.deep.equal(['what ~doi']);
+        expect(partsOf('9780140328721')).to.deep.equal(['what ~isbn']);
+        expect(readTask('recall 12345', dictionary)).to.include({ hasId: true, hasNumber: true });
+        expect(readTask('recalls of 2016', dictionary)).to.include({ hasId: false, hasNumber: true });
+    });
+
+    it('is bounded, however long it is', () => {
+        const long = Array.from(
+            { length: 300 },
+            (_, index) => `thing${'abcdefghij'[index % 10]}${'klmnopqrst'[Math.floor(index / 10) % 10]}`,
+        ).join(' ');
+        expect(readTask(long, dictionary).parts).to.have.length(16);
+    });
+
+    it('is spelt as it was meant, where no endpoint has a word', () => {
+        const read = readTask('currancy and wheather', dictionary);
+        const words = { total: 100, counts: new Map([['weather', 3]]) };
+        expect(strangeWords(read, words)).to.deep.equal(['currancy', 'wheather']);
+        expect(meantBy('currancy', [], dictionary)).to.equal('currency');
+        expect(meantBy('wheather', ['weather', 'whether'], dictionary)).to.equal('weather');
+        expect(meantBy('zzzzzzzz', ['weather'], dictionary)).to.equal(undefined);
+    });
+
+    it('counts what is rare and telling more, and all of it is 1', () => {
+        const counts = new Map([
+            ['~exchange-rate', 2],
+            ['~currency', 2],
+            ['list', 80],
+            ['~list', 80],
+        ]);
+        const { terms } = weigh(readTask('list of exchange rates', dictionary), { total: 100, counts });
+        const [list, rates] = terms.map(({ weight }) => weight);
+        expect(rates).to.be.greaterThan(2 * (list ?? 1));
+        expect(terms.reduce((sum, { weight }) => sum + weight, 0)).to.be.closeTo(1, 1e-9);
+    });
+
+    it('looks at what can be listed alone', () => {
+        const counts = new Map([
+            ['weather', 900],
+            ['~weather', 900],
+            ['bicycl', 20],
+            ['~bike', 20],
+        ]);
+        const words = { total: 1000, counts };
+        const candidates = candidatesOf(weigh(readTask('bicycle weather', dictionary), words), words);
+        expect(candidates?.strict).to.equal("(('bicycl' | '~bike') & ('weather' | '~weather'))");
+        expect(candidates?.cost).to.equal(40);
+        expect(candidatesOf(weigh(readTask('dentist', dictionary), words), words)).to.equal(undefined);
+    });
+});
+
+describe('endpoints that were found', () => {
+    const found = (more: Partial<Found>): Found => ({
+        registrable: 'a.test',
+        score: 0.5,
+        isVerified: false,
+        successRate: null,
+        p95Ms: null,
+        credits: 1,
+        choices: 0,
+        ...more,
+    });
+    const isBefore = (one: Partial<Found>, other: Partial<Found>) => byFit(found(one), found(other)) < 0;
+
+    it('come by how well they fit', () => {
+        expect(isBefore({ score: 0.6 }, { score: 0.5, isVerified: true, choices: 100 })).to.equal(true);
+    });
+
+    it('of those that fit alike come by what was chosen, verified, works, is fast and costs little', () => {
+        expect(isBefore({ score: 0.501, choices: 8 }, { score: 0.509, isVerified: true })).to.equal(true);
+        expect(isBefore({ score: 0.501, isVerified: true }, { score: 0.509, successRate: 1 })).to.equal(true);
+        expect(isBefore({ score: 0.501, successRate: 0.99 }, { score: 0.509, successRate: 0.4 })).to.equal(true);
+        expect(isBefore({}, { successRate: 0.2 })).to.equal(true);
+        expect(isBefore({ p95Ms: 100 }, { p95Ms: 900 })).to.equal(true);
+        expect(isBefore({ credits: 1 }, { credits: 3 })).to.equal(true);
+    });
+
+    it('stand at most three of a domain in each ten, and each once', () => {
+        const rows = [
+            ...Array.from({ length: 12 }, () => found({})),
+            ...Array.from({ length: 9 }, (_, index) => found({ registrable: `${index}.test` })),
+        ];
+        const slots = spread(rows);
+        expect(new Set(slots.map(({ row }) => row)).size).to.equal(21);
+        for (let from = 0; from < 50; from += 10) {
+            const { rows: ten } = pageOf(slots, from, 10);
+            expect(ten.filter(({ registrable }) => registrable === 'a.test').length).to.be.at.most(3);
+        }
+        expect(pageOf(slots, 0, 10).rows).to.have.length(10);
+        expect(pageOf(slots, 30, 10).next).to.equal(undefined);
+    });
+});

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { readPhrases, unitsOf } from '../../shared/domain/find/phrases.ts';
+import { CATEGORIES } from '../../shared/domain/package/taxonomy.ts';
+import { stemsOf } from '../../shared/domain/search/tokens.ts';
+import { shippedPhrases } from '../../shared/platform/phrases.ts';
+
+const DICTIONARY = `
+# a comment
+[words]
+nothing: the, of, a
+little: find, show
+change: book
+[finance]
+currency: currency, exchange rate | money | dollar, yen
+rate: rate
+[places]
+country: country | nation | Brazil
+`;
+
+function read(text: string) {
+    const found = readPhrases(text);
+    if (!found.ok) throw new Error(found.problem);
+    return found.phrases;
+}
+
+describe('a phrase dictionary', () => {
+    const dictionary = read(DICTIONARY);
+    const ideasIn = (text: string, side: 'task' | 'description') =>
+        unitsOf(stemsOf(text), dictionary, side).map(({ ideas }) => ideas.join(' '));
+
+    it('knows what words and phrases mean, whatever their endings', () => {
+        expect(ideasIn('Currencies', 'description')).to.deep.equal(['~currency']);
+        expect(ideasIn('exchange rates', 'description')).to.deep.equal(['~currency']);
+    });
+
+    it('hides the words of a longer phrase, over words that say nothing too', () => {
+        expect(ideasIn('the exchange of the rate', 'task')).to.deep.equal(['~currency']);
+        expect(ideasIn('rate of exchange', 'task')).to.deep.equal(['~rate', '']);
+    });
+
+    it('takes some words for what they mean in a task alone, and names of things for values', () => {
+        expect(ideasIn('money', 'description')).to.deep.equal(['']);
+        expect(ideasIn('money', 'task')).to.deep.equal(['~currency']);
+        expect(unitsOf(stemsOf('dollar money'), dictionary, 'task').map(({ isName }) => isName)).to.deep.equal([true, false]);
+    });
+
+    it('tells what is wanted from where', () => {
+        expect([...dictionary.kinds]).to.deep.equal([
+            ['~currency', 'what'],
+            ['~rate', 'what'],
+            ['~country', 'where'],
+        ]);
+    });
+
+    it('is refused with the line that is wrong', () => {
+        for (const [text, line, problem] of [
+            ['currency money', 1, 'begins with no name of an idea and a colon'],
+            ['# fine\nMoney: a', 2, 'begins with no name of an idea and a colon'],
+            ['a: b\n\na: c', 3, 'names a a second time'],
+            ['a: b | c | d | e', 1, 'has more than two |'],
+            ['a: b, --', 1, 'has a phrase without a word'],
+            ['[words]\nmany: b', 2, 'is no list of words: nothing, little, change and work are'],
+        ] as const) {
+            expect(readPhrases(text), text).to.deep.equal({ ok: false, line, problem });
+        }
+    });
+});
+
+describe('the phrase dictionary that is shipped', () => {
+    const dictionary = shippedPhrases();
+    const meansIn = (text: string, side: 'task' | 'description') =>
+        new Set(unitsOf(stemsOf(text), dictionary, side).flatMap(({ ideas }) => ideas));
+
+    it('has ideas for every category, and of many words for the same', () => {
+        expect(dictionary.kinds.size).to.be.greaterThan(250);
+        const text = [...dictionary.phrases.values()].flat().map(({ stems }) => stems.join(' '));
+        expect(text.length).to.be.greaterThan(1000);
+        for (const { slug, children } of CATEGORIES) {
+            const known = [slug, ...children.map((child) => child.slug)].filter((word) => meansIn(word.replace('-', ' '), 'task').size > 0);
+            expect(known, slug).to.have.length.of.at.least(2);
+        }
+    });
+
+    for (const [one, other] of [
+        ['exchange rate', 'forex'],
+        ['exchange rate', 'currency'],
+        ['journal article', 'preprint'],
+        ['vacancy', 'job opening'],
+        ['bank holiday', 'public holiday'],
+        ['formula one', 'grand prix'],
+        ['vulnerability', 'security advisory'],
+        ['postcode', 'zip code'],
+        ['weather warning', 'storm warning'],
+        ['side effect', 'adverse reaction'],
+        ['soccer', 'football'],
+        ['plane', 'aircraft'],
+    ] as const) {
+        it(`takes ${one} and ${other} for the same`, () => {
+            const shared = [...meansIn(one, 'task')].filter((idea) => meansIn(other, 'task').has(idea));
+            expect(shared).to.not.deep.equal([]);
+        });
+    }
+
+    it('does not take a word of a description for what it may mean in a task', () => {
+        expect(meansIn('watch', 'task')).to.include('~video');
+        expect(meansIn('watch', 'description')).to.not.include('~video');
+    });
+});

@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { loadStarterRegistry } from '../../bin/demo/starter-registry.ts';
+import { ask, metaIn, namesIn, untilIndexed } from '../support/find.ts';
+import { stranger } from '../support/people.ts';
+import { openWorld, type World } from '../support/world.ts';
+import { type AskForTask, measureServed, measureUnserved } from './measure-tasks.ts';
+
+describe('what users ask for, over the whole starter registry', function () {
+    this.timeout(60_000);
+    let world: World;
+    let asked = 0;
+
+    before(async () => {
+        world = await openWorld({ config: { trustProxy: 1 } });
+        await loadStarterRegistry(world.app);
+        await untilIndexed(world, 30_000);
+    });
+    after(() => world.close());
+
+    /** From another address each time: one address has 60 questions a minute. */
+    const find: AskForTask = async (task) => {
+        asked += 1;
+        const headers = { 'x-forwarded-for': `198.51.${asked >> 8}.${asked & 255}` };
+        const answer = await ask(world, { task }, stranger(world), headers);
+        return { answer, found: namesIn(answer) };
+    };
+
+    it('is among the first five for 95 of 100 tasks, and the first for 80 (F1)', async () => {
+        const { first, firstFive, missed } = await measureServed(find, 'tuned');
+        expect(firstFive, missed.join('\n')).to.be.at.least(0.95);
+        expect(first).to.be.at.least(0.8);
+    });
+
+    it('is not there for 90 of 100 tasks that nothing serves, and a request is suggested (F1)', async () => {
+        const { empty, listed } = await measureUnserved(find);
+        expect(empty, listed.join('\n')).to.be.at.least(0.9);
+        const { answer } = await find('horoscope for Leo this week');
+        expect(metaIn(answer).suggestion).to.deep.equal({
+            request: { task: 'horoscope for Leo this week' },
+            missing: ['domain'],
+        });
+    });
+});
