@@ -25,8 +25,8 @@ export async function startApi(app: App): Promise<{ port: number; stop(): Promis
     const server = await buildServer(app);
     await connect(app);
     const newcomers = watchNewcomers(server.listener);
-    await server.start().catch((error: unknown) => {
-        throw listenFault(error, { name: 'PORT', port: app.config.port });
+    await server.start().catch(async (error: unknown) => {
+        throw await listenFault(error, { name: 'PORT', port: app.config.port, host: app.config.host });
     });
     const port = Number(server.info.port);
     app.setPort(port);

@@ -15,7 +15,7 @@ import { openWorker } from '../workers/worker.ts';
 import { makeDataDir } from './data-dir.ts';
 import { baseUrl } from './demo/base-url.ts';
 import { demoKey } from './demo/key.ts';
-import { DEMO_SITE, openDemoSite } from './demo/site.ts';
+import { DEMO_SITE, type DemoSite, openDemoSite } from './demo/site.ts';
 import { loadStarterRegistry, publishDemo } from './demo/starter-registry.ts';
 import { runToEnd } from './run-to-end.ts';
 import { keepSecretKeys } from './secret-keys.ts';
@@ -70,7 +70,7 @@ async function start(settings: Config, log: Log, cleanup: Cleanup): Promise<void
     workerApp.setPort(api.port);
 
     process.stdout.write(`\nroutebook ready on ${app.publicUrl()}\n`);
-    if (key !== undefined) printFirstSteps(key.apiKey, baseUrl(settings.host, api.port));
+    if (key !== undefined && demo !== undefined) printFirstSteps(key.apiKey, { base: baseUrl(settings.host, api.port), demo });
 }
 
 async function openDatabase(config: Config, log: Log, cleanup: Cleanup): Promise<string> {
@@ -89,9 +89,11 @@ function reachable({ egressAllow, egressHosts }: Config, port: number): Pick<Con
     };
 }
 
-function printFirstSteps(key: string, base: string): void {
+function printFirstSteps(key: string, { base, demo }: { base: string; demo: DemoSite }): void {
+    const note = demo.taken === undefined ? '' : `, since ${demo.taken} is taken: say ${demo.port} where the guides say ${demo.taken}`;
     const body = JSON.stringify({ site: DEMO_SITE, endpoint: 'search_products', params: { q: 'shoes' } });
-    process.stdout.write(`
+    process.stdout.write(`demo shop ready on port ${demo.port} of this machine${note}
+
 demo API key: ${key}
 
 Try it:

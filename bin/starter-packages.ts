@@ -46,23 +46,31 @@ export function judged(document: unknown, name: string, egressAllow: readonly Eg
 
 /**
  * Publishes packages for the workspace Routebook, unverified. Skips sites that others own or maintain.
- * @param record told of each new version, in the transaction that publishes it
+ * @param options.then runs in the transaction of each package
+ * @param options.isDryRun tells what would become of them, and stores nothing
  */
 export async function loadPackages(
     db: Db,
     documents: readonly PackageDocument[],
-    record: (trx: Db, site: string, version: number) => Promise<void> = async () => undefined,
+    {
+        then = async () => undefined,
+        isDryRun = false,
+    }: { then?: (trx: Db, loaded: LoadedPackage) => Promise<void>; isDryRun?: boolean } = {},
 ): Promise<LoadedPackage[]> {
-    const loaded: LoadedPackage[] = [];
+    const results: LoadedPackage[] = [];
     for (const document of documents) {
-        const load = await db.transaction(async (trx) => {
-            const done = await publishStarter(trx, document);
-            if (done.outcome === 'published') await record(trx, document.site, done.version);
-            return done;
-        });
-        loaded.push({ site: document.site, ...load });
+        const trx = await db.transaction();
+        try {
+            const loaded = { site: document.site, ...(await publishStarter(trx, document)) };
+            if (!isDryRun) await then(trx, loaded);
+            results.push(loaded);
+            await (isDryRun ? trx.rollback() : trx.commit());
+        } catch (error) {
+            await trx.rollback();
+            throw error;
+        }
     }
-    return loaded;
+    return results;
 }
 
 function filesAt(path: string): string[] {

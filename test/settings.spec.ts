@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { networkInterfaces, platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +12,7 @@ import { baseUrl } from '../bin/demo/base-url.ts';
 import { ANONYMOUS } from '../shared/domain/accounts/plans.ts';
 import { type Config, ConfigFault, readConfig } from '../shared/platform/config.ts';
 import { listenFault } from '../shared/platform/listen-fault.ts';
+import { freePort } from './support/free-port.ts';
 import { ownEnvironment } from './support/own-environment.ts';
 import { createTestDatabase, type TestDatabase } from './support/postgres.ts';
 import { startProcess } from './support/processes.ts';
@@ -123,19 +124,23 @@ describe('a start that finds its place taken or missing', function () {
     this.timeout(60_000);
     let database: TestDatabase;
     let folder: string;
-    let other: Server;
+    let others: Server[];
     let taken: string;
+    let free: string;
 
     before(async () => {
         database = await createTestDatabase();
         folder = mkdtempSync(join(tmpdir(), 'routebook-settings-'));
         writeFileSync(join(folder, 'file'), '');
-        other = createServer().listen(0, '127.0.0.1');
-        await once(other, 'listening');
-        taken = String((other.address() as AddressInfo).port);
+        // The next one is taken too, as it is by the demo shop of another start.
+        const first = await freePort(4);
+        taken = String(first);
+        free = String(first + 2);
+        others = [first, first + 1].map((port) => createServer().listen(port, '127.0.0.1'));
+        await Promise.all(others.map((other) => once(other, 'listening')));
     });
     after(async () => {
-        other.close();
+        for (const other of others) other.close();
         await database.drop();
         rmSync(folder, { recursive: true, force: true });
     });
@@ -156,22 +161,21 @@ describe('a start that finds its place taken or missing', function () {
         expect(ended, `${name} with ${JSON.stringify(settings)}`).to.include({ code: 1 });
         return ended.stderr;
     }
-    const next = () => String(Number(taken) + 1);
 
-    it('names PORT where something listens there', async () => {
-        const told = `routebook: PORT: ${taken} is taken; for example PORT=${next()}\n`;
+    it('names PORT where something listens there, and one that is free with the next one', async () => {
+        const told = `routebook: PORT: ${taken} is taken; for example PORT=${free}\n`;
         for (const name of ['api', 'start'] as const) expect(await endOf(name, { PORT: taken }), name).to.equal(told);
     });
 
     it('names METRICS_PORT where something listens there', async () => {
-        const told = `routebook: METRICS_PORT: ${taken} is taken; for example METRICS_PORT=${next()}\n`;
+        const told = `routebook: METRICS_PORT: ${taken} is taken; for example METRICS_PORT=${free}\n`;
         for (const name of ['api', 'worker', 'start'] as const) expect(await endOf(name, { METRICS_PORT: taken }), name).to.equal(told);
     });
 
-    it('names the port that only root may have', () => {
+    it('names the port that only root may have', async () => {
         const denied = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' });
         const told = 'METRICS_PORT: this user may not listen on 80; for example METRICS_PORT=9464';
-        expect(listenFault(denied, { name: 'METRICS_PORT', port: 80 }))
+        expect(await listenFault(denied, { name: 'METRICS_PORT', port: 80 }))
             .to.be.instanceOf(ConfigFault)
             .with.property('message', told);
     });
@@ -181,7 +185,7 @@ describe('a start that finds its place taken or missing', function () {
         for (const settings of [{}, { METRICS_PORT: '0' }]) expect(await endOf('api', { HOST: '203.0.113.7', ...settings })).to.equal(told);
         // A name that nobody knows would be asked for outside of this machine.
         const unknown = Object.assign(new Error('getaddrinfo ENOTFOUND nosuch.invalid'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' });
-        expect(listenFault(unknown, { name: 'PORT', port: 8080 }))
+        expect(await listenFault(unknown, { name: 'PORT', port: 8080 }))
             .to.be.instanceOf(ConfigFault)
             .with.property('message')
             .that.matches(/^HOST: /);
@@ -247,6 +251,24 @@ describe('npm start with HOST', function () {
                 expect(JSON.parse(stdout), HOST).to.have.nested.property('data.items[0].title', 'Trail running shoes');
             }
         } finally {
+            await database.drop();
+            rmSync(folder, { recursive: true, force: true });
+        }
+    });
+
+    it('says which port the demo shop has, and which one it was to have', async () => {
+        const database = await createTestDatabase();
+        const folder = mkdtempSync(join(tmpdir(), 'routebook-demo-'));
+        const port = await freePort(2);
+        const other = createServer().listen(port + 1, '127.0.0.1');
+        try {
+            await once(other, 'listening');
+            const settings = { HOST: '127.0.0.1', PORT: String(port), DATABASE_URL: database.url, DATA_DIR: folder, DEMO: 'true' };
+            const started = startProcess('start', settings);
+            const line = await started.said('demo shop ready on port').finally(() => started.end('SIGKILL'));
+            expect(line).to.match(new RegExp(`on port \\d+ of this machine, since ${port + 1} is taken`));
+        } finally {
+            other.close();
             await database.drop();
             rmSync(folder, { recursive: true, force: true });
         }

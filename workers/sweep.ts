@@ -9,12 +9,15 @@ import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
 import { forgetClaims } from '../shared/store/registry/claims.ts';
 import { applyDueRemovals } from '../shared/store/registry/removals.ts';
+import { scheduleStarters } from '../shared/store/registry/starter-sites.ts';
 import * as usage from '../shared/store/usage/traffic.ts';
 import { type Repeated, repeat } from './repeat.ts';
 import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
 const PRUNE_MS = 3_600_000;
+/** How often runs of starter packages become due, with STARTER_VERIFY. */
+const STARTER_RUNS_MS = 60_000;
 /** Days that the request log is kept. The ledger is kept for ever. */
 const USAGE_DAYS = 90;
 
@@ -23,12 +26,13 @@ const PRUNED = [forgetExpired, forgetNotices, forgetSpending, forgetSignUps, mai
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
  * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low
- * allowances and failing calls. Each hour it deletes old rows of the request log and expired sessions, links, notices and audits.
+ * allowances and failing calls. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it deletes old rows of the request log and expired sessions, links, notices and audits.
  * Every process may run it; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
     const { credits, db, log } = app;
     let prunedAt = performance.now();
+    let starterRunsAt = 0;
     return repeat(SWEEP_MS, async () => {
         try {
             const swept = await credits.sweep();
@@ -37,6 +41,10 @@ export function startSweeper(app: App): Repeated {
             await sweepResults(db);
             await applyDueRemovals(db);
             await watchSpending(app);
+            if (app.config.starterVerify && performance.now() >= starterRunsAt) {
+                starterRunsAt = performance.now() + STARTER_RUNS_MS;
+                await scheduleStarters(db);
+            }
             if (performance.now() - prunedAt > PRUNE_MS) {
                 prunedAt = performance.now();
                 await usage.pruneUsage(db, { days: USAGE_DAYS });

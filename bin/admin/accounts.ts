@@ -1,15 +1,58 @@
+import { readEmail } from '../../shared/domain/accounts/email.ts';
 import type { Plan } from '../../shared/domain/accounts/plans.ts';
 import { EVERY_SCOPE, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { scopeText } from '../../shared/domain/accounts/scopes-text.ts';
 import type { Db } from '../../shared/platform/db.ts';
 import { createAccount } from '../../shared/store/accounts/accounts.ts';
+import { findAccounts, findByAddress, type ListedAccount, listAccounts } from '../../shared/store/accounts/directory.ts';
 import { dropFactors, factorsOf } from '../../shared/store/accounts/factors.ts';
 import { type Mail, queueMail } from '../../shared/store/accounts/mails.ts';
 import { findUser, setSuspended, type User } from '../../shared/store/accounts/users.ts';
 import { recordAct } from '../../shared/store/accounts/workspace-audit.ts';
-import { type Done, done, fields } from './command.ts';
+import { type Done, done, fields, table } from './command.ts';
 import { type LimitOptions, presentLimits, readLimits } from './money.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
+
+interface ListOptions {
+    plan?: Plan;
+    limit: number;
+}
+
+/** `account list` */
+export async function list({ db }: Operator, { plan, limit }: ListOptions): Promise<Done> {
+    return present(await listAccounts(db, { plan, most: limit }));
+}
+
+/** `account find` */
+export async function find({ db }: Operator, words: string, { limit }: ListOptions): Promise<Done> {
+    return present(await findAccounts(db, words, limit));
+}
+
+function present(accounts: readonly ListedAccount[]): Done {
+    const state = ({ isVerified, isSuspended }: ListedAccount) => (isSuspended ? 'suspended' : isVerified ? 'verified' : 'unverified');
+    return {
+        result: accounts.map((account) => ({
+            user_id: account.userId,
+            email: account.email,
+            verified: account.isVerified,
+            suspended: account.isSuspended,
+            created_at: account.createdAt.toISOString(),
+            workspaces: account.workspaces.map(({ workspaceId, ...rest }) => ({ workspace_id: workspaceId, ...rest })),
+        })),
+        lines: table(
+            ['user', 'address', 'state', 'since', 'workspace', 'plan', 'role'],
+            accounts.flatMap((account) => {
+                const { userId, email, createdAt, workspaces } = account;
+                const known = [userId, email, state(account), createdAt.toISOString().slice(0, 10)];
+                if (workspaces.length === 0) return [[...known, null, null, null]];
+                return workspaces.map(({ workspaceId, plan, role }, index) => [
+                    ...(index === 0 ? known : ['', '', '', '']),
+                    ...[workspaceId, plan, role],
+                ]);
+            }),
+        ),
+    };
+}
 
 interface CreateOptions extends LimitOptions {
     email: string;
@@ -17,14 +60,16 @@ interface CreateOptions extends LimitOptions {
     credits?: number;
     invitedBy?: string;
     scopes?: Scopes;
+    anotherWorkspace?: true;
 }
 
 /** `account create` */
 export async function create(operator: Operator, options: CreateOptions): Promise<Done> {
-    const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE } = options;
+    const { email, plan, credits, invitedBy, scopes = EVERY_SCOPE, anotherWorkspace } = options;
     const overrides = readLimits(options);
     const made = await audited(operator, async (trx) => {
         if (invitedBy !== undefined) await userOrFault(trx, invitedBy);
+        if (anotherWorkspace !== true) await requireNewAddress(trx, email);
         const limited = Object.keys(overrides).length > 0 ? { overrides } : {};
         const result = await createAccount(trx, { email, plan, bonus: credits, invitedBy, scopes, ...limited });
         const { userId, workspaceId, keyId } = result;
@@ -39,6 +84,18 @@ export async function create(operator: Operator, options: CreateOptions): Promis
         ...done({ user_id: made.userId, workspace_id: made.workspaceId, key_id: made.keyId, api_key: made.apiKey }),
         ...(isLate && { note: 'admin: this address is not new, so that the invitation does not count' }),
     };
+}
+
+/** A second account for somebody who has one is mostly a slip. */
+async function requireNewAddress(db: Db, address: string): Promise<void> {
+    const email = readEmail(address);
+    const known = email.ok ? await findByAddress(db, email.normalised) : undefined;
+    if (known === undefined) return;
+    const names = known.workspaces.map(({ workspaceId, plan }) => `${workspaceId} on ${plan}`).join(', ');
+    throw new AdminFault(
+        'VALIDATION_ERROR',
+        `${known.email} has an account already: ${known.userId}${names === '' ? '' : ` with ${names}`}. Add --another-workspace to make one more workspace for it.`,
+    );
 }
 
 /** `account suspend` */

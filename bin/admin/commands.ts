@@ -6,6 +6,8 @@ import { readScopes } from '../../shared/domain/accounts/scopes-text.ts';
 import { REQUEST_STATUSES } from '../../shared/domain/site/schema-request.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { YANK_REASONS } from '../../shared/store/registry/schemas.ts';
+import { TOP_DIMENSIONS } from '../../shared/store/usage/usage-report.ts';
+import { STARTER_FOLDER } from '../starter-packages.ts';
 import * as accounts from './accounts.ts';
 import { type AdminCommand, argument, idOf, line, option, orDefault, positiveNumber, wholeNumber } from './command.ts';
 import * as keys from './keys.ts';
@@ -14,13 +16,17 @@ import * as money from './money.ts';
 import { AdminFault } from './operator.ts';
 import * as registry from './registry.ts';
 import * as policy from './site-policy.ts';
+import type { SiteName } from './sites.ts';
 import * as sites from './sites.ts';
+import * as usage from './usage.ts';
 import { verify } from './verify.ts';
+import * as workspaces from './workspaces.ts';
 
 /** What the first word of a command is about. */
 export const GROUPS: Readonly<Record<string, string>> = {
     account: 'accounts and the people behind them',
     key: 'API keys',
+    workspace: 'workspaces, their members and credits',
     plan: 'what a workspace pays and may do',
     credits: 'credits beside the allowance',
     ledger: "the accounts' books",
@@ -29,6 +35,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
     maintainer: 'workspaces that may publish on a domain',
     registry: 'what Routebook itself maintains',
     request: 'requests for schemas',
+    usage: 'what is called',
     credentials: 'what SECRET_KEYS encrypts',
     audit: 'what operators did',
 };
@@ -49,6 +56,8 @@ const SCOPES = option(
     'what the key may do, as "routes=fetch,catalog effects=read sites=shop.example.com"; everything by default',
     scopesOf,
 );
+const LISTED = option('--limit <n>', 'rows at most', wholeNumber(1, 10_000)).default(50);
+const ON_PLAN = option('--plan <plan>', 'on this plan alone').choices(PLAN_NAMES);
 const LIMITS = [
     option('--per-minute <n>', 'counted calls a minute', wholeNumber(0, BILLION)),
     option('--per-hour <n>', 'counted calls an hour', wholeNumber(0, BILLION)),
@@ -61,16 +70,24 @@ const LIMITS = [
 export const COMMANDS: readonly AdminCommand[] = [
     {
         name: 'account create',
-        about: 'make a verified user, or find the one of this address, with a workspace and a key',
+        about: 'make a verified user with a workspace and a key',
         takes: [
             option('--email <address>', 'whom it is for', readAddress).makeOptionMandatory(),
             option('--plan <plan>').choices(PLAN_NAMES).default('free'),
             option('--credits <n>', 'bonus credits, on top of the allowance', wholeNumber(0, BILLION)),
             option('--invited-by <user>', 'who invited this new address', idOf('usr')),
+            option('--another-workspace', 'the address has an account: make one more workspace for it'),
             SCOPES,
             ...LIMITS,
         ],
         work: accounts.create,
+    },
+    { name: 'account list', about: 'list accounts with their workspaces, newest first', takes: [ON_PLAN, LISTED], work: accounts.list },
+    {
+        name: 'account find',
+        about: 'find accounts by a part of the address, by an id (usr_, wsp_, key_), or by the beginning of a key',
+        takes: [argument('<words>', undefined, line(200)), LISTED],
+        work: accounts.find,
     },
     { name: 'account suspend', about: 'refuse every key of a user, within a second', takes: [USER], work: accounts.suspend },
     { name: 'account resume', about: 'let a suspended user back in', takes: [USER], work: accounts.resume },
@@ -80,6 +97,8 @@ export const COMMANDS: readonly AdminCommand[] = [
         takes: [USER],
         work: accounts.resetFactor,
     },
+    { name: 'workspace list', about: 'list workspaces, newest first', takes: [ON_PLAN, LISTED], work: workspaces.list },
+    { name: 'workspace show', about: 'show a workspace: credits, limits, members and sites', takes: [WORKSPACE], work: workspaces.show },
     {
         name: 'key create',
         about: 'make a key; it is shown this once',
@@ -124,6 +143,12 @@ export const COMMANDS: readonly AdminCommand[] = [
         judge: (options: object) =>
             Object.keys(options).length === 0 ? 'give at least one of --credits, --concurrency, --rate' : undefined,
         work: sites.set,
+    },
+    {
+        name: 'site list',
+        about: 'list sites, published last first',
+        takes: [option('--only <state>').choices(['verified', 'unverified', 'drift', 'blocked']), LISTED],
+        work: sites.list,
     },
     { name: 'site show', about: 'show a domain, its sites and who maintains it', takes: [DOMAIN], work: sites.show },
     {
@@ -178,20 +203,41 @@ export const COMMANDS: readonly AdminCommand[] = [
     {
         name: 'registry load',
         about: 'publish the starter packages for Routebook, or those of a folder or file; what others own or maintain is left alone',
-        takes: [argument('[path]', 'a folder of packages, or one package; the shipped ones by default')],
+        takes: [
+            option('--from <path>', 'a folder of packages, or one package').default(STARTER_FOLDER, 'the shipped ones'),
+            option('--only <site...>', 'these sites alone', (text, before: SiteName[] = []) => [...before, readSite(text)]),
+            option('--verify', 'have workers call their examples soon'),
+            option('--dry-run', 'tell what would change, and store nothing'),
+        ],
         work: registry.load,
     },
     {
         name: 'registry status',
-        about: 'list the domains where others are maintainers beside Routebook, for site transfer',
+        about: 'list what Routebook maintains: verified, failing or never run, and who else maintains it',
         takes: [],
         work: registry.status,
+    },
+    {
+        name: 'request list',
+        about: 'list requests for schemas, newest first',
+        takes: [option('--status <status>').choices(REQUEST_STATUSES), LISTED],
+        work: registry.listRequests,
     },
     {
         name: 'request set',
         about: 'move a request on: open, in_progress, then fulfilled or declined',
         takes: [argument('<request>', 'srq_…', idOf('srq')), option('--status <status>').choices(REQUEST_STATUSES).makeOptionMandatory()],
         work: registry.moveRequest,
+    },
+    {
+        name: 'usage top',
+        about: 'list what is called most: sites, endpoints, workspaces or users',
+        takes: [
+            option('--by <what>').choices(TOP_DIMENSIONS).default('site'),
+            option('--days <n>', 'of the last days', wholeNumber(1, 90)).default(7),
+            LISTED,
+        ],
+        work: usage.top,
     },
     {
         name: 'credentials rotate',

@@ -1,30 +1,71 @@
 import type { RequestStatus } from '../../shared/domain/site/schema-request.ts';
+import type { PackageDocument } from '../../shared/domain/types.ts';
+import type { Db } from '../../shared/platform/db.ts';
 import { recordChange } from '../../shared/store/accounts/audit.ts';
 import { listShared } from '../../shared/store/registry/maintainers.ts';
 import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
-import { type LoadedPackage, LoadFault, loadPackages, readPackages, STARTER_FOLDER } from '../starter-packages.ts';
+import { listStarterSites } from '../../shared/store/registry/starter-sites.ts';
+import { requestRun } from '../../shared/store/registry/verification.ts';
+import { type LoadedPackage, LoadFault, loadPackages, readPackages } from '../starter-packages.ts';
 import { type Done, done, table } from './command.ts';
 import { AdminFault, audited, type Operator } from './operator.ts';
+import type { SiteName } from './sites.ts';
+
+interface LoadOptions {
+    from: string;
+    only?: SiteName[];
+    verify?: true;
+    dryRun?: true;
+}
 
 /** `registry load` */
-export async function load({ db, actor, command, egressAllow }: Operator, path = STARTER_FOLDER): Promise<Done> {
-    const loaded = await loadPackages(db, documentsAt(path, egressAllow), (trx, site, version) =>
-        recordChange(trx, {
-            actor,
-            command,
-            target: `${site} ${version}`,
-            reason: null,
-            before: { version: version === 1 ? null : version - 1 },
-            after: { version },
-        }),
-    );
-    return {
-        result: loaded.map((one) => ({ site: one.site, outcome: one.outcome, version: versionOf(one) })),
-        lines: table(
-            ['site', 'outcome', 'version'],
-            loaded.map((one) => [one.site, WORDS[one.outcome], versionOf(one)]),
-        ),
+export async function load(operator: Operator, { from, only, verify, dryRun }: LoadOptions): Promise<Done> {
+    const documents = chosen(documentsAt(from, operator.egressAllow), only);
+    const then = async (trx: Db, loaded: LoadedPackage) => {
+        await recordLoad(operator, trx, loaded);
+        if (verify === true && isOurs(loaded)) await requestRun(trx, loaded.site);
     };
+    const loaded = await loadPackages(operator.db, documents, { then, isDryRun: dryRun === true });
+    const changes = loaded.filter(({ outcome }) => outcome === 'published').length;
+    return {
+        result: loaded.map((one) => ({
+            site: one.site,
+            outcome: one.outcome,
+            version: versionOf(one),
+            change: changeOf(one),
+            ...(verify === true && { verify: isOurs(one) }),
+        })),
+        lines: table(
+            ['site', 'outcome', 'version', 'change'],
+            loaded.map((one) => [one.site, WORDS[one.outcome], versionOf(one), changeOf(one)]),
+        ),
+        note:
+            dryRun === true
+                ? `admin: a dry run: nothing was stored, ${changes} of ${loaded.length} packages would be published`
+                : `admin: ${changes} of ${loaded.length} packages published${verify === true ? '; workers call their examples now' : ''}`,
+    };
+}
+
+/** @throws AdminFault SITE_NOT_FOUND for a site that has no package there */
+function chosen(documents: readonly PackageDocument[], only: readonly SiteName[] | undefined): readonly PackageDocument[] {
+    if (only === undefined) return documents;
+    const wanted = new Set(only.map(({ site }) => site));
+    for (const { site } of documents) wanted.delete(site);
+    const [missing] = wanted;
+    if (missing !== undefined) throw new AdminFault('SITE_NOT_FOUND', `There is no package of ${missing} to load.`);
+    return documents.filter(({ site }) => only.some((one) => one.site === site));
+}
+
+async function recordLoad({ actor, command }: Operator, trx: Db, loaded: LoadedPackage): Promise<void> {
+    if (loaded.outcome !== 'published') return;
+    const { site, version } = loaded;
+    const before = { version: version === 1 ? null : version - 1 };
+    await recordChange(trx, { actor, command, target: `${site} ${version}`, reason: null, before, after: { version } });
+}
+
+/** Whether its latest version is ours to verify. */
+function isOurs({ outcome }: LoadedPackage): boolean {
+    return outcome === 'published' || outcome === 'unchanged';
 }
 
 const WORDS: Readonly<Record<LoadedPackage['outcome'], string>> = {
@@ -34,6 +75,10 @@ const WORDS: Readonly<Record<LoadedPackage['outcome'], string>> = {
     maintained: 'left alone: others maintain the domain',
     blocked: 'left alone: the domain is blocked',
 };
+
+function changeOf(loaded: LoadedPackage): string | null {
+    return loaded.outcome === 'published' ? loaded.change : null;
+}
 
 function versionOf(loaded: LoadedPackage): number | null {
     return loaded.outcome === 'published' ? loaded.version : null;
@@ -48,19 +93,49 @@ function documentsAt(...order: Parameters<typeof readPackages>): ReturnType<type
     }
 }
 
-/** `registry status`: domains that others maintain beside Routebook. */
+/** `registry status`: what Routebook maintains, how its verification stands, and who else maintains it. */
 export async function status({ db }: Operator): Promise<Done> {
-    const shared = await listShared(db);
+    const [sites, shared] = [await listStarterSites(db), await listShared(db)];
+    const others = new Map(shared.map((one) => [one.registrable, one.others]));
+    const counts = [...Map.groupBy(sites, ({ state }) => state)].map(([state, { length }]) => `${length} ${state}`);
     return {
-        result: shared.map(({ registrable, others }) => ({
+        result: sites.map(({ registrable, verifiedAt, lastRunAt, ...site }) => ({
+            ...site,
             domain: registrable,
-            others: others.map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name })),
+            verified_at: verifiedAt?.toISOString() ?? null,
+            last_run_at: lastRunAt?.toISOString() ?? null,
+            others: (others.get(registrable) ?? []).map(({ workspaceId, name }) => ({ workspace_id: workspaceId, name })),
         })),
         lines: table(
-            ['domain', 'maintainer', 'name'],
-            shared.flatMap(({ registrable, others }) => others.map(({ workspaceId, name }) => [registrable, workspaceId, name])),
+            ['site', 'version', 'state', 'last run', 'others who maintain it'],
+            sites.map(({ site, registrable, version, state, lastRunAt }) => [
+                ...[site, version, state, lastRunAt?.toISOString().slice(0, 16).replace('T', ' ') ?? null],
+                (others.get(registrable) ?? []).map(({ workspaceId, name }) => `${name} (${workspaceId})`).join(', ') || null,
+            ]),
+        ),
+        note: `admin: ${counts.join(', ') || 'nothing is loaded'}`,
+    };
+}
+
+/** `request list` */
+export async function listRequests({ db }: Operator, { status: wanted, limit }: { status?: RequestStatus; limit: number }): Promise<Done> {
+    const requests = await schemaRequests.list(db, { status: wanted, most: limit });
+    return {
+        result: requests.map(({ id, domain, task, status: state, demand, createdAt, workspaceId }) => ({
+            ...{ request_id: id, domain, status: state, demand, task, workspace_id: workspaceId, created_at: createdAt.toISOString() },
+        })),
+        lines: table(
+            ['request', 'domain', 'status', 'demand', 'since', 'task'],
+            requests.map(({ id, domain, task, status: state, demand, createdAt }) => [
+                ...[id, domain, state, demand, createdAt.toISOString().slice(0, 10)],
+                shortened(task.replaceAll(/\s+/g, ' ')),
+            ]),
         ),
     };
+}
+
+function shortened(text: string): string {
+    return text.length <= 60 ? text : `${text.slice(0, 59).toWellFormed()}…`;
 }
 
 /** `request set` */

@@ -70,6 +70,28 @@ export async function show({ db }: Operator, { registrable }: SiteName): Promise
     return { result, lines };
 }
 
+/** `site list` */
+export async function list({ db }: Operator, { only, limit }: { only?: sites.SiteFilter; limit: number }): Promise<Done> {
+    const listed = await sites.listSites(db, { only, most: limit });
+    const state = ({ isBlocked, latest, drift, verified }: sites.ListedSite) =>
+        isBlocked ? 'blocked' : latest === null ? 'yanked' : drift ? 'drift' : verified ? 'verified' : 'unverified';
+    return {
+        result: listed.map(({ registrable, isBlocked, publishedAt, ...site }) => ({
+            ...site,
+            domain: registrable,
+            blocked: isBlocked,
+            published_at: publishedAt?.toISOString() ?? null,
+        })),
+        lines: table(
+            ['site', 'latest', 'state', 'maintainers', 'published'],
+            listed.map((site) => [
+                ...[site.site, site.latest, state(site), site.maintainers.join(', ')],
+                site.publishedAt?.toISOString().slice(0, 10) ?? null,
+            ]),
+        ),
+    };
+}
+
 /** `site transfer` */
 export async function transfer(operator: Operator, name: SiteName, workspaceId: string): Promise<Done> {
     return changeMaintainers(operator, name, workspaceId, transferDomain);

@@ -31,18 +31,27 @@ const PRODUCTS: readonly Product[] = [
     stock: Number(stock),
 }));
 
+/** The demo site while it listens. */
+export interface DemoSite {
+    port: number;
+    /** The port that it was to have and something else had; undefined where it has its own. */
+    taken: number | undefined;
+    close(): Promise<void>;
+}
+
 /**
  * A small shop on loopback: JSON to read, search and write, and an HTML page, so that a first fetch works offline.
- * @returns the port it listens on and its close.
  */
-export async function openDemoSite(port: number): Promise<{ port: number; close(): Promise<void> }> {
+export async function openDemoSite(port: number): Promise<DemoSite> {
     const orders: { id: number; product_id: number; quantity: number }[] = [];
     const server = createServer((request, response) => {
         answer(request, response, orders).catch(() => response.destroy());
     });
     await listen(server, port);
+    const { port: given } = server.address() as AddressInfo;
     return {
-        port: (server.address() as AddressInfo).port,
+        port: given,
+        taken: port !== 0 && given !== port ? port : undefined,
         close: () =>
             new Promise((resolve) => {
                 server.close(() => resolve());

@@ -22,9 +22,9 @@ export async function openMetricsServer(app: App): Promise<{ close(): Promise<vo
             },
         );
     });
-    const place = { name: 'METRICS_PORT', port: config.metricsPort } as const;
+    const place = { name: 'METRICS_PORT', port: config.metricsPort, host: config.host } as const;
     await new Promise<void>((resolve, reject) => {
-        server.once('error', (error) => reject(listenFault(error, place)));
+        server.once('error', async (error) => reject(await listenFault(error, place)));
         server.listen(place.port, config.host, resolve);
     });
     return {

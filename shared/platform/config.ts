@@ -32,6 +32,8 @@ export interface Config {
     secretKeys: readonly SecretKey[];
     dataDir: string;
     demo: boolean;
+    /** Starter packages take part in the daily verification runs. */
+    starterVerify: boolean;
     /** Domains on which nobody publishes without proof or an operator: the shipped list with the changes of RESERVED_DOMAINS. */
     reservedDomains: NameList;
     logLevel: string;
@@ -107,6 +109,7 @@ export function readConfig(env: Env = process.env): Config {
         secretKeys: read.secretKeys('SECRET_KEYS'),
         dataDir: read.text('DATA_DIR', /\S/, 'a folder', '.data') ?? '.data',
         demo: read.flag('DEMO', databaseUrl === undefined),
+        starterVerify: read.flag('STARTER_VERIFY', false),
         reservedDomains: read.names('RESERVED_DOMAINS', shippedReserved()),
         logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
         cost: {

@@ -9,6 +9,7 @@ import type { Db } from '../../shared/platform/db.ts';
 import { addMaintainer, listMaintainers } from '../../shared/store/registry/maintainers.ts';
 import * as schemas from '../../shared/store/registry/schemas.ts';
 import { blockDomain } from '../../shared/store/registry/sites.ts';
+import { claimRun, endRun, requestRun } from '../../shared/store/registry/verification.ts';
 import { STARTERS } from '../starter/packages.ts';
 import { contributor, type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
 
@@ -28,16 +29,17 @@ describe('admin registry load', () => {
         await database.close();
     });
 
-    const load = async (...paths: string[]) => {
+    const load = async (path?: string, ...options: string[]) => {
+        const from = path === undefined ? [] : ['--from', path];
         const out: string[] = [];
         const terminal = { print: (line: string) => out.push(line), complain: () => undefined };
-        const code = await runAdmin(['registry', 'load', ...paths, '--json'], terminal, { DATABASE_URL: database.url });
+        const code = await runAdmin(['registry', 'load', ...from, ...options, '--json'], terminal, { DATABASE_URL: database.url });
         return { code, json: JSON.parse(out.at(-1) ?? 'null') as JsonObject };
     };
-    const loaded = async (...paths: string[]) => {
-        const { code, json } = await load(...paths);
+    const loaded = async (path?: string, ...options: string[]) => {
+        const { code, json } = await load(path, ...options);
         expect(code, JSON.stringify(json)).to.equal(0);
-        return json as unknown as { site: string; outcome: string; version: number | null }[];
+        return json as unknown as { site: string; outcome: string; version: number | null; change: string | null; verify?: boolean }[];
     };
     const write = (document: PackageDocument | string, name: string) => {
         const file = join(folder, name);
@@ -57,9 +59,9 @@ describe('admin registry load', () => {
 
     it('publishes a changed package as the next version, with an entry in the audit', async () => {
         const file = write(packageOf('changed.example'), 'changed.example.json');
-        expect(await loaded(file)).to.deep.equal([{ site: 'changed.example', outcome: 'published', version: 1 }]);
+        expect(await loaded(file)).to.deep.equal([{ site: 'changed.example', outcome: 'published', version: 1, change: 'major' }]);
         write(packageOf('changed.example', 'Two'), 'changed.example.json');
-        expect(await loaded(folder)).to.deep.equal([{ site: 'changed.example', outcome: 'published', version: 2 }]);
+        expect(await loaded(folder)).to.deep.equal([{ site: 'changed.example', outcome: 'published', version: 2, change: 'patch' }]);
         const { rows } = await db.raw('select command, target, before, after from audit order by id desc limit 1');
         expect(rows).to.deep.equal([
             { command: 'registry load', target: 'changed.example 2', before: { version: 1 }, after: { version: 2 } },
@@ -77,10 +79,62 @@ describe('admin registry load', () => {
         await schemas.publish(db, orderOf(packageOf('taken.example'), theirs));
         for (const site of ['owned.example', 'blocked.example', 'taken.example']) write(packageOf(site, 'Newer'), `${site}.json`);
         expect(await loaded(folder)).to.deep.equal([
-            { site: 'blocked.example', outcome: 'blocked', version: null },
-            { site: 'owned.example', outcome: 'owned', version: null },
-            { site: 'taken.example', outcome: 'maintained', version: null },
+            { site: 'blocked.example', outcome: 'blocked', version: null, change: null },
+            { site: 'owned.example', outcome: 'owned', version: null, change: null },
+            { site: 'taken.example', outcome: 'maintained', version: null, change: null },
         ]);
+    });
+
+    it('says what it would do, and does nothing, with --dry-run', async () => {
+        write(packageOf('first.example'), 'first.json');
+        expect(await loaded(folder, '--dry-run')).to.deep.equal([
+            { site: 'first.example', outcome: 'published', version: 1, change: 'major' },
+        ]);
+        expect((await db('sites').select('site')).length).to.equal(0);
+        expect((await db('audit').select('id')).length).to.equal(0);
+        expect(await loaded(folder)).to.have.nested.property('[0].version', 1);
+    });
+
+    it('loads the sites that --only names, and says which it does not find', async () => {
+        for (const site of ['a.example', 'b.example', 'c.example']) write(packageOf(site), `${site}.json`);
+        expect((await loaded(folder, '--only', 'c.example', 'a.example')).map(({ site }) => site)).to.deep.equal([
+            'a.example',
+            'c.example',
+        ]);
+        const { code, json } = await load(folder, '--only', 'd.example');
+        expect([code, (json['error'] as JsonObject)['message']]).to.deep.equal([1, 'There is no package of d.example to load.']);
+    });
+
+    it('puts runs in line with --verify, also of what was loaded before, and tells how each site stands', async () => {
+        const example = { name: 'front', method: 'GET' as const, url: 'https://run.example/', examples: [{ params: {} }] };
+        for (const site of ['run.example', 'owned.example']) write(packageOf(site), `${site}.json`);
+        write(packageOf('run.example', 'One', { endpoints: [example] }), 'run.example.json');
+        await loaded(folder);
+        const states = async () => {
+            const out: string[] = [];
+            await runAdmin(
+                ['registry', 'status', '--json'],
+                { print: (line) => out.push(line), complain: () => undefined },
+                { DATABASE_URL: database.url },
+            );
+            const sites = JSON.parse(out.at(-1) ?? '[]') as { site: string; state: string }[];
+            return Object.fromEntries(sites.map(({ site, state }) => [site, state]));
+        };
+        expect(await states()).to.deep.equal({ 'run.example': 'never run', 'owned.example': 'never run' });
+        expect(await claimRun(db)).to.equal(undefined);
+        expect((await loaded(folder, '--verify', '--only', 'run.example')).map(({ verify }) => verify)).to.deep.equal([true]);
+        expect(await states()).to.include({ 'run.example': 'in line' });
+        for (const [outcome, state] of [
+            ['passed', 'verified'],
+            ['failed', 'failing'],
+        ] as const) {
+            await requestRun(db, 'run.example');
+            await db('domains').update({ verification_began_at: null });
+            const run = await claimRun(db);
+            if (run === undefined) throw new Error('no run is due');
+            await endRun(db, run, outcome, []);
+            expect(await states(), outcome).to.include({ 'run.example': state });
+        }
     });
 
     it('names the file that it cannot load, and then loads none', async () => {

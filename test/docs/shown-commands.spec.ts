@@ -153,6 +153,7 @@ function masked(text: string, port: number): string {
     return text
         .trim()
         .replaceAll(new RegExp(`localhost:${port}`, 'g'), 'localhost:PORT')
+        .replaceAll(`demo shop ready on port ${port + 1} `, 'demo shop ready on port PORT ')
         .replaceAll(new RegExp(`demo-shop\\.example:${port + 1}`, 'g'), 'demo-shop.example:PORT')
         .replaceAll(/\b(req|usr|wsp|key|ses|rb_live)_(?:[0-9A-Za-z]+|…)/g, '$1_…')
         .replaceAll(/"(duration_ms|queue_ms|credits_remaining|bytes)":\d+/g, '"$1":0')

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { isStepForward, type NewRequest, type RequestStatus, type SchemaRequest } from '../../domain/site/schema-request.ts';
-import { columns, countRows, type Db, now, toColumns } from '../../platform/db.ts';
+import { columns, countRows, type Db, given, now, toColumns } from '../../platform/db.ts';
 import { type NewEvent, recordEvents } from '../events/events.ts';
 
 /** Requests for schemas that do not exist yet. Import it as a namespace: `schemaRequests.create(…)`. */
@@ -56,6 +56,22 @@ export async function madeBy(
         .orderBy([{ column: 'created_at', order: 'desc' }, 'id'])
         .limit(limit)
         .select(columns('', 'id', 'domain', 'task', 'status', 'created_at'));
+}
+
+/** A request as operators list it. */
+export type ListedRequest = Pick<SchemaRequest, 'id' | 'domain' | 'task' | 'status' | 'demand' | 'createdAt'> & {
+    /** null where it was sent without a key. */
+    workspaceId: string | null;
+};
+
+/** Requests of every workspace, newest first; of one status, where one is named. */
+export async function list(db: Db, { status, most }: { status: RequestStatus | undefined; most: number }): Promise<ListedRequest[]> {
+    const demand = db('schema_requests as o').whereRaw("o.domain = r.domain and o.status = 'open'").count();
+    return db('schema_requests as r')
+        .where(given({ 'r.status': status }))
+        .orderBy([{ column: 'r.created_at', order: 'desc' }, 'r.id'])
+        .limit(most)
+        .select({ ...columns('r', 'id', 'domain', 'task', 'status', 'created_at', 'workspace_id'), demand });
 }
 
 /** `refused`: a status only moves forward, and this one may not come after the present one. */

@@ -91,18 +91,59 @@ export interface SiteOfDomain {
 
 /** The sites of a domain, by name. */
 export async function sitesOf(db: Db, registrable: string): Promise<SiteOfDomain[]> {
-    const columns: Columns<SiteOfDomain> = {
+    return db('sites as s')
+        .leftJoin('versions as v', 'v.id', 's.latest_version_id')
+        .where({ registrable })
+        .orderBy('s.site')
+        .select(siteColumns(db));
+}
+
+function siteColumns(db: Db): Columns<SiteOfDomain> {
+    return {
         site: 's.site',
         latest: 'v.version',
         versions: 's.versions',
         verified: db.raw('v.verified_at is not null'),
         drift: db.raw('v.drifted_at is not null'),
     };
-    return db('sites as s')
+}
+
+/** A site as operators list it. */
+export interface ListedSite extends SiteOfDomain {
+    registrable: string;
+    isBlocked: boolean;
+    /** Names of the workspaces that maintain its domain. */
+    maintainers: string[];
+    publishedAt: Date | null;
+}
+
+/** Which sites an operator wants to see. */
+export type SiteFilter = 'verified' | 'unverified' | 'drift' | 'blocked';
+
+/** Sites of all domains, published last first. */
+export async function listSites(db: Db, { only, most }: { only: SiteFilter | undefined; most: number }): Promise<ListedSite[]> {
+    const maintainers = db('maintainers as m')
+        .join('workspaces as w', 'w.id', 'm.workspace_id')
+        .whereRaw('m.registrable = s.registrable')
+        .select(db.raw("coalesce(array_agg(w.name order by m.added_at, w.id), '{}')"));
+    const columns: Columns<ListedSite> = {
+        ...siteColumns(db),
+        registrable: 's.registrable',
+        isBlocked: 'd.is_blocked',
+        maintainers,
+        publishedAt: 's.published_at',
+    };
+    const sites = db('sites as s')
+        .join('domains as d', 'd.registrable', 's.registrable')
         .leftJoin('versions as v', 'v.id', 's.latest_version_id')
-        .where({ registrable })
-        .orderBy('s.site')
+        .orderBy([{ column: 's.published_at', order: 'desc', nulls: 'last' }, 's.site'])
+        .limit(most)
         .select(columns);
+    if (only === 'verified') sites.whereNotNull('v.verified_at');
+    if (only === 'unverified') sites.whereNull('v.verified_at');
+    if (only === 'drift') sites.whereNotNull('v.drifted_at');
+    if (only === 'blocked') sites.where({ 'd.is_blocked': true });
+    return sites;
 }
 
 /** A site that a workspace maintains. */

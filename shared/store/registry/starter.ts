@@ -10,7 +10,9 @@ import { publish } from './publish.ts';
  * What became of a package. Left alone: `unchanged` content, published before (also where it was yanked since); a domain that an
  * owner has proved (`owned`), that others maintain (`maintained`), or that is `blocked`.
  */
-export type StarterLoad = { outcome: 'published'; version: number } | { outcome: 'unchanged' | 'owned' | 'maintained' | 'blocked' };
+export type StarterLoad =
+    | { outcome: 'published'; version: number; change: 'major' | 'minor' | 'patch' }
+    | { outcome: 'unchanged' | 'owned' | 'maintained' | 'blocked' };
 
 /**
  * Publishes a package of the starter registry, where nothing is in the way.
@@ -37,6 +39,7 @@ export async function publishStarter(
         publisher: undefined,
         loadedFor,
     });
-    if (published.ok) return published.isCreated ? { outcome: 'published', version: published.version } : { outcome: 'unchanged' };
+    if (published.ok && !published.isCreated) return { outcome: 'unchanged' };
+    if (published.ok) return { outcome: 'published', version: published.version, change: published.change };
     return { outcome: published.code === 'SITE_BLOCKED' ? 'blocked' : 'maintained' };
 }

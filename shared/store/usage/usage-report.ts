@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { type Columns, type Db, given } from '../../platform/db.ts';
+import { ago, type Columns, type Db, given } from '../../platform/db.ts';
 import { fromBucket } from './traffic.ts';
 
 /** Whose calls, and which of them. What is undefined does not narrow. */
@@ -78,19 +78,7 @@ export async function usageShares(
 ): Promise<Share[]> {
     const ofOne = COLUMNS[by].map((name) => `h.${name}`);
     const calls = within(db, scope).where('h.hour', '>=', since).groupBy(ofOne);
-    const best = calls
-        .clone()
-        .orderBy([{ column: db.raw('sum(h.calls)'), order: 'desc' }, ...ofOne])
-        .limit(most)
-        .select(...ofOne, { all: db.raw('sum(h.calls)') });
-    const rows: (Counted & { site?: string; endpoint?: string; key_id?: string })[] = await calls
-        .clone()
-        .join(best.as('best'), (on) => {
-            for (const name of COLUMNS[by]) on.on(`best.${name}`, `h.${name}`);
-        })
-        .groupBy('h.bucket', 'best.all')
-        .orderBy([{ column: 'best.all', order: 'desc' }, ...ofOne])
-        .select(...ofOne, counted(db));
+    const rows: (Counted & { site?: string; endpoint?: string; key_id?: string })[] = await mostCalled(db, calls, ofOne, most);
     const shares = Map.groupBy(rows, ({ site, endpoint, key_id }) => JSON.stringify([site, endpoint, key_id]));
     return [...shares.values()].map((share) => ({
         site: share[0]?.site ?? '',
@@ -98,6 +86,30 @@ export async function usageShares(
         keyId: share[0]?.key_id ?? '',
         ...figuresOf(share),
     }));
+}
+
+export const TOP_DIMENSIONS = ['site', 'endpoint', 'workspace', 'user'] as const;
+export type TopDimension = (typeof TOP_DIMENSIONS)[number];
+
+const TOP_COLUMNS: Record<TopDimension, readonly string[]> = {
+    site: ['site'],
+    endpoint: ['site', 'endpoint'],
+    workspace: ['workspace_id'],
+    user: ['user_id'],
+};
+
+/** The sites, endpoints, workspaces or users of the whole installation with the most calls since a moment, most first. */
+export async function topUsage(
+    db: Db,
+    { by, days, most }: { by: TopDimension; days: number; most: number },
+): Promise<(Figures & { name: string[] })[]> {
+    const ofOne = TOP_COLUMNS[by].map((name) => `h.${name}`);
+    const calls = db('usage_hours as h')
+        .where('h.hour', '>=', ago(db, `${days} days`))
+        .groupBy(ofOne);
+    const rows: (Counted & Record<string, string>)[] = await mostCalled(db, calls, ofOne, most);
+    const groups = Map.groupBy(rows, (row) => JSON.stringify(TOP_COLUMNS[by].map((name) => row[name])));
+    return [...groups].map(([name, group]) => ({ name: JSON.parse(name) as string[], ...figuresOf(group) }));
 }
 
 /** The sites that were called since a time, by name, up to a limit. */
@@ -109,6 +121,23 @@ export async function sitesCalled(
 ): Promise<string[]> {
     const scope = { workspaceId, userId, site: undefined, endpoint: undefined, keyId: undefined };
     return within(db, scope).where('h.hour', '>=', since).distinct('h.site').orderBy('h.site').limit(most).pluck('h.site');
+}
+
+/** The counts by bucket of the `most` groups with the most calls. @param calls grouped by `ofOne`, columns of `h` */
+function mostCalled(db: Db, calls: Knex.QueryBuilder, ofOne: readonly string[], most: number): Knex.QueryBuilder {
+    const best = calls
+        .clone()
+        .orderBy([{ column: db.raw('sum(h.calls)'), order: 'desc' }, ...ofOne])
+        .limit(most)
+        .select(...ofOne, { all: db.raw('sum(h.calls)') });
+    return calls
+        .clone()
+        .join(best.as('best'), (on) => {
+            for (const column of ofOne) on.on(column.replace(/^h\./, 'best.'), column);
+        })
+        .groupBy('h.bucket', 'best.all')
+        .orderBy([{ column: 'best.all', order: 'desc' }, ...ofOne])
+        .select(...ofOne, counted(db));
 }
 
 function within(db: Db, { workspaceId, userId, site, endpoint, keyId }: UsageScope): Knex.QueryBuilder {

@@ -1,0 +1,79 @@
+import { figuresFor, type Plan } from '../../shared/domain/accounts/plans.ts';
+import { listedKeys } from '../../shared/store/accounts/api-keys.ts';
+import { listWorkspaces } from '../../shared/store/accounts/directory.ts';
+import { listMembers } from '../../shared/store/accounts/workspaces.ts';
+import { readBalance } from '../../shared/store/credits/credits.ts';
+import { ownSites } from '../../shared/store/registry/sites.ts';
+import { type Done, fields, table } from './command.ts';
+import { presentLimits } from './money.ts';
+import { type Operator, workspaceOrFault } from './operator.ts';
+
+const MOST_SITES = 100;
+
+/** `workspace list` */
+export async function list({ db }: Operator, { plan, limit }: { plan?: Plan; limit: number }): Promise<Done> {
+    const workspaces = await listWorkspaces(db, { plan, most: limit });
+    return {
+        result: workspaces.map(({ workspaceId, createdAt, ...rest }) => ({
+            workspace_id: workspaceId,
+            ...rest,
+            created_at: createdAt.toISOString(),
+        })),
+        lines: table(
+            ['workspace', 'name', 'plan', 'members', 'owner', 'since'],
+            workspaces.map(({ workspaceId, name, plan: on, members, owner, createdAt }) => [
+                ...[workspaceId, name, on, members, owner],
+                createdAt.toISOString().slice(0, 10),
+            ]),
+        ),
+    };
+}
+
+/** `workspace show` */
+export async function show({ db }: Operator, workspaceId: string): Promise<Done> {
+    const workspace = await workspaceOrFault(db, workspaceId);
+    const [members, keys, balance, sites] = [
+        await listMembers(db, workspaceId),
+        await listedKeys(db, workspaceId),
+        await readBalance(db, workspace.accountId),
+        await ownSites(db, workspaceId, { limit: MOST_SITES }),
+    ];
+    const figures = figuresFor(workspace.plan, balance?.overrides);
+    const shown = {
+        workspace_id: workspaceId,
+        name: workspace.name,
+        plan: workspace.plan,
+        account_id: workspace.accountId,
+        credits: balance?.available ?? null,
+        allowance_left: balance?.allowance.remaining ?? null,
+        bonus: balance?.bonus ?? null,
+        held: balance?.held ?? null,
+        resets_at: balance?.resetsAt.toISOString() ?? null,
+        keys: keys.filter(({ state }) => state === 'active').length,
+    };
+    return {
+        result: {
+            ...shown,
+            limits: presentLimits(figures),
+            members: members.map((member) => ({ user_id: member.userId, email: member.email, role: member.role, keys: member.keys })),
+            sites: sites.map(({ site, latest, verifiedAt }) => ({ site, latest, verified: verifiedAt !== null })),
+        },
+        lines: [
+            ...fields({ ...shown, per_minute: figures.perMinute, per_day: figures.perDay, concurrency: figures.concurrency }),
+            '',
+            ...table(
+                ['member', 'address', 'role', 'keys'],
+                members.map((member) => [member.userId, member.email, member.role, member.keys]),
+            ),
+            ...(sites.length === 0
+                ? []
+                : [
+                      '',
+                      ...table(
+                          ['site', 'latest', 'verified'],
+                          sites.map(({ site, latest, verifiedAt }) => [site, latest, verifiedAt === null ? 'no' : 'yes']),
+                      ),
+                  ]),
+        ],
+    };
+}

@@ -1,0 +1,124 @@
+import { expect } from 'chai';
+import { runAdmin } from '../../bin/admin/run-admin.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
+import { createAccount, type MadeAccount } from '../../shared/store/accounts/accounts.ts';
+import * as schemaRequests from '../../shared/store/registry/schema-requests.ts';
+import * as schemas from '../../shared/store/registry/schemas.ts';
+import { blockDomain } from '../../shared/store/registry/sites.ts';
+import { openUsage } from '../../shared/store/usage/usage.ts';
+import { type OpenedDatabase, openDatabase, orderOf, packageOf } from '../store/registry.ts';
+
+describe('what an operator looks up', () => {
+    let database: OpenedDatabase;
+    let ada: MadeAccount;
+    let bob: MadeAccount;
+
+    before(async () => {
+        database = await openDatabase();
+        const { db } = database;
+        ada = await createAccount(db, { email: 'ada@people.example', plan: 'free', bonus: 7 });
+        bob = await createAccount(db, { email: 'bob@firm.example', plan: 'pro' });
+        const publisher = { userId: bob.userId, workspaceId: bob.workspaceId, accountId: bob.workspaceId, isGuarded: true };
+        await schemas.publish(db, orderOf(packageOf('bob.example'), publisher));
+        await schemas.publish(db, orderOf(packageOf('blocked.example'), undefined));
+        await db.transaction((trx) => blockDomain(trx, 'blocked.example', 'asked by mail'));
+        const usage = openUsage(db);
+        for (const outcome of ['success', 'success', 'UPSTREAM_TIMEOUT'] as const)
+            usage.record({
+                ...{ kind: 'fetch', operation: newId('op'), accountId: bob.workspaceId, workspaceId: bob.workspaceId, userId: bob.userId },
+                ...{ keyId: bob.keyId, site: 'bob.example', registrable: 'bob.example', endpoint: 'front', outcome, durationMs: 9 },
+                credits: outcome === 'success' ? 1 : 0,
+            });
+        await usage.flush();
+        const request = {
+            ...{ domain: 'wanted.example', registrable: 'wanted.example', task: 'read the opening hours of all shops in a town' },
+            ...{ readOrWrite: null, authShape: null, outputShape: null, failureMode: null, intentCategory: null, sourceUrl: null },
+            ...{ frequency: null, requesterContact: 'ada@people.example' },
+        };
+        for (const id of ['srq_one', 'srq_two']) await schemaRequests.create(db, request, { id, workspaceId: ada.workspaceId });
+        await schemaRequests.move(db, 'srq_two', 'declined');
+    });
+    after(() => database?.close());
+
+    const run = async (...args: string[]) => {
+        const [out, err]: string[][] = [[], []];
+        const terminal = { print: (line: string) => out?.push(line), complain: (line: string) => err?.push(line) };
+        const code = await runAdmin(args, terminal, { DATABASE_URL: database.url });
+        return { code, out: out ?? [], err: (err ?? []).join('\n') };
+    };
+    const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).out.at(-1) ?? 'null') as JsonObject[];
+    const of = (field: string, rows: readonly JsonObject[]) => rows.map((row) => row[field]);
+
+    it('accounts: all of them, newest first, or those on a plan', async () => {
+        expect(of('email', await json('account', 'list'))).to.deep.equal(['bob@firm.example', 'ada@people.example']);
+        expect(of('email', await json('account', 'list', '--plan', 'pro'))).to.deep.equal(['bob@firm.example']);
+        expect(await json('account', 'list', '--limit', '1')).to.have.length(1);
+        const { out } = await run('account', 'list');
+        expect(out[0]).to.match(/^user +address +state +since +workspace +plan +role$/);
+        expect(out.join('\n')).to.include('ada@people.example').and.include('free');
+    });
+
+    it('an account, by whatever is known of it', async () => {
+        for (const words of ['ADA@', ada.userId, ada.workspaceId, ada.keyId, ada.apiKey, ada.apiKey.slice(0, 12)])
+            expect(of('user_id', await json('account', 'find', words)), words).to.deep.equal([ada.userId]);
+        expect(await json('account', 'find', 'nobody')).to.deep.equal([]);
+        expect(await json('account', 'find', 'people_example')).to.deep.equal([]);
+    });
+
+    it('workspaces, and one with its members, credits, limits and sites', async () => {
+        expect(of('owner', await json('workspace', 'list'))).to.deep.equal(['bob@firm.example', 'ada@people.example']);
+        const shown = (await json('workspace', 'show', bob.workspaceId)) as unknown as JsonObject;
+        expect(shown).to.deep.include({
+            workspace_id: bob.workspaceId,
+            plan: 'pro',
+            account_id: bob.workspaceId,
+            credits: 60_050,
+            keys: 1,
+        });
+        expect(shown['members']).to.deep.equal([{ user_id: bob.userId, email: 'bob@firm.example', role: 'owner', keys: 1 }]);
+        expect(shown['sites']).to.deep.equal([{ site: 'bob.example', latest: 1, verified: false }]);
+        expect(shown['limits']).to.deep.include({ per_minute: 100, concurrency: 50 });
+        expect((await json('workspace', 'show', ada.workspaceId)) as unknown as JsonObject).to.include({ credits: 1007, bonus: 7 });
+        expect((await run('workspace', 'show', 'wsp_unknown')).code).to.equal(1);
+    });
+
+    it('requests for schemas, with their demand and never the contact', async () => {
+        const open = await json('request', 'list', '--status', 'open');
+        expect(open).to.have.length(1);
+        expect(open[0]).to.include({ request_id: 'srq_one', domain: 'wanted.example', demand: 1, workspace_id: ada.workspaceId });
+        const all = await run('request', 'list');
+        expect(all.out).to.have.length(3);
+        expect(all.out.join('\n')).not.to.include('ada@people.example');
+    });
+
+    it('sites with their state and who maintains them', async () => {
+        expect(of('site', await json('site', 'list')).toSorted()).to.deep.equal(['blocked.example', 'bob.example']);
+        expect(of('site', await json('site', 'list', '--only', 'blocked'))).to.deep.equal(['blocked.example']);
+        expect(await json('site', 'list', '--only', 'verified')).to.deep.equal([]);
+        expect((await run('site', 'list')).out.join('\n')).to.match(/blocked\.example +1 +blocked +Routebook/);
+    });
+
+    it('what is called most, by site, endpoint, workspace and user', async () => {
+        const expected = { calls: 3, successes: 2, credits: 2 };
+        for (const [by, name] of [
+            ['site', { site: 'bob.example' }],
+            ['endpoint', { site: 'bob.example', endpoint: 'front' }],
+            ['workspace', { workspace: bob.workspaceId }],
+            ['user', { user: bob.userId }],
+        ] as const)
+            expect((await json('usage', 'top', '--by', by))[0], by).to.include({ ...name, ...expected });
+        expect((await run('usage', 'top')).out[1]).to.match(/^bob\.example +3 +66\.6 % +2 /);
+    });
+
+    it('an address that has an account gets one more workspace only when that is said', async () => {
+        const again = ['account', 'create', '--email', 'Ada+x@people.example'];
+        const refused = await run(...again);
+        expect(refused.code).to.equal(1);
+        expect(refused.err).to.include(ada.userId).and.include(`${ada.workspaceId} on free`).and.include('--another-workspace');
+        expect(of('email', await json('account', 'find', 'ada@'))).to.have.length(1);
+        expect((await run(...again, '--another-workspace', '--json')).code).to.equal(0);
+        const [account] = await json('account', 'find', 'ada@');
+        expect(account?.['workspaces']).to.have.length(2);
+    });
+});
