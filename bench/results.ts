@@ -20,13 +20,13 @@ export type Figures = Record<string, number>;
 export const STOLEN_CORES = 0.05;
 export const STOLEN_TRIES = 3;
 
-/** Results with some rounds measured anew; of the others the scenarios stay that there still are. */
-export function withRounds(before: BenchResults, anew: BenchResults, scenarios: ReadonlySet<string>): BenchResults {
+/** Results with some rounds measured again; of the others the scenarios stay that there still are. */
+export function withRounds(before: BenchResults, fresh: BenchResults, scenarios: ReadonlySet<string>): BenchResults {
     const kept = Object.entries(before.scenarios).filter(([name]) => scenarios.has(name));
     return {
-        ...anew,
-        rounds: { ...before.rounds, ...anew.rounds },
-        scenarios: { ...Object.fromEntries(kept), ...anew.scenarios },
+        ...fresh,
+        rounds: { ...before.rounds, ...fresh.rounds },
+        scenarios: { ...Object.fromEntries(kept), ...fresh.scenarios },
     };
 }
 

@@ -13,7 +13,7 @@ import { openStack } from './stack/stack.ts';
 
 /**
  * `npm run bench`: starts everything in processes of their own, measures, and writes results.json and RESULTS.md. A figure that misses
- * its goal is marked, and is no error: machines differ. `--rounds name,name` measures these anew and leaves what is known of the others.
+ * its goal is marked, and is no error: machines differ. `--rounds name,name` measures these again and leaves what is known of the others.
  * With `--quick` one short repetition of each, to see that it works, and with `--only name,name` no other scenarios than these; nothing is
  * written then. `--tenth` makes the past of `growth` ten times shorter.
  */

@@ -43,7 +43,7 @@ export interface Told {
     exitCode: 1 | 2;
 }
 
-/** What a failure is to whoever started the command. A bug keeps its stack: somebody has to mend it. */
+/** How a failure is shown to the user of the command. A bug keeps its stack, for its report. */
 export function tell(error: unknown, paint: Paint): Told {
     if (error instanceof CommandFault) return toldFault(error, paint);
     if (error instanceof RoutebookError) return toldRefusal(error, paint);

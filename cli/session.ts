@@ -31,7 +31,7 @@ export interface Session {
     clientOptions(): RoutebookOptions;
     /** A line of the result that does not wait for its end; nothing under `--json`. */
     say(line: string): void;
-    /** A line for whoever watches. */
+    /** A line for the user. */
     note(line: string): void;
 }
 

@@ -17,7 +17,7 @@ export const FUNCTIONS = `
     create or replace function refuse_change() returns trigger language plpgsql
         as $$ begin raise exception '% is append-only', tg_table_name using errcode = 'restrict_violation'; end $$;
 
-    -- Whoever read a row can tell later whether it is still the same.
+    -- Anyone who read a row can tell later whether it is still the same.
     create or replace function raise_revision() returns trigger language plpgsql
         as $$ begin new.revision := old.revision + 1; return new; end $$;
 `;

@@ -42,7 +42,7 @@ function watchLongRuns(runner) {
     });
     runner.on('fail', (test, error) => {
         if (!test.file?.startsWith(LONG)) return;
-        // The others take minutes: whoever waits wants to know now.
+        // The others take minutes: anyone who waits wants to know now.
         console.error(error.message);
         if (test.type !== 'hook') return long.set(test, false);
         // What runs before or after a test belongs to it: the one that it ran for does not hold, and those that it kept from running.

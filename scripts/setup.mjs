@@ -113,7 +113,7 @@ function installedPackages() {
 
 function installPackages() {
     say('installing the packages of package-lock.json (npm ci)');
-    // Whoever only runs the product waits for no developer's packages; whoever has them already keeps them.
+    // Someone who only runs the product waits for no developer's packages; those that are installed stay.
     npm(root, [needsDev || hasDev() ? '--include=dev' : '--omit=dev']);
 }
 
@@ -191,7 +191,7 @@ function alone(work) {
     let hasSaid = false;
     while (!take(lock)) {
         if (isStale(lock)) {
-            // Whoever renames it may remove it: of two that find the same stale lock, one fails here and tries again.
+            // Anyone who renames it may remove it: of two that find the same stale lock, one fails here and tries again.
             const removed = `${lock}.${process.pid}`;
             try {
                 renameSync(lock, removed);

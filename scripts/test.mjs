@@ -30,7 +30,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 for (const place of [MEMORY, tmpdir()]) removeAbandoned(place);
 const inMemory = openInMemory(MEMORY);
 if (inMemory !== undefined) process.env.TMPDIR = inMemory;
-// Programs that tests start would strip their types anew each time.
+// Programs that tests start would strip their types again each time.
 process.env.NODE_COMPILE_CACHE ??= join(root, 'node_modules/.cache/compiled');
 const folder = inMemory ?? mkdtempSync(join(tmpdir(), `${RUN}${process.pid}-`));
 const opened = [];

@@ -49,7 +49,7 @@ export interface App {
     readonly keys: Keys;
     /** Places in lists, sealed for callers. */
     readonly cursors: Cursors;
-    /** The latest version of a site, read anew for every call, in one query a tick. */
+    /** The latest version of a site, read again for every call, in one query a tick. */
     readonly latest: Latest;
     /** Immutable versions, cached. */
     readonly versions: Versions;
@@ -59,7 +59,7 @@ export interface App {
     readonly finder: Finder;
     /** All endpoints, the most used first. */
     readonly usedLists: UsedLists;
-    /** What the catalog knows of a site, read anew for every call, in one query a tick. */
+    /** What the catalog knows of a site, read again for every call, in one query a tick. */
     readonly lookUps: LookUps;
     readonly usage: Usage;
     readonly lookUpSessions: LookUpSessions;
@@ -80,7 +80,7 @@ export interface AppOptions {
     log: Log;
     clock?: Clock;
     metrics?: Metrics;
-    /** Closed by whoever opened it, after the app. */
+    /** Closed by its opener, after the app. */
     tracing?: Tracing;
 }
 

@@ -90,7 +90,7 @@ describe('the results beside strangers', () => {
     });
 });
 
-describe('rounds that are measured anew', () => {
+describe('rounds that are measured again', () => {
     it('stand beside what is known of the others, and what is measured no more is left out', () => {
         const run = (commit: string): RoundRun => ({
             commit,
@@ -102,8 +102,8 @@ describe('rounds that are measured anew', () => {
             rounds: { fetches: run('a'), registry: run('a') },
             scenarios: { fetch_1: [{ p50_ms: 1 }], card_1k: [{ p50_ms: 1 }], forgotten: [{ p50_ms: 1 }] },
         };
-        const anew: BenchResults = { mode: 'full', rounds: { registry: run('b') }, scenarios: { card_1k: [{ p50_ms: 2 }] } };
-        expect(withRounds(before, anew, new Set(['fetch_1', 'card_1k']))).to.deep.equal({
+        const fresh: BenchResults = { mode: 'full', rounds: { registry: run('b') }, scenarios: { card_1k: [{ p50_ms: 2 }] } };
+        expect(withRounds(before, fresh, new Set(['fetch_1', 'card_1k']))).to.deep.equal({
             mode: 'full',
             rounds: { fetches: run('a'), registry: run('b') },
             scenarios: { fetch_1: [{ p50_ms: 1 }], card_1k: [{ p50_ms: 2 }] },

@@ -45,36 +45,36 @@ describe('mail', () => {
         return made;
     }
 
-    const letter = (to: string) => ({ to, subject: 'A subject', text: 'First line.\n\nhttps://routebook.example/verify?token=abc\n' });
+    const message = (to: string) => ({ to, subject: 'A subject', text: 'First line.\n\nhttps://routebook.example/verify?token=abc\n' });
     const waiting = async () => (await db.raw('select count(*) from outgoing_mails')).rows[0].count;
 
     it('goes out as plain text, from an address of this service, and is then forgotten', async () => {
-        await queueMail(db, secrets, letter('ada@people.example'));
+        await queueMail(db, secrets, message('ada@people.example'));
         await postman().flush();
-        const { from, subject, text } = await server.letterTo('ada@people.example');
+        const { from, subject, text } = await server.mailTo('ada@people.example');
         expect({ from, subject }).to.deep.equal({ from: 'Routebook <no-reply@routebook.example>', subject: 'A subject' });
         expect(text).to.include('https://routebook.example/verify?token=abc');
         expect(await waiting()).to.equal(0);
     });
 
-    it('goes out once, whoever looks into the box at the same time', async () => {
-        for (let count = 0; count < 30; count++) await queueMail(db, secrets, letter('grace@people.example'));
+    it('goes out once, no matter who looks into the box at the same time', async () => {
+        for (let count = 0; count < 30; count++) await queueMail(db, secrets, message('grace@people.example'));
         await Promise.all([postman(), postman(), postman()].map((each) => each.flush()));
-        expect(server.letters.filter(({ to }) => to === 'grace@people.example')).to.have.length(30);
+        expect(server.mails.filter(({ to }) => to === 'grace@people.example')).to.have.length(30);
     });
 
     it('gets its link where the link stands, whatever the people in it chose as their names', async () => {
         const linkId = newLinkId();
         const text = 'ada invites you to "The {token}".\n\nhttps://routebook.example/invite/{token}\n';
-        await queueMail(db, secrets, { ...letter('ada@people.example'), text, linkId });
+        await queueMail(db, secrets, { ...message('ada@people.example'), text, linkId });
         await postman().flush();
-        const sent = await server.letterTo('ada@people.example');
+        const sent = await server.mailTo('ada@people.example');
         expect(sent.link).to.equal(`/invite/${await tokenOfLink(secrets, linkId)}`);
         expect(sent.text).to.include('"The {token}"');
     });
 
     it('waits encrypted: who reads the database reads no subject, no text and no link', async () => {
-        await queueMail(db, secrets, letter('ada@people.example'));
+        await queueMail(db, secrets, message('ada@people.example'));
         const { rows } = await db.raw('select to_jsonb(m) as row, sealed from outgoing_mails m');
         expect(rows).to.have.length(1);
         const dump = `${JSON.stringify(rows[0].row)} ${rows[0].sealed.toString('latin1')}`;
@@ -85,9 +85,9 @@ describe('mail', () => {
 
     it('waits for a process that has its key, and is not sent without its text', async () => {
         const others = testSecrets(db, newSecretKey('other'));
-        await queueMail(db, others, letter('sealed@people.example'));
+        await queueMail(db, others, message('sealed@people.example'));
         await postman().flush();
-        expect(server.letters.filter(({ to }) => to === 'sealed@people.example')).to.deep.equal([]);
+        expect(server.mails.filter(({ to }) => to === 'sealed@people.example')).to.deep.equal([]);
         expect(await waiting()).to.equal(1);
         expect(JSON.stringify(logged)).to.include('no key of SECRET_KEYS opens it');
     });
@@ -95,39 +95,39 @@ describe('mail', () => {
     it('is not sent where what was the reason for it did not happen', async () => {
         await db
             .transaction(async (trx) => {
-                await queueMail(trx, secrets, letter('nobody@people.example'));
+                await queueMail(trx, secrets, message('nobody@people.example'));
                 throw new Error('undone');
             })
             .catch(() => undefined);
         await postman().flush();
-        expect(server.letters.filter(({ to }) => to === 'nobody@people.example')).to.deep.equal([]);
+        expect(server.mails.filter(({ to }) => to === 'nobody@people.example')).to.deep.equal([]);
     });
 
     it('waits where the server says "later", and is given up where it says "never"', async () => {
         server.refuseWith(451);
-        await queueMail(db, secrets, letter('later@people.example'));
+        await queueMail(db, secrets, message('later@people.example'));
         await postman().flush();
         expect(await waiting()).to.equal(1);
         server.refuseWith(0);
         await advanceClock(db, 180_000);
         await postman().flush();
-        expect((await server.letterTo('later@people.example')).subject).to.equal('A subject');
+        expect((await server.mailTo('later@people.example')).subject).to.equal('A subject');
         server.refuseWith(550);
-        await queueMail(db, secrets, letter('never@people.example'));
+        await queueMail(db, secrets, message('never@people.example'));
         await postman().flush();
         expect(await waiting()).to.equal(0);
         server.refuseWith(0);
     });
 
     it('waits while there is no server to be reached', async () => {
-        await queueMail(db, secrets, letter('away@people.example'));
+        await queueMail(db, secrets, message('away@people.example'));
         await postman('smtp://127.0.0.1:1').flush();
         expect(await waiting()).to.equal(1);
         expect(logged.map(({ message }) => message)).to.include('a mail could not be sent');
     });
 
     it('stands in the log where no server is set, so that its link can be opened', async () => {
-        await queueMail(db, secrets, letter('log@people.example'));
+        await queueMail(db, secrets, message('log@people.example'));
         const log = createLog('warn', { write: (line: string) => void logged.push(JSON.parse(line)) });
         const made = openPostman({
             db,

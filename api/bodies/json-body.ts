@@ -51,7 +51,7 @@ function isTooComplex(payload: Buffer): boolean {
 }
 
 interface Guarded {
-    /** See `Contract.body`; `data`: whoever reads the texts judges them. */
+    /** See `Contract.body`; `data`: anyone who reads the texts judges them. */
     guard: boolean | 'lines' | 'data';
     hasParams?: boolean;
 }

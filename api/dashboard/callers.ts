@@ -6,7 +6,7 @@ import type { Visit, WorkspaceVisit } from './page.ts';
 /** A page acts with all that the role of its visitor allows. */
 const MEMBER_SCOPES = prepareScopes(EVERY_SCOPE);
 
-/** Whoever is signed in, as a caller without a key: for what is done on pages and costs nothing. */
+/** Anyone who is signed in, as a caller without a key: for what is done on pages and costs nothing. */
 export function memberCaller({ me, workspace }: WorkspaceVisit): Caller {
     return {
         keyId: '',

@@ -13,7 +13,7 @@ export type Reader<T> = (text: string) => { ok: true; value: T } | { ok: false; 
 
 export type FormResult<T> = { ok: true; values: T } | { ok: false; problems: Problems };
 
-/** Bytes of a form at the most. */
+/** Bytes of a form at most. */
 export const FORM_BYTES = 64 * 1024;
 
 /**

@@ -32,7 +32,7 @@ export async function curlLine(app: App, apiKey: string): Promise<CurlLine> {
     };
 }
 
-/** Packages are large and seldom change: looked for twice a minute at the most. */
+/** Packages are large and seldom change: looked for twice a minute at most. */
 async function firstCall(app: App): Promise<FirstCall | undefined> {
     const known = kept.get(app);
     if (known !== undefined && known.until > performance.now()) return known.call;

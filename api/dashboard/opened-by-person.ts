@@ -5,7 +5,7 @@ const AHEAD = ['sec-purpose', 'purpose', 'x-moz'];
 
 /**
  * Whether somebody may have gone to this page: a whole tab goes there, now. Not so a page that embeds it, a script that fetches it,
- * a foreign page that sends a tab there without a click, a browser that loads or renders it ahead of its reader, and whoever asks for
+ * a foreign page that sends a tab there without a click, a browser that loads or renders it ahead of its reader, and anyone who asks for
  * its head alone.
  */
 export function isOpenedByPerson({ method, raw }: Request): boolean {

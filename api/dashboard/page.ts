@@ -8,7 +8,7 @@ import type { Fields } from './fields.ts';
 import type { Ask } from './internal-api.ts';
 import type { Notice } from './notices.ts';
 
-/** Who may see a page: everybody; whoever is signed in; these roles of the workspace; operators. */
+/** Who may see a page: everybody; anyone who is signed in; these roles of the workspace; operators. */
 export type Audience = 'anyone' | 'signed-in' | 'operator' | readonly Role[];
 
 /** Roles by what they may do. */
@@ -31,7 +31,7 @@ export interface Page {
     needsRecentSignIn?: true;
     /** Somebody sees it who has yet to set up a second factor that is demanded. */
     worksWithoutFactor?: true;
-    /** Bytes of its form at the most, for whoever is signed in; a few thousand letters otherwise. */
+    /** Bytes of its form at most, for anyone who is signed in; a few thousand letters otherwise. */
     formBytes?: number;
     /** Its form is not queued here: it calls the API, or runs its own queue. */
     queuesElsewhere?: true;

@@ -45,7 +45,7 @@ export function servePage(parts: PageParts, page: Page): ServerRoute {
                 if ('sent' in first) return go(app, h, first.sent);
                 const answer = await inTurn(page, first.visit, async () => {
                     if (page.method === 'GET' || first.visit.me === undefined) return respond(page, first.visit);
-                    // Whoever was put out while the form was on its way, or waited for its turn, is refused.
+                    // Anyone who was put out while the form was on its way, or waited for its turn, is refused.
                     setSignedIn(request, await whoIsSignedIn(app, request));
                     const now = enter(parts, request, form);
                     return 'sent' in now ? now.sent : respond(page, now.visit);

@@ -12,7 +12,7 @@ export interface Connection {
 const HEAD_END = Buffer.from('\r\n\r\n');
 const EMPTY: Buffer = Buffer.alloc(0);
 
-/** Connects with the first call, and anew with the next one after a break. */
+/** Connects with the first call, and again with the next one after a break. */
 export function openConnection(host: string, port: number): Connection {
     let socket: Socket | undefined;
     let received = EMPTY;

@@ -13,7 +13,7 @@ export interface Loaded<Name extends string> {
     cpu: Record<Name, number>;
     /** The same of the load process itself. */
     loadCpu: number;
-    /** Cores that were busy meanwhile, whoever kept them so. */
+    /** Cores that were busy meanwhile, with anything. */
     busyCores: number;
 }
 

@@ -13,7 +13,7 @@ export interface LoadPlan {
     /** Calls before the measured ones, for warm code and connections. */
     warmupMs: number;
     measuredMs: number;
-    /** The figures come with every time, for whoever puts several loads together. */
+    /** The figures come with every time, for anyone who puts several loads together. */
     tellsTimes?: boolean;
 }
 

@@ -10,7 +10,7 @@ export interface Pool {
     close(): void;
 }
 
-/** Few at a time: Node accepts one a turn of its event loop, and whoever finds the queue full tries again after a second. */
+/** Few at a time: Node accepts one a turn of its event loop, and anyone who finds the queue full tries again after a second. */
 const WAVE = 20;
 
 /** Opens and uses so many connections once. */

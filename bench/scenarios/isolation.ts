@@ -28,7 +28,7 @@ let neighbourhood: Neighbourhood | undefined;
 
 /**
  * E7, I5, I12, L6, L7, L10: what a good site's callers notice of everybody else. Before each of them the same is measured with nothing
- * beside it, since a machine that other guests use is another one a minute later. Whoever disturbs runs in what time the others leave
+ * beside it, since a machine that other guests use is another one a minute later. Anyone who disturbs runs in what time the others leave
  * to it, as he would have a machine of his own; that he sent what he should is looked at. So each of them is a round of its own.
  */
 export const ISOLATION: readonly Round[] = [

@@ -3,8 +3,8 @@ import * as zlib from 'node:zlib';
 
 /**
  * A site that does its worst, by path: bombs, bodies and headers without end, or nothing at all. A process of its own; prints its port.
- * `/report` tells as JSON how many bombs it threw and how long it took at the most, from the byte that was too much, until it was cut
- * off, in milliseconds; asking begins anew.
+ * `/report` tells as JSON how many bombs it threw and how long it took at most, from the byte that was too much, until it was cut
+ * off, in milliseconds; asking starts over.
  */
 const CAP = 5 * 1024 * 1024;
 const MIB = Buffer.alloc(1024 * 1024, 0x20);

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 /**
  * The site that is called: 1 KB of JSON over kept connections, at once, or after as many milliseconds as `/slow/<ms>/…` says.
  * A process of its own; prints its port. A query that holds `until <ms>` says when its caller has given up: `/late` tells as JSON how
- * many such calls came, and how many of them later than that; asking begins anew.
+ * many such calls came, and how many of them later than that; asking starts over.
  */
 const page = JSON.stringify({
     total: 8,

@@ -1,4 +1,4 @@
-/** The one end of a call and all its retries, whoever sets it: the clock or the caller. */
+/** The one end of a call and all its retries, set by either: the clock or the caller. */
 export interface Deadline {
     /** Aborts at the end. */
     signal: AbortSignal;

@@ -9,7 +9,7 @@ export interface RoutebookOptions {
     apiKey?: string;
     /** A whole call with all its retries, in milliseconds; 90 000 by default. */
     timeoutMs?: number;
-    /** How often a call is tried again at the most; 4 by default. Waiting for our own first try to end does not count. */
+    /** How often a call is tried again at most; 4 by default. Waiting for our own first try to end does not count. */
     maxRetries?: number;
     /** Told before each wait. */
     onRetry?: (error: RoutebookError, waitMs: number) => void;

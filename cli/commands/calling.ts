@@ -25,7 +25,7 @@ export function addCallingCommands(program: Command, run: Run): void {
         .option('--params <json>', 'all params as one JSON object')
         .option('--dry-run', 'show the request and the greatest cost; send and charge nothing')
         .option('--max-credits <n>', 'spending cap of this call', wholeNumber(1, 1_000_000_000))
-        .option('--max-results <n>', 'so many results at the most', wholeNumber(1, 1000))
+        .option('--max-results <n>', 'so many results at most', wholeNumber(1, 1000))
         .option('--max-age <seconds>', 'an equal result that is no older may be served for 0 credits', wholeNumber(0, 86_400))
         .option('--timeout <ms>', 'the whole wait', wholeNumber(1000, 120_000))
         .option('--version <version>', 'number or hash; the latest by default', versionName)

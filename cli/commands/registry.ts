@@ -34,7 +34,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .command('versions')
         .description("show a site's history, newest first")
         .argument('<site>')
-        .option('--limit <n>', 'so many at the most', wholeNumber(1, 10_000), 20)
+        .option('--limit <n>', 'so many at most', wholeNumber(1, 10_000), 20)
         .action((site: string, options: { limit: number }, command: Command) =>
             run(command, async (session) => (await import('../registry/list-versions.ts')).listVersions(session, site, options)),
         );
@@ -61,6 +61,6 @@ function takeListOptions(command: Command): Command {
         .option('--category <path>', 'of this category alone; a parent stands for all below it')
         .option('--verified', 'verified ones alone')
         .addOption(new Option('--sort <order>', 'the order').choices(['trending', 'recently_verified', 'recent', 'name']))
-        .option('--limit <n>', 'so many at the most', wholeNumber(1, 10_000), 20)
+        .option('--limit <n>', 'so many at most', wholeNumber(1, 10_000), 20)
         .option('--cursor <cursor>', 'go on where a list ended');
 }

@@ -61,7 +61,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         ledger.drop(`Requests to ${domain}`, 'that is another site');
         return;
     }
-    // Whoever signs in says how they are called, and may stand in a path with it.
+    // Names of accounts that sign in may stand in paths.
     collection.seen.remember(namedValues(raw));
     const noise = noiseOf(raw);
     if (noise !== undefined) {

@@ -98,7 +98,7 @@ function hiddenOf(inputs: readonly Selection[]): Form['hidden'] {
         });
 }
 
-/** What authors write to tell their forms apart, the surest first. Ids and names that hold numbers are made anew for every page. */
+/** What authors write to tell their forms apart, the surest first. Ids and names that hold numbers are made new for every page. */
 function selectorOf($: CheerioAPI, form: Selection): string | undefined {
     const written = form.attr('action');
     const candidates = [

@@ -43,7 +43,7 @@ export function findBrowser(): string | undefined {
 
 /**
  * Opens `url` in a browser with a profile of its own and yields what it asks for and is answered, as entries of a HAR file. They go
- * from the browser to whoever reads them and are written nowhere: `inspect` takes the secrets out as they come.
+ * from the browser to anyone who reads them and are written nowhere: `inspect` takes the secrets out as they come.
  * @throws NoBrowser
  */
 export async function* record(url: string, options: RecordOptions = {}): AsyncGenerator<unknown> {
@@ -89,7 +89,7 @@ export async function* record(url: string, options: RecordOptions = {}): AsyncGe
     }
 }
 
-/** Whoever stops a recording has seen their last click answered: that answer belongs to it. */
+/** Anyone who stops a recording has seen their last click answered: that answer belongs to it. */
 const LATE_MS = 5000;
 
 /** Resolves when all that happened in the browser until now was taken: what it tells comes in the order in which it happened. */
@@ -182,7 +182,7 @@ async function entryOf(request: Request): Promise<unknown> {
     };
 }
 
-/** Hands over what comes by events to whoever waits for it, in order. */
+/** Hands over what comes by events to anyone who waits for it, in order. */
 interface Mailbox {
     put(entry: unknown): void;
     close(): void;

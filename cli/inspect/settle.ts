@@ -35,7 +35,7 @@ export function settle(draft: PackageDocument, isPortAllowed: (port: number) => 
             const leftToDo = verdict.problems.map(({ path, message }) => ({ path, message }));
             return { package: { ...draft, endpoints }, removed, refused, leftToDo };
         }
-        endpoints = endpoints.flatMap((endpoint, index) => mend(endpoint, faults.get(index) ?? [], round, removed, refused));
+        endpoints = endpoints.flatMap((endpoint, index) => repair(endpoint, faults.get(index) ?? [], round, removed, refused));
     }
     return {
         package: { ...draft, endpoints },
@@ -54,32 +54,32 @@ function byEndpoint(problems: readonly Detail[]): Map<number, Detail[]> {
     return faults;
 }
 
-function mend(
+function repair(
     endpoint: PackageEndpoint,
     faults: readonly Detail[],
     round: number,
     removed: Settled['removed'],
     refused: Settled['refused'],
 ): PackageEndpoint[] {
-    let mended = endpoint;
+    let repaired = endpoint;
     for (const { path, message } of faults) {
         const steps = path.split('/').slice(3).map(plainStep);
-        const without = round < ROUNDS - 2 ? takeOut(mended, steps) : undefined;
+        const without = round < ROUNDS - 2 ? takeOut(repaired, steps) : undefined;
         if (without === undefined) {
             refused.push({ endpoint, why: message });
             return [];
         }
         if (without.part !== undefined) removed.push({ endpoint, part: without.part, why: message });
-        mended = without.endpoint;
+        repaired = without.endpoint;
     }
-    return [mended];
+    return [repaired];
 }
 
 function plainStep(step: string): string {
     return step.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
-/** `undefined`: the endpoint cannot do without what is at fault. `part` is absent where the same fault was mended before. */
+/** `undefined`: the endpoint cannot do without what is at fault. `part` is absent where the same fault was repaired before. */
 function takeOut(
     endpoint: PackageEndpoint,
     [field, ...rest]: string[],

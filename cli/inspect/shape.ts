@@ -76,7 +76,7 @@ function foldFields(shape: Shape): void {
     shape.entries = entries;
 }
 
-/** Whether the name of a field was not written by whoever wrote the program. */
+/** Whether the name of a field was not written by the author of the program. */
 export function isValueAsKey(key: string): boolean {
     if (!/^[\p{L}_$@][\p{L}\p{N}_$@.:-]{0,63}$/u.test(key) || personalKind(key) !== undefined || findSecrets(key) !== undefined)
         return true;

@@ -1,4 +1,4 @@
-/** A call of the API on behalf of an agent, with the key of whoever runs it. */
+/** A call of the API on behalf of an agent, with the key of the person who runs it. */
 export interface ApiCall {
     method: 'GET' | 'POST';
     path: string;

@@ -18,7 +18,7 @@ const TOOLS: readonly AddTool[] = [searchSchemas, lookUpSite, fetchRead, fetchWr
 
 /**
  * Routebook as tools of the Model Context Protocol, over whatever transport.
- * @param ask calls the API with the key, limits and credits of whoever runs the agent
+ * @param ask calls the API with the key, limits and credits of the person who runs the agent
  * @param findEffect tells reads from writes before anything is sent
  */
 export function agentServer(ask: Ask, findEffect: FindEffect): McpServer {

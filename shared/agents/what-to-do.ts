@@ -9,7 +9,7 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['SITE_NOT_FOUND', 'Nobody has described this site yet. Check its name with search_schemas, or ask for it with request_schema.'],
     ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean, or look the site up again.'],
     ['ENDPOINT_NOT_HOSTED', 'This endpoint is for calling it yourself: build the request from what look_up_site says.'],
-    ['INVALID_PARAMS', 'Mend the params that details name, as look_up_site describes them, and call again.'],
+    ['INVALID_PARAMS', 'Correct the params that details name, as look_up_site describes them, and call again.'],
     ['SITE_BLOCKED', 'The owner of this site does not want it called. Do not try again.'],
     ['UPSTREAM_BLOCKED', 'The site shows a bot wall. Do not try to get round it.'],
     [
@@ -24,6 +24,6 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
 export function whatToDo({ code, retryable, retry_after: seconds, details = [] }: Told): string {
     const known = BY_CODE.get(code);
     const again = retryable ? `The same call may succeed ${seconds === undefined ? 'in a moment' : `in ${seconds} s`}.` : undefined;
-    const mend = known === undefined && details.length > 0 ? 'Mend what details name, and call again.' : undefined;
-    return [known, mend, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
+    const correct = known === undefined && details.length > 0 ? 'Correct what details name, and call again.' : undefined;
+    return [known, correct, again].filter((text) => text !== undefined).join(' ') || 'Do not repeat this call as it is.';
 }

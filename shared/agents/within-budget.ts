@@ -43,7 +43,7 @@ export function withinBudget(value: unknown, most: number): Fitted {
 }
 
 /**
- * What can be said of a value within `most` characters at all, so that whoever tries different bounds never looks at the rest again: every
+ * What can be said of a value within `most` characters at all, so that trying different bounds never looks at the rest again: every
  * value takes two characters or more.
  */
 function outlineOf(value: unknown, most: number): unknown {

@@ -58,7 +58,7 @@ const entry = () =>
             .ordered(
                 Joi.object<{ dns: string }, true>({ dns: Joi.string().required().description('The TXT record, name and text') }),
                 Joi.object<{ url: string }, true>({
-                    url: Joi.string().required().description('A text file of 1 KiB at the most with the value as one of its lines'),
+                    url: Joi.string().required().description('A text file of 1 KiB at most with the value as one of its lines'),
                 }),
             )
             .required()
@@ -77,7 +77,7 @@ export const postClaim = contract<DomainParams, object, undefined, ClaimEntry>({
     tag: 'Owners',
     summary: 'Claim a domain',
     description:
-        'Takes no body. Of the domain the registrable part is claimed: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account has 10 unproven claims at the most, each for 7 days. A proved domain needs no published schema.',
+        'Takes no body. Of the domain the registrable part is claimed: `shop.example.co.uk` means `example.co.uk`. Publish the value as a TXT record or as a line of the file, then check the claim. An account has 10 unproven claims at most, each for 7 days. A proved domain needs no published schema.',
     auth: 'required',
     scope: 'maintain',
     actsOnDomain: true,

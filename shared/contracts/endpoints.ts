@@ -71,7 +71,7 @@ const found = Joi.object<FoundEndpoint, true>({
         .description('Paths of what it returns, such as items[].title'),
     credits: v.count().required().description('What one unit costs through hosted fetch'),
     billing_unit: Joi.string().valid('request', 'result').required(),
-    max_results: v.count().allow(null).required().description('Results that one call returns at the most; null where requests are billed'),
+    max_results: v.count().allow(null).required().description('Results that one call returns at most; null where requests are billed'),
     verified: Joi.boolean().required(),
     verified_at: v.nullableTime().required(),
     claim: v.claim().required(),
@@ -123,7 +123,7 @@ export const getEndpoints = contract<object, EndpointsQuery, undefined, FoundEnd
         verified: Joi.boolean().description('true: endpoints of verified schemas alone; false is the same as leaving it out'),
         max_credits: v.count().max(1_000_000_000).description('The most that one unit may cost'),
         needs_connection: Joi.boolean().description('Whether a call needs credentials of your own for the site'),
-        limit: Joi.number().integer().min(1).max(50).default(10).description('Rows of one page at the most'),
+        limit: Joi.number().integer().min(1).max(50).default(10).description('Rows of one page at most'),
         cursor: v.cursor(),
     }),
     answer: {

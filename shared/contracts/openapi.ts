@@ -251,17 +251,19 @@ function byStatus(codes: readonly RefusalCode[]): Map<number, RefusalCode[]> {
 /** Joi's own JSON Schema (2020-12) of a schema, without the dialect's address, which OpenAPI 3.1 has by itself. */
 function jsonSchemaOf(schema: Schema): JsonObject {
     const { $schema: _, ...shape } = schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as Record<string, Json>;
-    return mend(shape) as JsonObject;
+    return withoutPatterns(shape) as JsonObject;
 }
 
 /**
  * Of `valid('a', null)` Joi tells the type and forgets the choice; of an object of any keys it does not say that it is one, or says
  * so by a pattern that fits every key, which most tools do not read.
  */
-function mend(shape: Json): Json {
+function withoutPatterns(shape: Json): Json {
     if (typeof shape !== 'object' || shape === null) return shape;
-    if (Array.isArray(shape)) return shape.map(mend);
-    const { patternProperties, ...plain } = Object.fromEntries(Object.entries(shape).map(([keyword, value]) => [keyword, mend(value)]));
+    if (Array.isArray(shape)) return shape.map(withoutPatterns);
+    const { patternProperties, ...plain } = Object.fromEntries(
+        Object.entries(shape).map(([keyword, value]) => [keyword, withoutPatterns(value)]),
+    );
     const { type, enum: choices, properties, additionalProperties } = plain;
     const isMissing = Array.isArray(type) && type.includes('null') && Array.isArray(choices) && !choices.includes(null);
     if (isMissing) return { ...plain, enum: [...choices, null] };

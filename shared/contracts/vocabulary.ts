@@ -20,7 +20,7 @@ export const siteName = () => Joi.string().description('The normalised domain');
 export const claim = () =>
     Joi.string()
         .valid(...CLAIMS)
-        .description('owner: proved by the site; operator: by whoever runs this service; unproven: a contributor, not the site');
+        .description('owner: proved by the site; operator: by the operator of this service; unproven: a contributor, not the site');
 /** Every host that a package calls. */
 export const hosts = () => Joi.array().items(Joi.string()).description('Names of all hosts that the package calls, sorted');
 export const kind = () => Joi.string().valid(...KINDS);
@@ -60,7 +60,7 @@ export interface PageQuery {
     cursor?: string;
 }
 
-export const limit = () => Joi.number().integer().min(1).max(100).default(20).description('Rows of one page at the most');
+export const limit = () => Joi.number().integer().min(1).max(100).default(20).description('Rows of one page at most');
 /** Whatever is no cursor of ours is INVALID_CURSOR. */
 export const cursor = () => Joi.string().allow('').description('next_cursor of the page before, from this very query');
 export const pageQuery = () => Joi.object<PageQuery, true>({ limit: limit(), cursor: cursor() });

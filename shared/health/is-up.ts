@@ -1,6 +1,6 @@
 import type { App } from '../app.ts';
 
-/** A check that takes longer counts as down: whoever asks wants an answer now. */
+/** A check that takes longer counts as down: the caller wants an answer now. */
 const CHECK_MS = 900;
 
 /** Whether a check ends well and in time. */

@@ -3,7 +3,7 @@ export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer
 
 /**
  * What a span says of its part: names of OpenTelemetry's conventions where there is one, ours begin with `routebook.`. Never params,
- * queries, headers, bodies or keys: whoever reads traces may not be who the call belongs to.
+ * queries, headers, bodies or keys: readers of traces may not be the caller.
  */
 export type Traits = Readonly<Record<string, string | number>>;
 

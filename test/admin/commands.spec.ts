@@ -153,7 +153,7 @@ describe("the operator's tool", () => {
         expect((await callerOf(apiKey))?.figures.perMinute).to.equal(100);
     });
 
-    it('grants credits to whoever pays for the workspace', async () => {
+    it('grants credits to anyone who pays for the workspace', async () => {
         const { workspaceId, userId } = await newAccount();
         expect(await done('credits', 'grant', workspaceId, 40)).to.deep.equal({
             workspace_id: workspaceId,

@@ -156,7 +156,7 @@ describe('a route that takes a body', () => {
         expect([codeOf(crumbs), crumbs.headers.get('connection')]).to.deep.equal(['VALIDATION_ERROR', 'close']);
     });
 
-    it('names a hundred problems at the most, and says how many more there are', async () => {
+    it('names a hundred problems at most, and says how many more there are', async () => {
         const fields = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`field_${index}`, 1]));
         const refused = await maker.call('POST', '/v1/fetch', { body: { site: SITE, endpoint: 'product', ...fields } });
         const details = detailsOf(refused);

@@ -132,7 +132,7 @@ describe('every route', () => {
     describe('of browsing', () => {
         const kept = () => everyRoute(SITE).filter(({ contract }) => contract.cacheSeconds !== undefined);
 
-        it('answers 304 to whoever has the same content already, in any encoding', async () => {
+        it('answers 304 to anyone who has the same content already, in any encoding', async () => {
             for (const { path } of kept()) {
                 for (const encoding of ['identity', 'gzip']) {
                     const headers = { 'accept-encoding': encoding };

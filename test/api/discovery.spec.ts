@@ -77,7 +77,7 @@ interface Document {
     components: { schemas: { Error: object } };
 }
 
-describe('whoever looks around', () => {
+describe('anyone who looks around', () => {
     let world: World;
 
     before(async () => {

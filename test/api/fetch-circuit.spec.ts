@@ -134,7 +134,7 @@ for (const topology of TOPOLOGIES) {
             expect(codes(await things('flaky.test', 10))).to.deep.equal(['success']);
         });
 
-        it('open anew, stay away twice as long after each failed probe, and close with the first success', async () => {
+        it('open again, stay away twice as long after each failed probe, and close with the first success', async () => {
             flaky.behaviour = says(500);
             await things('flaky.test', 20);
             await world.app.circuits.flush();
@@ -251,7 +251,7 @@ for (const topology of TOPOLOGIES) {
             expect((arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0)).to.be.above(3 * 200 - 60);
         });
 
-        it('slow down for a site that answered 429, whoever calls, and go on afterwards', async () => {
+        it('slow down for a site that answered 429, no matter who calls, and go on afterwards', async () => {
             flaky.behaviour = says(429, { 'retry-after': '1' });
             expect(codes([await ada.fetch('picky.test', 'order')])).to.deep.equal(['UPSTREAM_RATE_LIMITED']);
             const limited = flaky.arrivals[0] ?? 0;

@@ -104,7 +104,7 @@ describe('a hosted fetch of an endpoint with pages', () => {
         expect(await balanceOf(ada)).to.equal(before);
     });
 
-    it('shows its first page in a dry run, and what it can cost at the most', async () => {
+    it('shows its first page in a dry run, and what it can cost at most', async () => {
         const before = await balanceOf(ada);
         const planned = async (endpoint: string, params: object = {}, more: object = {}) => {
             const { request, credits_max: most } = dataOf<{ request: { method: string; url: string; body: unknown }; credits_max: number }>(

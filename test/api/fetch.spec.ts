@@ -309,7 +309,7 @@ for (const topology of TOPOLOGIES) {
             expect((await ada.fetch(site, 'product', { id: 1 })).status).to.equal(200);
         });
 
-        it('finds an endpoint that was published a moment after it was asked for in vain', async () => {
+        it('finds an endpoint that was published a moment after a call did not find it', async () => {
             const site = 'growing.test';
             const whole = shopPackage(shop.port, { site });
             await ada.publish({ ...whole, endpoints: whole.endpoints.filter(({ name }) => name !== 'product') });

@@ -75,7 +75,7 @@ const crowd = (site: string): PackageDocument =>
     });
 
 for (const topology of TOPOLOGIES) {
-    describe(`whoever has a task, over ${topology}`, function () {
+    describe(`anyone who has a task, over ${topology}`, function () {
         this.timeout(20_000);
         let world: World;
         let maker: Person;

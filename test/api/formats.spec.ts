@@ -74,7 +74,7 @@ for (const topology of TOPOLOGIES) {
             expect(dataOf(await get('?format=routebook'))).to.deep.equal(plain);
         });
 
-        it('has a tag of its own for each format, and 304 for whoever has it', async () => {
+        it('has a tag of its own for each format, and 304 for anyone who has it', async () => {
             const tags = new Set<string>();
             for (const query of ['?format=routebook', '?format=openapi', '?format=tools']) {
                 const tag = (await get(query)).headers.get('etag') ?? '';

@@ -218,7 +218,7 @@ for (const topology of TOPOLOGIES) {
             expect(calls('/status/200')).to.equal(before + 1);
         });
 
-        it('answers also the caller who hung up: a read runs anew, a write is never repeated', async () => {
+        it('answers also the caller who hung up: a read runs again, a write is never repeated', async () => {
             for (const [endpoint, expected] of [
                 ['held', 'success'],
                 ['held_write', 'OUTCOME_UNKNOWN'],
@@ -315,8 +315,8 @@ for (const topology of TOPOLOGIES) {
             expect((await send('day', PRODUCT, eve)).text).to.equal(first.text);
             await world.clock.advance({ minutes: 2 });
             // Whether the sweep came by or not.
-            const anew = await send('day', { ...PRODUCT, params: { id: 9 } }, eve);
-            expect(JSON.parse(anew.text).data.id).to.equal(9);
+            const fresh = await send('day', { ...PRODUCT, params: { id: 9 } }, eve);
+            expect(JSON.parse(fresh.text).data.id).to.equal(9);
             await world.clock.advance({ hours: 25 });
             while ((await sweepAnswers(world.app.db)) > 0);
             const { rows } = await world.app.db.raw(

@@ -112,7 +112,7 @@ for (const topology of TOPOLOGIES) {
             const first = dataOf(await ask('all')).n;
             // A default that is filled in is the same value.
             expect(dataOf(await ada.fetch(SITE, 'news', {}, { max_age: 60 })).n).to.equal(first);
-            // What the caller pays or waits at the most makes no other read.
+            // What the caller pays or waits at most makes no other read.
             expect(dataOf(await ask('all', { max_age: 60, max_credits: 5, timeout_ms: 5000, version: 1 })).n).to.equal(first);
             for (const other of [
                 () => ask('ALL'),

@@ -179,7 +179,7 @@ describe('what an owner allows', function () {
     describe('stands in the audit of its workspace', () => {
         const acts = async () => dataOf<AuditEntry[]>(await owner.call('GET', '/v1/audit'));
 
-        it('with what changed of the policy, whoever changed it, and with nothing where nothing changed', async () => {
+        it('with what changed of the policy, no matter who changed it, and with nothing where nothing changed', async () => {
             const hours = { from: '08:00', to: '18:00', timezone: 'Europe/Berlin' };
             await put({ writes: false, requests_per_minute: 60, hours, blocked_paths: [{ host: SHOP, path_prefix: '/admin' }] });
             await put({ writes: false, requests_per_minute: 60, hours, blocked_paths: [{ host: SHOP, path_prefix: '/admin' }] });

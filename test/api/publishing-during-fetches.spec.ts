@@ -60,7 +60,7 @@ for (const topology of TOPOLOGIES) {
             latest = version;
             return version;
         }
-        /** A machine that is busy with other things refuses some of so many; whoever is refused comes again. */
+        /** A machine that is busy with other things refuses some of so many; anyone who is refused comes again. */
         const call = async (endpoint: 'held' | 'now', turn: number, more: object = {}): Promise<Answer> => {
             const body = { site: SITE, endpoint, params: { call: turn }, timeout_ms: 120_000, ...more };
             for (;;) {

@@ -170,7 +170,7 @@ for (const topology of TOPOLOGIES) {
             const site = await newSite(bob);
             dataOf(await change('DELETE', ada, site, bob));
             expect(listed(await change('DELETE', bob, site, bob)).map(({ workspace_id: id }) => id)).to.deep.equal([ada.workspaceId]);
-            // Whoever comes back is not removed by what was asked before.
+            // Anyone who comes back is not removed by what was asked before.
             dataOf(await change('PUT', ada, site, bob));
             await world.clock.advance({ days: 1 });
             await sweep();

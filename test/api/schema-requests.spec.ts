@@ -91,7 +91,7 @@ for (const topology of TOPOLOGIES) {
                 expect(JSON.stringify((await read(request_id, person)).body)).not.to.match(/contact|workspace|wsp_/);
         });
 
-        it('counts the demand of one domain, whoever asks and however they spell it', async () => {
+        it('counts the demand of one domain, no matter who asks and however they spell it', async () => {
             const site = newSite();
             expect(created(await ask(ada, { domain: site, task: TASK })).demand).to.equal(1);
             expect(created(await ask(ada, { domain: `www.${site}`, task: TASK })).demand).to.equal(2);

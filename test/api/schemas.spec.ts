@@ -212,7 +212,7 @@ describe('publishing a schema', () => {
         expect((await maker.publish(aPackage(site, { title: 'Back' }))).status).to.equal(201);
     });
 
-    it('earns 50 credits once per registrable domain, whoever publishes, for two domains at publishing and for others later', async () => {
+    it('earns 50 credits once per registrable domain, no matter who publishes, for two domains at publishing and for others later', async () => {
         const author = await join(world);
         const start = await balanceOf(author);
         const site = newSite();

@@ -21,7 +21,7 @@ const queryOf = (query: Record<string, string | number | boolean>) =>
     new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
 
 for (const topology of TOPOLOGIES) {
-    describe(`whoever searches the registry, over ${topology}`, () => {
+    describe(`anyone who searches the registry, over ${topology}`, () => {
         let world: World;
         let maker: Person;
 
@@ -110,7 +110,7 @@ for (const topology of TOPOLOGIES) {
                 }
             });
 
-            it('is answered whatever the text is, and 256 characters at the most', async () => {
+            it('is answered whatever the text is, and 256 characters at most', async () => {
                 const odd = [
                     "o'reilly",
                     "'; drop table sites; --",
@@ -403,7 +403,7 @@ describe('a walk through the registry', () => {
         expect(await walk('q=umbrela')).to.deep.equal(['umbrela.test']);
     });
 
-    it('keeps the ranks with which it began, though they are rolled up anew, and ends when they are forgotten', async () => {
+    it('keeps the ranks with which it began, though they are rolled up again, and ends when they are forgotten', async () => {
         const caller = await join(world, { plan: 'enterprise' });
         const lookUp = (site: string) => caller.call('GET', `/v1/catalog/${site}?intent=${encodeURIComponent(INTENT)}`);
         const [a, b, c] = ['umbrella.test', 'umbrella-two.test', 'umbrela.test'] as const;

@@ -91,7 +91,7 @@ describe('another tenant', () => {
         const glue = path.includes('?') ? '&' : '?';
         const places: Place[] = [['the query', (id) => ask(person, method, `${path}${glue}${what}_id=${id}`, body)]];
         for (const placeholder of placeholdersOf(route)) {
-            // Whoever has the id of a request for a schema may read it.
+            // Anyone who has the id of a request for a schema may read it.
             if (what === 'schema_request' && placeholder === 'request_id') continue;
             places.push([`{${placeholder}} of the path`, (id) => ask(person, method, route.pathWith(placeholder, id), body)]);
         }

@@ -40,7 +40,7 @@ for (const topology of TOPOLOGIES) {
             expect(rows).to.have.length(0);
         });
 
-        it('calls hosted reads that have an example, twenty of them at the most, and never a write', async () => {
+        it('calls hosted reads that have an example, twenty of them at most, and never a write', async () => {
             await open();
             await v.publish(SITE, [
                 page(v.site, SITE, 'order', { method: 'POST' }),
@@ -198,7 +198,7 @@ for (const topology of TOPOLOGIES) {
             }
         });
 
-        it('has to be earned anew by each version, ten minutes after the last run of the domain at the earliest', async () => {
+        it('has to be earned again by each version, ten minutes after the last run of the domain at the earliest', async () => {
             await open();
             await v.publish(SITE, [fruit()]);
             await v.ended(SITE, 1);

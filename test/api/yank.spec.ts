@@ -92,7 +92,7 @@ for (const topology of TOPOLOGIES) {
             expect([again.status, entryOf(again)]).to.deep.equal([200, last]);
         });
 
-        it('of all versions makes the site unknown to whoever asks for the latest, but for its history', async () => {
+        it('of all versions makes the site unknown to anyone who asks for the latest, but for its history', async () => {
             const { site } = await publishVersions(2);
             for (const version of [1, 2]) dataOf(await yank(site, version));
             for (const base of [world.base, other]) {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { listNotices } from '../../shared/store/accounts/notices.ts';
 import { watchSpending } from '../../workers/watch-spending.ts';
-import { holdMails, mailsTo, type WaitingLetter } from '../support/mails.ts';
+import { holdMails, mailsTo, type WaitingMail } from '../support/mails.ts';
 import type { Person } from '../support/people.ts';
 import { type BillingWorld, newcomer, openBillingWorld } from './billing-world.ts';
 
@@ -16,7 +16,7 @@ describe('people are told', function () {
     });
     after(() => fixture.close());
 
-    const lettersTo = async ({ userId }: Person): Promise<WaitingLetter[]> => {
+    const mailsFor = async ({ userId }: Person): Promise<WaitingMail[]> => {
         const { rows } = await fixture.world.app.db.raw<{ rows: { email: string }[] }>('select email from users where id = ?', [userId]);
         return mailsTo(fixture.world.app, rows[0]?.email ?? '');
     };
@@ -87,12 +87,12 @@ describe('people are told', function () {
             await watch();
             await watch();
             expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_100']);
-            const letters = await lettersTo(person);
-            expect(letters.map(({ subject }) => subject)).to.deep.equal([
+            const messages = await mailsFor(person);
+            expect(messages.map(({ subject }) => subject)).to.deep.equal([
                 'You have used 80% of your allowance',
                 'You have used all of your allowance',
             ]);
-            expect(letters[0]?.body).to.include('200 credits are left').and.include('/dashboard/billing');
+            expect(messages[0]?.body).to.include('200 credits are left').and.include('/dashboard/billing');
         });
 
         it('again in the next period, and the old notice is gone', async () => {
@@ -105,7 +105,7 @@ describe('people are told', function () {
             await call(person, { credits: 850 });
             await watch();
             expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_80']);
-            expect(await lettersTo(person)).to.have.length(2);
+            expect(await mailsFor(person)).to.have.length(2);
         });
 
         it('not for what is only held', async () => {
@@ -119,7 +119,7 @@ describe('people are told', function () {
             expect(await noticesFor(person)).to.deep.equal([]);
         });
 
-        it('of a workspace: its owners and whoever pays', async () => {
+        it('of a workspace: its owners and the account that pays', async () => {
             const person = await newcomer(fixture);
             const payer = await newcomer(fixture);
             const member = await newcomer(fixture);
@@ -134,9 +134,9 @@ describe('people are told', function () {
             await fixture.subscribe(person, 'starter');
             await call(person, { credits: 14_000, accountId: person.workspaceId });
             await watch();
-            expect(await lettersTo(person)).to.have.length(1);
-            expect(await lettersTo(payer)).to.have.length(1);
-            expect(await lettersTo(member)).to.have.length(0);
+            expect(await mailsFor(person)).to.have.length(1);
+            expect(await mailsFor(payer)).to.have.length(1);
+            expect(await mailsFor(member)).to.have.length(0);
             expect((await noticesFor(person)).map(({ kind }) => kind)).to.deep.equal(['allowance_80']);
         });
 
@@ -146,7 +146,7 @@ describe('people are told', function () {
             await fixture.world.app.usage.flush();
             await fixture.world.clock.advance({ seconds: 16 });
             await Promise.all(Array.from({ length: 5 }, () => watchSpending(fixture.world.app)));
-            expect(await lettersTo(person)).to.have.length(1);
+            expect(await mailsFor(person)).to.have.length(1);
         });
     });
 
@@ -169,9 +169,9 @@ describe('people are told', function () {
                 code: 'UPSTREAM_TIMEOUT',
                 keyName: 'default',
             });
-            const letters = await lettersTo(person);
-            expect(letters.map(({ subject }) => subject)).to.deep.equal(['The last 50 calls of search failed']);
-            expect(letters[0]?.body).to.include('None was billed').and.include('/docs/errors#UPSTREAM_TIMEOUT');
+            const messages = await mailsFor(person);
+            expect(messages.map(({ subject }) => subject)).to.deep.equal(['The last 50 calls of search failed']);
+            expect(messages[0]?.body).to.include('None was billed').and.include('/docs/errors#UPSTREAM_TIMEOUT');
         });
 
         it('not when one among them succeeded, nor when they are of several endpoints', async () => {
@@ -195,7 +195,7 @@ describe('people are told', function () {
             await fail(person, 50);
             await watch();
             expect(await noticesFor(person)).to.have.length(1);
-            expect(await lettersTo(person)).to.have.length(2);
+            expect(await mailsFor(person)).to.have.length(2);
         });
 
         it('of their own keys; those who manage keys see all of them', async () => {
@@ -221,10 +221,10 @@ describe('people are told', function () {
             await fixture.world.clock.advance({ days: 7 });
             await fixture.keep();
             expect((await noticesFor(person)).map(({ kind, facts }) => [kind, facts])).to.deep.equal([['plan_ended', { why: 'unpaid' }]]);
-            const letters = await lettersTo(person);
-            expect(letters).to.have.length(2);
-            expect(letters[0]?.subject).to.match(/^Your payment for .* failed$/);
-            expect(letters[1]?.body).to.include('because it was not paid within seven days');
+            const messages = await mailsFor(person);
+            expect(messages).to.have.length(2);
+            expect(messages[0]?.subject).to.match(/^Your payment for .* failed$/);
+            expect(messages[1]?.body).to.include('because it was not paid within seven days');
             expect(await noticesFor(person, { seesPlans: false })).to.deep.equal([]);
         });
 

@@ -122,7 +122,7 @@ describe('a plan that is paid for', function () {
     });
 
     describe('goes on', () => {
-        it('from one month to the next, the allowance anew', async () => {
+        it('from one month to the next, the allowance again', async () => {
             const person = await newcomer(fixture);
             await fixture.subscribe(person, 'starter');
             await spend(person, 4_000);

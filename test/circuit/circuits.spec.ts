@@ -139,7 +139,7 @@ describe('the circuits of hosts', () => {
         await fixture.advance(1.1);
         const next = await probe(host);
         await endProbe(host, lost, 'passed');
-        expect(await waitOf(host)).to.equal(1000, 'whoever lost the slot says nothing any more');
+        expect(await waitOf(host)).to.equal(1000, 'anyone who lost the slot says nothing any more');
         await endProbe(host, next, 'passed');
         expect(await waitOf(host)).to.equal(undefined);
     });

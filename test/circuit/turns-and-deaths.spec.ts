@@ -59,7 +59,7 @@ describe('the turns of a host', () => {
         expect((await fixture.guardState(`api.${domain}`)).backlogMs).to.equal(0);
     });
 
-    it('are not taken by whoever has no time to wait for them', async () => {
+    it('are not taken by anyone who has no time to wait for them', async () => {
         const host = fixture.newHost();
         await fixture.one.turns.take(at(host, 0.1), 0);
         const refused = await fixture.one.turns.take(at(host, 0.1), 5000);

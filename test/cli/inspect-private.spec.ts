@@ -155,7 +155,7 @@ describe('routebook inspect keeps to itself what a recording says of people', ()
         expect(JSON.stringify(people)).not.to.match(/ada|AB12CD34EF/);
     });
 
-    it('offers a call as an example only to whoever can confirm it, and nothing that looks private', async () => {
+    it('offers a call as an example only to anyone who can confirm it, and nothing that looks private', async () => {
         const calls: Call[] = [
             { url: `${SHOP}/boats/17?unit=metre`, json: { id: 17 } },
             { url: `${SHOP}/mailboxes/ada%40people.example`, json: {} },

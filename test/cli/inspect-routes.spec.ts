@@ -218,7 +218,7 @@ describe('routebook inspect finds routes', () => {
         );
     });
 
-    it('reads the forms of pages: searches, and forms with tokens, which the page gives anew for each call', async () => {
+    it('reads the forms of pages: searches, and forms with tokens, which the page gives new for each call', async () => {
         const found = await inspectCalls([
             {
                 url: `${SHOP}/contact`,

@@ -158,7 +158,7 @@ describe('publishing from the command line', function () {
         expect(line).to.include('"url"');
     });
 
-    it('tells whoever does not maintain the site so', async () => {
+    it('tells anyone who does not maintain the site so', async () => {
         const site = 'theirs.test';
         await shell.run(['push', write(aPackage(site))]);
         const bob = await join(world);

@@ -17,7 +17,7 @@ describe('room for large bodies', () => {
     const free = (owner: string, network = '192.0.2') => ({ owner, network, isFree: true });
     const paying = (owner: string, network = '198.51.100') => ({ owner, network, isFree: false });
 
-    it('is taken first from whoever has stalled the longest', () => {
+    it('is taken first from the one that stalled the longest', () => {
         const room = open(10 * MIB);
         const gone: string[] = [];
         const enter = (name: string) => room.enter(free(name), () => gone.push(name));

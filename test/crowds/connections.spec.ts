@@ -50,7 +50,7 @@ describe('connections of one client', function () {
         return values.find(({ labels }) => labels.reason === reason)?.value ?? 0;
     }
 
-    it('are 512 at the most: one too many is closed unanswered, and other clients are served', async () => {
+    it('are 512 at most: one too many is closed unanswered, and other clients are served', async () => {
         await open({ clientConnections: readConfig({}).clientConnections });
         await connectAll(600, '127.0.0.2');
         await eventually(
@@ -73,7 +73,7 @@ describe('connections of one client', function () {
         );
     });
 
-    it('are 128 new ones a second at the most; in the next second it may go on', async () => {
+    it('are 128 new ones a second at most; in the next second it may go on', async () => {
         await open({ clientConnectionsPerSecond: readConfig({}).clientConnectionsPerSecond });
         await connectAll(400, '127.0.0.2');
         // They may have come in two seconds, or in three on a busy machine.

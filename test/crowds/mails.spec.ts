@@ -25,7 +25,7 @@ describe('mails to addresses that are not the sender’s own', function () {
     async function confirmed(address?: string): Promise<Visitor> {
         const email = freshAddress();
         const person = await signUp(world, email, address === undefined ? {} : { address });
-        await person.get((await mail.letterTo(email)).link ?? '');
+        await person.get((await mail.mailTo(email)).link ?? '');
         return person;
     }
 
@@ -58,7 +58,7 @@ describe('mails to addresses that are not the sender’s own', function () {
     it('tell nobody which addresses have an account', async () => {
         const taken = freshAddress();
         await signUp(world, taken);
-        await mail.letterTo(taken);
+        await mail.mailTo(taken);
         const asker = await confirmed();
         const [free, known] = [freshAddress(), taken];
         const seen = [];
@@ -68,7 +68,7 @@ describe('mails to addresses that are not the sender’s own', function () {
             seen.push({ status, to, words: wordsOf(html) });
         }
         expect(seen[0]).to.deep.equal(seen[1]);
-        expect((await mail.letterTo(free)).subject).to.equal('Confirm your new email address');
-        expect((await mail.letterTo(taken)).subject).to.equal('Someone tried to use your email address');
+        expect((await mail.mailTo(free)).subject).to.equal('Confirm your new email address');
+        expect((await mail.mailTo(taken)).subject).to.equal('Someone tried to use your email address');
     });
 });

@@ -224,14 +224,14 @@ describe('an account', function () {
         it('gets another address when the link sent there was opened, and the old one is told and earns no second allowance', async () => {
             const [old, fresh] = [freshAddress(), freshAddress()];
             const person = await signUp(world, old);
-            await mail.letterTo(old);
+            await mail.mailTo(old);
             expect((await person.send('/dashboard/settings/address', { email: fresh, password: PASSWORD })).to).to.equal(
                 '/dashboard/settings',
             );
-            const { link = '' } = await mail.letterTo(fresh);
+            const { link = '' } = await mail.mailTo(fresh);
             expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include(`You sign in with ${old}`);
             expect((await person.get(link)).to).to.equal('/dashboard');
-            expect((await mail.letterTo(old)).subject).to.equal('Your email address was changed');
+            expect((await mail.mailTo(old)).subject).to.equal('Your email address was changed');
             expect((await signIn(visitor(world), fresh, PASSWORD)).status).to.equal(303);
             expect((await signIn(visitor(world), old, PASSWORD)).status).to.equal(422);
             const again = await signUp(world, old);
@@ -242,14 +242,14 @@ describe('an account', function () {
             const [mine, theirs] = [freshAddress(), freshAddress()];
             const person = await signUpEarly(world, mine);
             await signUp(world, theirs);
-            await mail.letterTo(theirs);
+            await mail.mailTo(theirs);
             const known = await person.send('/dashboard/settings/address', { email: theirs, password: PASSWORD });
             expect(known.to).to.equal('/dashboard/settings');
-            const { subject, link: none } = await mail.letterTo(theirs);
+            const { subject, link: none } = await mail.mailTo(theirs);
             expect([subject, none]).to.deep.equal(['Someone tried to use your email address', undefined]);
             const raced = freshAddress();
             await person.send('/dashboard/settings/address', { email: raced, password: PASSWORD });
-            const { link = '' } = await mail.letterTo(raced);
+            const { link = '' } = await mail.mailTo(raced);
             await signUp(world, raced);
             expect((await person.get(link)).status).to.equal(410);
         });
@@ -259,7 +259,7 @@ describe('an account', function () {
         it('takes keys, sessions and every trace of the person along; what was published stays under the workspace', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
-            await person.get((await mail.letterTo(email)).link ?? '');
+            await person.get((await mail.mailTo(email)).link ?? '');
             const userId = await userOf(world, email);
             const workspaceId = (await addWorkspace(world.app.db, userId, 'The Bookbinders')) ?? '';
             const { apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'press' });
@@ -363,8 +363,8 @@ describe('an account', function () {
         expect((await signIn(visitor(world), email, PASSWORD)).status).to.equal(422);
         const owner = visitor(world);
         await owner.send('/forgot', { email }, { from: '/forgot' });
-        await mail.letterTo(email);
-        const { link = '' } = await mail.letterTo(email);
+        await mail.mailTo(email);
+        const { link = '' } = await mail.mailTo(email);
         const token = new URL(link, world.base).searchParams.get('token') ?? '';
         expect((await owner.send('/reset', { token, password: OTHER_PASSWORD }, { from: link })).to).to.equal('/dashboard');
         expect(await mayEnter(owner)).to.equal(true);

@@ -156,7 +156,7 @@ describe('the billing pages', function () {
             expect(await planOf(person.workspaceId)).to.equal('pro');
         });
 
-        it('anew, where Stripe no longer knows the one that was begun, or it is too old', async () => {
+        it('again, where Stripe no longer knows the one that was begun, or it is too old', async () => {
             const person = await owner();
             const first = sessionIn((await upgrade(person, 'starter')).to);
             stripe.bank.get(stripe.bank.sessions, first, 'checkout.session').status = 'expired';
@@ -328,7 +328,7 @@ describe('the billing pages', function () {
             expect((await worker.get('/dashboard')).html).not.to.include('href="/dashboard/billing"');
         });
 
-        it('whoever has the role billing buys and changes plans', async () => {
+        it('anyone who has the role billing buys and changes plans', async () => {
             const boss = await owner();
             const payer = await member(boss, 'billing');
             const { to } = await upgrade(payer, 'starter', boss.workspaceId);
@@ -421,7 +421,7 @@ describe('the billing pages', function () {
     describe('set caps:', () => {
         const setCap = (person: Visitor, cap: string) => person.send('/dashboard/billing/cap', { cap }, { from: '/dashboard/billing' });
 
-        it('of the account, by whoever pays', async () => {
+        it('of the account, by the one who pays', async () => {
             const boss = await owner();
             const admin = await member(boss, 'admin');
             expect((await setCap(boss, '2,500')).to).to.equal('/dashboard/billing');
@@ -443,7 +443,7 @@ describe('the billing pages', function () {
             });
         }
 
-        it('of a key, by whoever may see it', async () => {
+        it('of a key, by anyone who may see it', async () => {
             const person = await owner();
             await person.send('/dashboard/keys', { name: 'laptop', expires: 'never' }, { from: '/dashboard/keys' });
             const path = /\/dashboard\/keys\/key_\w+/.exec((await person.get('/dashboard/keys')).html)?.[0] ?? '';

@@ -48,7 +48,7 @@ describe('a step that could hand something over', function () {
 
     const promote = (person: Visitor, path: string) => person.send(path, { role: 'owner' }, { from: '/dashboard/workspace' });
 
-    it('is done at once by whoever signed in a moment ago', async () => {
+    it('is done at once by anyone who signed in a moment ago', async () => {
         const { owner, path, roleOf } = await team();
         expect((await promote(owner, path)).to).to.equal('/dashboard/workspace');
         expect(await roleOf()).to.equal('owner');
@@ -87,12 +87,12 @@ describe('a step that could hand something over', function () {
 
     it('takes a mailed code from somebody without a password: once, for ten minutes, five attempts', async () => {
         const { owner, ownerEmail, ownerId, path, roleOf } = await team();
-        await mail.letterTo(ownerEmail);
+        await mail.mailTo(ownerEmail);
         await world.app.db.raw('update users set password_hash = null where id = ?', [ownerId]);
         await world.clock.advance({ seconds: 15 * MINUTES + 1 });
         const codeMailed = async () => {
             expect((await owner.send('/dashboard/confirm/code')).to).to.match(/^\/dashboard\/confirm/);
-            return /\b\d{8}\b/.exec((await mail.letterTo(ownerEmail)).text)?.[0] ?? '';
+            return /\b\d{8}\b/.exec((await mail.mailTo(ownerEmail)).text)?.[0] ?? '';
         };
         const give = (code: string) => owner.send('/dashboard/confirm', { code, next: '/dashboard/workspace' });
         const old = await codeMailed();

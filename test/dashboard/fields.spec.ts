@@ -14,7 +14,7 @@ describe('the fields of a form', () => {
         expect(read('a=%zz&b=%ff&c')).to.deep.equal({ a: '%zz', b: '\ufffd', c: '' });
     });
 
-    it('stand once each, and there are 200 at the most', () => {
+    it('stand once each, and there are 200 at most', () => {
         const many = (count: number) => Array.from({ length: count }, (_, at) => `f${at}=1`).join('&');
         expect(Object.keys(read(many(200))).length).to.equal(200);
         expect(() => read(many(251))).to.throw('too many fields');

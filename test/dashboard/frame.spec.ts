@@ -95,7 +95,7 @@ describe('every page', function () {
         }
     });
 
-    it('for operators does not exist for anybody else, whoever asks', async () => {
+    it('for operators does not exist for anybody else, no matter who asks', async () => {
         const page = operatorPage({ method: 'GET', path: '/dashboard/operator', respond: async () => ({ to: '/' }) });
         const me = await findSignedIn(world.app.db, (await signUp(world)).cookies.get('routebook_session') ?? '');
         const visitBy = (visit: { me: typeof me; isOperator: boolean }) => letIn(page, visit as unknown as Visit);

@@ -45,7 +45,7 @@ describe('inviting a friend', function () {
         expect(wordsOf(html)).to.include('You are invited');
         const invite = /name="invite" value="([^"]*)"/.exec(html)?.[1] ?? '';
         await friend.send('/signup', { email, password: PASSWORD, invite }, { from: to });
-        expect((await friend.get((await mail.letterTo(email)).link ?? '')).to).to.equal('/dashboard');
+        expect((await friend.get((await mail.mailTo(email)).link ?? '')).to).to.equal('/dashboard');
         await fetchOnce(email);
         return friend;
     }
@@ -63,7 +63,7 @@ describe('inviting a friend', function () {
 
     const bonusOf = async (email: string) => (await world.app.credits.balance(await userOf(world, email)))?.bonus;
 
-    it('earns 100 when whoever came by the link calls on a second day, and says what came of it', async () => {
+    it('earns 100 when anyone who came by the link calls on a second day, and says what came of it', async () => {
         const host = await confirmed();
         const link = await linkOf(host);
         expect(await linkOf(host)).to.equal(link);
@@ -98,7 +98,7 @@ describe('inviting a friend', function () {
         expect(await bonusOf(host.email)).to.equal(0);
     });
 
-    it('earns for twenty people a month at the most', async () => {
+    it('earns for twenty people a month at most', async () => {
         const host = await confirmed();
         const hostId = await userOf(world, host.email);
         await world.app.db.raw(
@@ -185,14 +185,14 @@ describe('inviting a friend', function () {
         const host = await confirmed();
         const [stranger, known] = [freshAddress(), freshAddress()];
         await confirmed(known);
-        const before = mail.letters.length;
+        const before = mail.mails.length;
         for (const email of [stranger, known]) {
             expect((await host.send('/dashboard/invite', { email }, { from: '/dashboard/invite' })).to).to.equal('/dashboard/invite');
         }
-        const letter = await mail.letterTo(stranger);
-        expect(letter.link).to.equal(await linkOf(host));
-        expect(letter.text).to.include(host.email);
-        expect(mail.letters.length - before).to.equal(1);
+        const message = await mail.mailTo(stranger);
+        expect(message.link).to.equal(await linkOf(host));
+        expect(message.text).to.include(host.email);
+        expect(mail.mails.length - before).to.equal(1);
     });
 
     it('by mail has its bounds: three to one address and twenty of one person a day, five of these an hour', async () => {
@@ -212,7 +212,7 @@ describe('inviting a friend', function () {
         expect(await send(freshAddress())).to.equal(422);
     });
 
-    it('leads whoever is signed in already to the dashboard, and a made-up link nowhere', async () => {
+    it('leads anyone who is signed in already to the dashboard, and a made-up link nowhere', async () => {
         const host = await confirmed();
         expect((await host.get(await linkOf(host))).to).to.equal('/dashboard');
         expect((await visitor(world).get('/invite/doesNotExist')).status).to.equal(404);

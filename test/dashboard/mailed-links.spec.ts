@@ -54,7 +54,7 @@ describe('an account', function () {
             const asked = await person.send('/dashboard/workspace/invitations', { email: freshAddress(), role: 'member' });
             expect(asked.status).to.equal(422);
 
-            expect((await person.get((await mail.letterTo(email)).link ?? '')).to).to.equal('/dashboard');
+            expect((await person.get((await mail.mailTo(email)).link ?? '')).to).to.equal('/dashboard');
             await eventually(
                 async () => codeOf(await caller.fetch('shop.test', 'product')),
                 (code) => code === 'SITE_NOT_FOUND',
@@ -64,7 +64,7 @@ describe('an account', function () {
         it('is confirmed by its mailed link, once; with the password where somebody else may have opened it', async () => {
             const email = freshAddress();
             await signUp(world, email);
-            const { link = '', from, text } = await mail.letterTo(email);
+            const { link = '', from, text } = await mail.mailTo(email);
             expect(from).to.equal('Routebook <hello@routebook.example>');
             expect(text).to.include('If you did not sign up');
             const scanner = visitor(world);
@@ -79,31 +79,31 @@ describe('an account', function () {
         it('gets the link again on request, a few times an hour', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
-            const first = await mail.letterTo(email);
+            const first = await mail.mailTo(email);
             for (let time = 0; time < 4; time++) expect((await person.send('/verify/send')).to).to.equal('/dashboard');
             expect((await person.send('/verify/send')).status).to.equal(429);
             expect((await person.get(first.link ?? '')).status).to.equal(410);
-            // Letters may overtake each other on their way.
+            // Mails may overtake each other on their way.
             const opened: (string | undefined)[] = [];
-            for (let letter = 1; letter <= 4; letter++) opened.push((await person.get((await mail.letterTo(email)).link ?? '')).to);
+            for (let message = 1; message <= 4; message++) opened.push((await person.get((await mail.mailTo(email)).link ?? '')).to);
             expect(opened.filter((to) => to === '/dashboard')).to.have.length(1);
         });
 
-        it('takes nothing from whoever the address belongs to, who signs up later', async () => {
+        it('takes nothing from the owner of the address, who signs up later', async () => {
             const [email, inviter] = [freshAddress(), freshAddress()];
             await signUp(world, inviter);
             const inviterId = await userOf(world, inviter);
             await world.app.db.raw('update users set invite_code = ? where id = ?', ['friendscode', inviterId]);
             const squatter = await signUp(world, email);
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             const elsewhere = freshAddress();
             await squatter.send('/dashboard/settings/address', { email: elsewhere, password: PASSWORD });
-            expect((await squatter.get((await mail.letterTo(elsewhere)).link ?? '')).to).to.equal('/dashboard');
-            await mail.letterTo(email);
+            expect((await squatter.get((await mail.mailTo(elsewhere)).link ?? '')).to).to.equal('/dashboard');
+            await mail.mailTo(email);
             const owner = visitor(world);
             const made = await owner.send('/signup', { email, password: OTHER_PASSWORD, invite: 'friendscode' }, { from: '/signup' });
             expect(made.status).to.equal(200);
-            expect((await owner.get((await mail.letterTo(email)).link ?? '')).to).to.equal('/dashboard');
+            expect((await owner.get((await mail.mailTo(email)).link ?? '')).to).to.equal('/dashboard');
             const userId = await userOf(world, email);
             expect((await world.app.credits.balance(userId))?.available).to.equal(1000);
             const { rows } = await world.app.db.raw('select invited_by from users where id = ?', [userId]);
@@ -114,7 +114,7 @@ describe('an account', function () {
             const person = await signUp(world, 'ops@pages.example');
             const look = async () => isOperator(world.app, await findSignedIn(world.app.db, person.cookies.get('routebook_session') ?? ''));
             expect(await look()).to.equal(false);
-            await person.get((await mail.letterTo('ops@pages.example')).link ?? '');
+            await person.get((await mail.mailTo('ops@pages.example')).link ?? '');
             expect(await look()).to.equal(true);
         });
     });
@@ -125,12 +125,12 @@ describe('an account', function () {
         it('gets a link that sets a new one once, ends every session, and tells nobody whether there is an account', async () => {
             const email = freshAddress();
             const before = await signUp(world, email);
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             const person = visitor(world);
             const [known, unknown] = [await ask(person, email), await ask(person, 'nobody@pages.example')];
             expect(known.status).to.equal(unknown.status);
             expect(wordsOf(known.html).replaceAll(email, 'X')).to.equal(wordsOf(unknown.html).replaceAll('nobody@pages.example', 'X'));
-            const { link = '' } = await mail.letterTo(email);
+            const { link = '' } = await mail.mailTo(email);
             const token = new URL(link, world.base).searchParams.get('token') ?? '';
             expect((await person.send('/reset', { token, password: 'short' }, { from: link })).status).to.equal(422);
             expect((await person.send('/reset', { token, password: OTHER_PASSWORD }, { from: link })).to).to.equal('/dashboard');
@@ -139,28 +139,28 @@ describe('an account', function () {
             expect((await visitor(world).get(link)).status).to.equal(410);
             expect((await signIn(visitor(world), email, PASSWORD)).status).to.equal(422);
             expect((await signIn(visitor(world), email, OTHER_PASSWORD)).status).to.equal(303);
-            expect((await mail.letterTo(email)).subject).to.equal('Your password was changed');
+            expect((await mail.mailTo(email)).subject).to.equal('Your password was changed');
         });
 
         it('gets a link that is too old after an hour', async () => {
             const email = freshAddress();
             await signUp(world, email);
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             await ask(visitor(world), email);
-            const { link = '' } = await mail.letterTo(email);
+            const { link = '' } = await mail.mailTo(email);
             await world.clock.advance({ hours: 1, seconds: 1 });
             expect((await visitor(world).get(link)).status).to.equal(410);
         });
 
-        it('belongs to whoever reads the address: who signed up with it before loses the keys', async () => {
+        it('belongs to the reader of the address: who signed up with it before loses the keys', async () => {
             const email = freshAddress();
             await signUp(world, email);
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             const userId = await userOf(world, email);
             const { rows } = await world.app.db.raw('select workspace_id from memberships where user_id = ?', [userId]);
             const { apiKey } = await createKey(world.app.db, { workspaceId: rows[0].workspace_id, userId, name: 'of the squatter' });
             await ask(visitor(world), email);
-            const { link = '' } = await mail.letterTo(email);
+            const { link = '' } = await mail.mailTo(email);
             const token = new URL(link, world.base).searchParams.get('token') ?? '';
             await visitor(world).send('/reset', { token, password: OTHER_PASSWORD }, { from: link });
             await eventually(
@@ -173,13 +173,13 @@ describe('an account', function () {
         it('leaves no other way in: an address that somebody else asked to change to before does not hold any more', async () => {
             const email = freshAddress();
             const squatter = await signUp(world, email);
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             const elsewhere = freshAddress();
             const asked = await squatter.send('/dashboard/settings/address', { email: elsewhere, password: PASSWORD });
             expect(asked.to).to.equal('/dashboard/settings');
-            const { link: change = '' } = await mail.letterTo(elsewhere);
+            const { link: change = '' } = await mail.mailTo(elsewhere);
             await ask(visitor(world), email);
-            const { link = '' } = await mail.letterTo(email);
+            const { link = '' } = await mail.mailTo(email);
             const token = new URL(link, world.base).searchParams.get('token') ?? '';
             const owner = visitor(world);
             expect((await owner.send('/reset', { token, password: OTHER_PASSWORD }, { from: link })).to).to.equal('/dashboard');
@@ -192,12 +192,12 @@ describe('an account', function () {
         it('is not mailed about more than four times an hour, and says the same', async () => {
             const email = freshAddress();
             await signUp(world, email);
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             for (let time = 0; time < 6; time++) expect((await ask(visitor(world), email)).status).to.equal(200);
             const sentinel = freshAddress();
             await signUp(world, sentinel);
-            await mail.letterTo(sentinel);
-            expect(mail.letters.filter(({ to, subject }) => to === email && subject === 'Reset your password')).to.have.length(4);
+            await mail.mailTo(sentinel);
+            expect(mail.mails.filter(({ to, subject }) => to === email && subject === 'Reset your password')).to.have.length(4);
         });
     });
 

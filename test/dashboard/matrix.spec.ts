@@ -16,7 +16,7 @@ const OF_NOBODY: Readonly<Record<string, string>> = {
     'get /metrics': 'figures of the process, without ids; test/api/markers.spec.ts looks for them',
     'get /robots.txt': 'the same for everybody',
     'get /.well-known/security.txt': 'the same for everybody',
-    'get /.well-known/change-password': 'leads to the settings of whoever asks',
+    'get /.well-known/change-password': 'leads to the settings of the visitor',
     'get /llms.txt': 'the same for everybody',
     'get /schemas/routebook-1.json': 'the same for everybody',
     'get /sitemap.xml': 'the same for everybody',

@@ -237,7 +237,7 @@ describe('a workspace’s own schemas on the dashboard', function () {
         expect(await latestOf(site)).to.deep.include({ version: 1 });
     });
 
-    it('are for those who may call: whoever only pays neither sees nor changes them', async () => {
+    it('are for those who may call: anyone who only pays neither sees nor changes them', async () => {
         const { person, workspaceId } = await contributor();
         const site = freshSite();
         await publish(person, aPackage(site));

@@ -94,7 +94,7 @@ describe('the removal of a maintainer, on pages', function () {
         expect(await isPending(site, guest.workspaceId)).to.equal(true);
     });
 
-    it('is stopped by whoever holds the mailed link, by its button alone and once', async () => {
+    it('is stopped by anyone who holds the mailed link, by its button alone and once', async () => {
         const { guest, site, token } = await beingRemoved();
         const reader = visitor(world);
         const opened = await reader.get(`/maintainers/stop?token=${token}`);

@@ -45,7 +45,7 @@ describe('requests for schemas on the web', function () {
         expect(wordsOf(secret.html)).to.match(/looks like [^.]*leave it out/);
     });
 
-    it('of the same form are one for whoever is signed in, and are found again by their workspace alone', async () => {
+    it('of the same form are one for anyone who is signed in, and are found again by their workspace alone', async () => {
         const person = await signUp(world);
         const once = hiddenOf((await person.get('/requests/new')).html, 'once') ?? '';
         const fields = { domain: 'trams.example', task: TASK, frequency: 'daily', read_or_write: 'read', once };

@@ -176,10 +176,10 @@ describe('a second factor', function () {
             await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
             const browser = visitor(world);
             await browser.send('/forgot', { email }, { from: '/forgot' });
-            let letter = await mail.letterTo(email);
-            while (letter.subject !== 'Reset your password') letter = await mail.letterTo(email);
-            const token = new URL(letter.link ?? '', world.base).searchParams.get('token') ?? '';
-            const asked = await browser.send('/reset', { token, password: 'another long sentence' }, { from: letter.link ?? '' });
+            let message = await mail.mailTo(email);
+            while (message.subject !== 'Reset your password') message = await mail.mailTo(email);
+            const token = new URL(message.link ?? '', world.base).searchParams.get('token') ?? '';
+            const asked = await browser.send('/reset', { token, password: 'another long sentence' }, { from: message.link ?? '' });
             expect([asked.status, await mayEnter(browser)]).to.deep.equal([200, false]);
             const entered = await giveCode({ browser, ticket: hiddenOf(asked.html, 'ticket') ?? '' }, await nextCode(secret));
             expect(entered.status).to.equal(303);
@@ -198,10 +198,8 @@ describe('a second factor', function () {
             const { email, person } = await withApp({ isConfirmed: false });
             await person.send(`${FACTORS}/totp/remove`);
             const { email: sentinel } = await withApp({ isConfirmed: false });
-            await mail.letterTo(sentinel);
-            expect(mail.letters.filter(({ to }) => to === email).map(({ subject }) => subject)).to.deep.equal([
-                'Confirm your email address',
-            ]);
+            await mail.mailTo(sentinel);
+            expect(mail.mails.filter(({ to }) => to === email).map(({ subject }) => subject)).to.deep.equal(['Confirm your email address']);
         });
 
         it('waits for no code where the password was changed meanwhile', async () => {
@@ -213,7 +211,7 @@ describe('a second factor', function () {
 
         it('that a stranger set up on an address that is not theirs goes with the stranger', async () => {
             const { email } = await withApp({ isConfirmed: false });
-            const { link = '' } = await mail.letterTo(email);
+            const { link = '' } = await mail.mailTo(email);
             const token = new URL(link, world.base).searchParams.get('token') ?? '';
             const owner = visitor(world);
             const done = await owner.send('/verify', { token, new_password: 'another long sentence' }, { from: link });
@@ -223,15 +221,15 @@ describe('a second factor', function () {
         it('is turned off after the password was confirmed, and is told about by mail', async () => {
             const email = freshAddress();
             const person = await signUp(world, email);
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             await world.app.db.raw('update users set verified_at = app_now() where email = ?', [email]);
             await turnOn(person);
-            expect((await mail.letterTo(email)).text).to.include('An authenticator app was added');
+            expect((await mail.mailTo(email)).text).to.include('An authenticator app was added');
             await world.clock.advance({ minutes: 16 });
             expect((await person.send(`${FACTORS}/totp/remove`)).to).to.match(/^\/dashboard\/confirm/);
             await person.send('/dashboard/confirm', { password: PASSWORD });
             expect((await person.send(`${FACTORS}/totp/remove`)).to).to.equal(FACTORS);
-            expect((await mail.letterTo(email)).text).to.include('was removed from your Routebook account');
+            expect((await mail.mailTo(email)).text).to.include('was removed from your Routebook account');
             expect((await givePassword(email)).asked.to).to.equal('/dashboard');
         });
 
@@ -255,9 +253,9 @@ describe('a second factor', function () {
             const typed = ` ${code.toUpperCase().replaceAll('-', ' ')} `;
             expect((await giveCode(await givePassword(email), typed)).status).to.equal(303);
             expect((await giveCode(await givePassword(email), code)).status).to.equal(422);
-            let letter = await mail.letterTo(email);
-            while (letter.subject !== 'A recovery code was used') letter = await mail.letterTo(email);
-            expect(letter.text).to.include('You have 9 left');
+            let message = await mail.mailTo(email);
+            while (message.subject !== 'A recovery code was used') message = await mail.mailTo(email);
+            expect(message.text).to.include('You have 9 left');
         });
 
         it('stops working when new ones are made', async () => {

@@ -83,27 +83,27 @@ describe('sessions', function () {
         const { email, person } = await confirmed();
         const other = visitor(world, { address: '198.51.100.77' });
         await signIn(other, email);
-        const letter = await mail.letterTo(email);
-        expect(letter.subject).to.equal(NEWS);
-        expect(letter.text).to.include('Firefox on Linux').and.include('198.51.100.77');
+        const message = await mail.mailTo(email);
+        expect(message.subject).to.equal(NEWS);
+        expect(message.text).to.include('Firefox on Linux').and.include('198.51.100.77');
         for (const browser of [other, person]) {
             await browser.send('/logout');
             await signIn(browser, email);
         }
         await signIn(visitor(world), email);
-        await mail.letterTo(email);
-        expect(mail.letters.filter(({ to, subject }) => to === email && subject === NEWS)).to.have.length(2);
+        await mail.mailTo(email);
+        expect(mail.mails.filter(({ to, subject }) => to === email && subject === NEWS)).to.have.length(2);
     });
 
     it('of an address that nobody confirmed are mailed to nobody', async () => {
         const email = freshAddress();
         await signUp(world, email);
-        await mail.letterTo(email);
+        await mail.mailTo(email);
         await signIn(visitor(world), email);
         const { email: other } = await confirmed();
         await signIn(visitor(world), other);
-        await mail.letterTo(other);
-        expect(mail.letters.filter(({ to }) => to === email)).to.have.length(1);
+        await mail.mailTo(other);
+        expect(mail.mails.filter(({ to }) => to === email)).to.have.length(1);
     });
 
     it('leave a list of the last twenty sign-ins: when, from where, in which browser and how', async () => {

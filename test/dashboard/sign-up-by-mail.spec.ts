@@ -44,7 +44,7 @@ describe('signing up where mails are sent', function () {
     async function unconfirmed(): Promise<string> {
         const email = freshAddress();
         await send(visitor(world), email);
-        await mail.letterTo(email);
+        await mail.mailTo(email);
         return email;
     }
 
@@ -66,10 +66,10 @@ describe('signing up where mails are sent', function () {
         const { email: taken } = await signUpByMail(world, mail);
         const free = freshAddress();
         for (const email of [free, taken]) await send(visitor(world), email, { password: OTHER_PASSWORD });
-        expect((await mail.letterTo(free)).link).to.match(/^\/verify\?token=/);
-        const letter = await mail.letterTo(taken);
-        expect(letter.subject).to.equal('You already have an account');
-        expect(letter.text).to.include('/login').and.include('/forgot').and.not.include('token=');
+        expect((await mail.mailTo(free)).link).to.match(/^\/verify\?token=/);
+        const message = await mail.mailTo(taken);
+        expect(message.subject).to.equal('You already have an account');
+        expect(message.text).to.include('/login').and.include('/forgot').and.not.include('token=');
         expect([await signsIn(taken, PASSWORD), await signsIn(taken, OTHER_PASSWORD)]).to.deep.equal([true, false]);
     });
 
@@ -80,7 +80,7 @@ describe('signing up where mails are sent', function () {
         for (const email of [free, taken]) {
             const person = visitor(world);
             await send(person, email, { password: OTHER_PASSWORD });
-            await mail.letterTo(email);
+            await mail.mailTo(email);
             const answers = [];
             for (let turn = 0; turn < 11; turn++) {
                 const answer = await person.send('/login', { email, password: OTHER_PASSWORD }, { from: '/login' });
@@ -120,7 +120,7 @@ describe('signing up where mails are sent', function () {
     it('ends with the link: at once in the browser that signed up, on the page that was wanted', async () => {
         const [person, email] = [visitor(world), freshAddress()];
         await send(person, email, { next: '/registry?q=shoes' });
-        const { link = '' } = await mail.letterTo(email);
+        const { link = '' } = await mail.mailTo(email);
         expect((await person.get(link)).to).to.equal('/registry?q=shoes');
         expect(await mayEnter(person)).to.equal(true);
         expect(wordsOf((await person.get('/dashboard/settings')).html)).to.include('Address confirmed');
@@ -130,7 +130,7 @@ describe('signing up where mails are sent', function () {
     it('ends with the link and the password in any other browser', async () => {
         const email = freshAddress();
         await send(visitor(world), email, { next: '/registry' });
-        const { link = '' } = await mail.letterTo(email);
+        const { link = '' } = await mail.mailTo(email);
         const phone = visitor(world);
         expect(wordsOf((await phone.get(link)).html)).to.include('Is this your address?');
         expect(await mayEnter(phone)).to.equal(false);
@@ -138,12 +138,12 @@ describe('signing up where mails are sent', function () {
         expect([done.to, await mayEnter(phone)]).to.deep.equal(['/registry', true]);
     });
 
-    it('sends the link again to whoever signs up again, and keeps the password of the first', async () => {
+    it('sends the link again to anyone who signs up again, and keeps the password of the first', async () => {
         const [stranger, owner, email] = [visitor(world), visitor(world), freshAddress()];
         await send(stranger, email);
-        await mail.letterTo(email);
+        await mail.mailTo(email);
         await send(owner, email, { password: OTHER_PASSWORD });
-        const { link = '' } = await mail.letterTo(email);
+        const { link = '' } = await mail.mailTo(email);
         // Somebody else signed up first: the link asks, and its reader takes the address.
         expect(wordsOf((await owner.get(link)).html)).to.include('Is this your address?');
         const token = tokenOf(link);
@@ -161,9 +161,9 @@ describe('signing up where mails are sent', function () {
     it('lets an owner in whose address somebody signed up in a spelling that reaches nobody', async () => {
         const [owner, email] = [visitor(world), freshAddress()];
         await send(visitor(world), misspelled(email));
-        await mail.letterTo(misspelled(email));
+        await mail.mailTo(misspelled(email));
         await send(owner, email, { password: OTHER_PASSWORD });
-        const { link = '' } = await mail.letterTo(email);
+        const { link = '' } = await mail.mailTo(email);
         await owner.send('/verify', { token: tokenOf(link), new_password: OTHER_PASSWORD }, { from: link });
         expect([await mayEnter(owner), await signsIn(email, PASSWORD)]).to.deep.equal([true, false]);
         expect(wordsOf((await owner.get('/dashboard/settings')).html))
@@ -174,10 +174,10 @@ describe('signing up where mails are sent', function () {
     it('lets such an owner in by a new password too, and no link that went to another spelling before', async () => {
         const [owner, email] = [visitor(world), freshAddress()];
         await send(owner, email);
-        const { link = '' } = await mail.letterTo(email);
+        const { link = '' } = await mail.mailTo(email);
         const forgot = async (address: string) => {
             await visitor(world).send('/forgot', { email: address }, { from: '/forgot' });
-            return (await mail.letterTo(address)).link ?? '';
+            return (await mail.mailTo(address)).link ?? '';
         };
         const elsewhere = await forgot(misspelled(email));
         await owner.get(link);
@@ -188,7 +188,7 @@ describe('signing up where mails are sent', function () {
 
         const another = freshAddress();
         await send(visitor(world), misspelled(another));
-        await mail.letterTo(misspelled(another));
+        await mail.mailTo(misspelled(another));
         const reset = await forgot(another);
         const reader = visitor(world);
         await reader.send('/reset', { token: tokenOf(reset), password: OTHER_PASSWORD }, { from: reset });
@@ -198,7 +198,7 @@ describe('signing up where mails are sent', function () {
     it('mails one address four times an hour beyond the first, and says the same', async () => {
         const { email: taken } = await signUpByMail(world, mail);
         for (let turn = 0; turn < 6; turn++) expect((await send(visitor(world), taken)).status).to.equal(200);
-        const told = () => mail.letters.filter(({ to, subject }) => to === taken && subject === 'You already have an account').length;
+        const told = () => mail.mails.filter(({ to, subject }) => to === taken && subject === 'You already have an account').length;
         await eventually(
             async () => told(),
             (count) => count === 4,
@@ -209,7 +209,7 @@ describe('signing up where mails are sent', function () {
         const email = freshAddress();
         const answers = await Promise.all(Array.from({ length: 10 }, () => send(visitor(world), email)));
         expect(answers.map(({ status }) => status)).to.deep.equal(Array(10).fill(200));
-        await mail.letterTo(email);
+        await mail.mailTo(email);
         const userId = await userOf(world, email);
         const { rows } = await world.app.db.raw('select from memberships where user_id = ?', [userId]);
         expect(rows).to.have.length(1);

@@ -44,7 +44,7 @@ describe('an address that somebody else signed up with', function () {
     async function squat(email = freshAddress()) {
         const squatter = await signUp(world, email);
         const key = await keyOf(email);
-        const { link = '' } = await mail.letterTo(email);
+        const { link = '' } = await mail.mailTo(email);
         return { email, squatter, key, link, token: tokenOf(link) };
     }
 
@@ -88,7 +88,7 @@ describe('an address that somebody else signed up with', function () {
             expect((await visitor(world).get(link)).status).to.equal(410);
         });
 
-        it('stays as it is for whoever signed up, who gives the password on another device', async () => {
+        it('stays as it is for anyone who signed up, who gives the password on another device', async () => {
             const { email, squatter: laptop, key, link, token } = await squat();
             const phone = visitor(world);
             expect((await phone.send('/verify', { token, password: PASSWORD }, { from: link })).to).to.equal('/dashboard');
@@ -148,9 +148,9 @@ describe('an address that somebody else signed up with', function () {
     describe('when its owner asks for a new password', () => {
         async function reset(email: string, fields: Record<string, string> = {}) {
             await visitor(world).send('/forgot', { email }, { from: '/forgot' });
-            let letter = await mail.letterTo(email);
-            while (letter.subject !== 'Reset your password') letter = await mail.letterTo(email);
-            const { link = '' } = letter;
+            let message = await mail.mailTo(email);
+            while (message.subject !== 'Reset your password') message = await mail.mailTo(email);
+            const { link = '' } = message;
             const owner = visitor(world);
             const page = wordsOf((await owner.get(link)).html);
             await owner.send('/reset', { token: tokenOf(link), password: OWN_PASSWORD, ...fields }, { from: link });
@@ -180,7 +180,7 @@ describe('an address that somebody else signed up with', function () {
             const [before, elsewhere] = [freshAddress(), freshAddress()];
             const person = await signUp(world, before);
             await person.send('/dashboard/settings/address', { email: elsewhere, password: PASSWORD });
-            const { link = '' } = await mail.letterTo(elsewhere);
+            const { link = '' } = await mail.mailTo(elsewhere);
             return { before, elsewhere, person, link, token: tokenOf(link) };
         }
         const holds = async (email: string) => (await userOf(world, email)) !== '';
@@ -215,7 +215,7 @@ describe('an address that somebody else signed up with', function () {
         expect((await squatter.send('/dashboard/settings/password', change)).to).to.equal('/dashboard/settings');
         await visitor(world).send('/login', { email, password: 'another long sentence' });
         await squat();
-        expect(mail.letters.filter(({ to }) => to === email)).to.have.length(1);
+        expect(mail.mails.filter(({ to }) => to === email)).to.have.length(1);
     });
 
     it('is not taken with what the database keeps of its links, nor with a token of another ring', async () => {

@@ -77,7 +77,7 @@ describe('a new user, in a browser', function () {
     }
 
     async function confirm(tab: Tab, email: string): Promise<void> {
-        await tab.visit((await mail.letterTo(email)).link ?? '');
+        await tab.visit((await mail.mailTo(email)).link ?? '');
         await tab.page.getByText('Your account is ready.').waitFor();
     }
 
@@ -191,7 +191,7 @@ describe('a new user, in a browser', function () {
         await page.keyboard.type(PASSWORD);
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'Check your email' }).waitFor();
-        await tab.visit((await mail.letterTo(email)).link ?? '');
+        await tab.visit((await mail.mailTo(email)).link ?? '');
         await page.keyboard.press('Tab');
         expect(await focused()).to.equal('Skip to content');
         await page.keyboard.press('Enter');
@@ -231,7 +231,7 @@ describe('a new user, in a browser', function () {
         const owner = await openTab(browser, world.base);
         const email = freshAddress();
         await signUpIn(owner, email);
-        await owner.visit((await mail.letterTo(email)).link ?? '');
+        await owner.visit((await mail.mailTo(email)).link ?? '');
         await owner.visit('/dashboard/workspace');
         await owner.page.getByRole('button', { name: 'Create invitation' }).click();
         const link = new URL((await owner.page.locator('#invitation-link').textContent()) ?? '').pathname;
@@ -246,7 +246,7 @@ describe('a new user, in a browser', function () {
         await colleague.page.getByRole('button', { name: 'Create account' }).click();
         await colleague.page.getByRole('heading', { name: 'Check your email' }).waitFor();
         await colleague.look();
-        await colleague.visit((await mail.letterTo(theirs)).link ?? '');
+        await colleague.visit((await mail.mailTo(theirs)).link ?? '');
         await colleague.visit(link);
         await colleague.page.getByRole('button', { name: `Join as ${theirs}` }).click();
         await colleague.page.getByText('Welcome! You are now a member.').waitFor();

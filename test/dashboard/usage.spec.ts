@@ -260,7 +260,7 @@ describe('the usage of a workspace', function () {
         expect((await logOf('', bob)).map((call) => call['site'])).to.deep.equal(Array(3).fill('books.example'));
     });
 
-    it('shows members their own calls alone, and no usage to whoever keeps the books', async () => {
+    it('shows members their own calls alone, and no usage to anyone who keeps the books', async () => {
         const memberEmail = freshAddress();
         const member = await signUp(world, memberEmail);
         const clerkEmail = freshAddress();

@@ -68,7 +68,7 @@ describe('workspaces on the dashboard', function () {
         expect((await me(owner)).workspaces.map(({ name }) => name).join()).to.match(/^workspace-/);
     });
 
-    it('let in whoever holds the link of an invitation, once', async () => {
+    it('let in anyone who holds the link of an invitation, once', async () => {
         const owner = await confirmed();
         await owner.send('/dashboard/workspace/rename', { name: 'The Harbour' });
         const link = await invitation(owner, 'admin');
@@ -352,7 +352,7 @@ describe('workspaces on the dashboard', function () {
         expect(wordsOf(html)).to.include('You can have at most 50 pending invitations.');
     });
 
-    it('that somebody left all of are made anew', async () => {
+    it('that somebody left all of are made again', async () => {
         const { member } = await team('member');
         for (const seat of (await me(member)).workspaces)
             await world.app.db.raw('delete from memberships where workspace_id = ? and user_id = ?', [

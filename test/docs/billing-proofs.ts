@@ -78,7 +78,10 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'The first charged fetch of a person': [[EARNED, 'are in its own answer already', 'are not earned by a fetch that failed']],
     'A person whom you invited': [
         [EARNED, 'come with the charged fetch of the invited on a second day, whatever the inviter did', 'end at 20 a month'],
-        ['test/dashboard/invitations.spec.ts', 'earns 100 when whoever came by the link calls on a second day, and says what came of it'],
+        [
+            'test/dashboard/invitations.spec.ts',
+            'earns 100 when anyone who came by the link calls on a second day, and says what came of it',
+        ],
     ],
     'Where more than five sign up': [
         [
@@ -103,7 +106,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'An operator who blocks a domain': [[OWED, 'is taken once, however many ask at the same time', 'is at most what is left of the bonus']],
     'While a workspace is on Free': [
         ['test/api/account.spec.ts', 'shares credits and limits over the free workspaces of one person, and names the key that asks'],
-        ['test/store/accounts.spec.ts', 'changes plan with its workspace, and bonus goes to whoever pays'],
+        ['test/store/accounts.spec.ts', 'changes plan with its workspace, and bonus goes to anyone who pays'],
     ],
     'Every movement is a row': [
         ['test/store/ledger.spec.ts', 'cannot be rewritten', 'agrees with the rules as they are told, whatever happens to three accounts'],
@@ -155,7 +158,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         [DATES, 'in February of a leap year is the 29th'],
     ],
     'Daylight saving moves nothing': [[DATES, 'keeps its hour when the clocks change, whatever zone the database is in']],
-    'On Free the allowance begins anew': [
+    'On Free the allowance begins again': [
         ['test/store/allowance.spec.ts', 'ends on the same day', 'by the sweeper, once, where nobody looks'],
     ],
     'Under a subscription, what is left': [
@@ -194,7 +197,12 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
         ['test/store/allowance.spec.ts', 'begins a new period at once, and the owner’s bonus moves along'],
     ],
     'Owners, and members with the role billing, buy': [
-        [PAGES, 'an admin sees and changes nothing', 'a member sees nothing of it', 'whoever has the role billing buys and changes plans'],
+        [
+            PAGES,
+            'an admin sees and changes nothing',
+            'a member sees nothing of it',
+            'anyone who has the role billing buys and changes plans',
+        ],
     ],
     'A cap is what an account': [[CAPS, 'of a key holds for this key alone, and the account’s for all of them', 'resets at midnight, UTC']],
     'Credits that calls in flight hold': [
@@ -210,7 +218,7 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     'Without credits, that is said first': [['test/billing/spending.spec.ts', 'is told after that the credits are gone: 402 comes first']],
     'When four fifths of an allowance': [
         [NOTICES, 'when four fifths are used, and when all of it is, each once a period: by mail and on the dashboard'],
-        [NOTICES, 'of a workspace: its owners and whoever pays'],
+        [NOTICES, 'of a workspace: its owners and the account that pays'],
     ],
     'When the last 50 calls': [
         [NOTICES, 'when a key’s last fifty calls of one endpoint failed, once', 'until a call succeeds; and again after fifty more'],

@@ -47,7 +47,7 @@ describe('the line to the workers', () => {
         expect(play([...atOnce(1000, 0, 5000), ...evenly(50, 0, 10_000)], 1100).refused).to.deep.equal([]);
     });
 
-    it('finds back to what workers can do after they stood still, or nearly, and nothing was answered in time', () => {
+    it('finds back to what workers can do after they stopped, or nearly, and nothing was answered in time', () => {
         const nearly = (at: number) => (at >= 3000 && at < 8000 ? 30 * QUICK_MS : QUICK_MS);
         const wholly = (at: number) => (at >= 3000 && at < 8000 ? 8000 - at + QUICK_MS : QUICK_MS);
         for (const slowness of [nearly, wholly]) {

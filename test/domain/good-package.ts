@@ -1,7 +1,7 @@
 import { checkPackage, type PackageContext, type PackageVerdict } from '../../shared/domain/package/rules.ts';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 
-/** A package that uses most of the format and breaks none of its rules; made anew for every caller. */
+/** A package that uses most of the format and breaks none of its rules; made again for every caller. */
 export function goodPackage(): JsonObject {
     return {
         format: 'routebook/1',

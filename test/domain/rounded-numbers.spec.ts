@@ -48,7 +48,7 @@ describe('whole numbers of a JSON text', () => {
         );
     });
 
-    it('are told twenty times at the most, and not where the text is nested beyond every bound', () => {
+    it('are told twenty times at most, and not where the text is nested beyond every bound', () => {
         expect(placesOf(`[${Array.from({ length: 100 }, () => '9007199254740993').join(',')}]`)).to.have.length(20);
         expect(placesOf(`${'['.repeat(1_000_000)}9007199254740993${']'.repeat(1_000_000)}`)).to.deep.equal([]);
     });

@@ -57,7 +57,7 @@ describe('what is looked for', () => {
         for (const text of ['%', '&&&', '\\', "'", '...']) expect(termsOf(text), text).to.deep.equal([]);
     });
 
-    it('is each word, unless it only begins another one; eight of them at the most', () => {
+    it('is each word, unless it only begins another one; eight of them at most', () => {
         expect(termsOf('Git hub GITHUB')).to.deep.equal(['hub', 'github']);
         expect(termsOf('a b c d e f g h i j')).to.have.length(8);
     });

@@ -49,13 +49,13 @@ export async function slowPostgres(bed: FaultBed, { ms }: { ms: number }): Promi
     expect(refusedOf(history), 'share of fetches refused, against that of browsers').to.be.below(refusedOf(browsed));
     for (const { ms: took, code } of history) expect(took, code).to.be.below(CALL_TIMEOUT_MS + 250 + LATE_MS);
     expect(browsed.map(({ code }) => code)).to.include('SERVICE_UNAVAILABLE');
-    // A second for a connection, after two questions at the most: whose key it is, and the first half of what was asked for.
+    // A second for a connection, after two questions at most: whose key it is, and the first half of what was asked for.
     expectRefused(browsed, { withinMs: 1000 + 2 * 500 });
     await untilGood(bed, 0);
     await bed.check();
 }
 
-/** R9: all connections wait for a lock that somebody holds; whoever comes meanwhile waits a second for one, and no longer. */
+/** R9: all connections wait for a lock that somebody holds; anyone who comes meanwhile waits a second for one, and no longer. */
 export async function fillPool(bed: FaultBed, { ms }: { ms: number }): Promise<void> {
     const asked: Promise<Entry>[] = [];
     const fetched: Promise<Entry>[] = [];

@@ -28,7 +28,7 @@ export async function killWorkers(bed: FaultBed, { deaths, isPatient = false }: 
     await bed.check();
 }
 
-/** R3: SIGSTOP of a worker, in turn, and SIGCONT when whoever called it has gone. */
+/** R3: SIGSTOP of a worker, in turn, and SIGCONT when anyone who called it has gone. */
 export async function pauseWorkers(bed: FaultBed, { pauses, ms = CALL_TIMEOUT_MS + 1000 }: { pauses: number; ms?: number }): Promise<void> {
     for (let pause = 0; pause < pauses; pause++) {
         const history = await bed.load({

@@ -18,7 +18,7 @@ export async function killRedis(bed: FaultBed, { seconds }: { seconds: number })
         // The connection has to be seen to be gone.
         unnoticedMs: 300,
         hurt: () => bed.redis.kill(),
-        mend: () => bed.redis.start(),
+        restore: () => bed.redis.start(),
     });
 }
 
@@ -28,7 +28,7 @@ export async function silenceRedis(bed: FaultBed, { seconds }: { seconds: number
         ms: seconds * 1000,
         unnoticedMs: 3000,
         hurt: async () => bed.redisRelay.silence(),
-        mend: async () => bed.redisRelay.speak(),
+        restore: async () => bed.redisRelay.speak(),
     });
 }
 
@@ -72,7 +72,7 @@ export async function emptyRedis(bed: FaultBed, { times }: { times: number }): P
 /** Calls in flight end inside their deadline, new ones are refused soon, and the first good answer comes within 2 s of its return. */
 async function takeAway(
     bed: FaultBed,
-    { ms, unnoticedMs, hurt, mend }: { ms: number; unnoticedMs: number; hurt(): Promise<void>; mend(): Promise<void> },
+    { ms, unnoticedMs, hurt, restore }: { ms: number; unnoticedMs: number; hurt(): Promise<void>; restore(): Promise<void> },
 ): Promise<void> {
     let [noticed, back, goodAfter] = [0, 0, 0];
     const history = await bed.load({
@@ -83,7 +83,7 @@ async function takeAway(
             noticed = performance.now() + unnoticedMs;
             await sleep(ms);
             back = performance.now();
-            await mend();
+            await restore();
             goodAfter = Math.max(...(await Promise.all([untilGood(bed, 0), untilGood(bed, 1)])));
             await sleep(500);
         })(),

@@ -92,7 +92,7 @@ for (const topology of TOPOLOGIES) {
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);
         });
 
-        it('lets a read run anew once its time is up, and charges it once', async () => {
+        it('lets a read run again once its time is up, and charges it once', async () => {
             const before = await balanceOf(ada);
             const body = { site: SHOP, endpoint: 'held', params: {}, timeout_ms: TIMEOUT_MS };
             const lost = send(doomedBase, 'read', body).catch(() => 'lost');
@@ -112,7 +112,7 @@ for (const topology of TOPOLOGIES) {
             expect(await balanceOf(ada)).to.equal(before - 1);
         });
 
-        it('keeps a charge whose caller was never answered for whoever asks under its key', async () => {
+        it('keeps a charge whose caller was never answered for anyone who asks under its key', async () => {
             const before = await balanceOf(ada);
             const body = { site: SHOP, endpoint: 'product', params: { id: 5 } };
             const { app, base } = await world.openAnotherApi();

@@ -47,7 +47,7 @@ for (const topology of TOPOLOGIES) {
             const [charged, released, ...others] = rows;
             expect(charged).to.deep.equal({ state: 'charged', count: FETCHES * 0.9, charged: String(FETCHES * 0.9) });
             expect(released).to.deep.include({ state: 'released', charged: null });
-            // Whoever was put off may have had credits on hold by then, or not yet.
+            // Anyone who was put off may have had credits on hold by then, or not yet.
             expect(released.count).to.be.within(FETCHES * 0.1, FETCHES * 0.1 + putOff);
             expect(others).to.deep.equal([]);
             expect(await ledger.totalHeld(world.app.db)).to.equal(0);

@@ -49,7 +49,7 @@ export async function openPoisonBed(topology: Topology): Promise<PoisonBed> {
     };
 }
 
-/** R20: whoever takes this job dies. Fails where a third worker does, where others suffer, or where a new version is not let in. */
+/** R20: anyone who takes this job dies. Fails where a third worker does, where others suffer, or where a new version is not let in. */
 export async function killTwo({ world, shop, ada, replaceWorker }: PoisonBed): Promise<void> {
     const calls = () => shop.seen.filter(({ path }) => path === '/held').length;
     const before = calls();
@@ -70,7 +70,7 @@ export async function killTwo({ world, shop, ada, replaceWorker }: PoisonBed): P
     expect(await survivor.said('an endpoint killed two workers')).to.include('"endpoint":"held"');
     expect(codeOf(await bob.fetch(SHOP, 'product', { id: 1 }))).to.equal('success');
 
-    const published = await ada.publish(shopPackage(shop.port, { title: `A shop that was mended after ${calls()} calls` }));
+    const published = await ada.publish(shopPackage(shop.port, { title: `A shop that was repaired after ${calls()} calls` }));
     expect(published.status).to.equal(201);
     const again = bob.fetch(SHOP, 'held', {}, { timeout_ms: 20_000 });
     await shop.waiting(1);

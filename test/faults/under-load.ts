@@ -9,7 +9,7 @@ export const FATES = [
     ...['SERVICE_UNAVAILABLE', 'OVERLOADED', 'SITE_BUSY'],
 ];
 
-/** What may become of a call whose worker died or stood still: nothing else is missing, so that nobody is refused. */
+/** What may become of a call whose worker died or hung: nothing else is missing, so that nobody is refused. */
 export const LOST = ['success', 'DEADLINE_EXCEEDED', 'OUTCOME_UNKNOWN'];
 
 /** What may become of a call while Redis is missing: new ones are refused, those in flight end inside their deadline. */

@@ -74,7 +74,7 @@ async function listening(scheme: OpenPlace['scheme'], server: Server): Promise<O
     };
 }
 
-/** A listener whose short queue is full: the kernel drops whoever else wants to connect. */
+/** A listener whose short queue is full: the kernel drops all further connections. */
 async function openDeaf(): Promise<OpenPlace> {
     const thread = new Worker(new URL('deaf-listener.ts', import.meta.url));
     const [port] = (await once(thread, 'message')) as [number];

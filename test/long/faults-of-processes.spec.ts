@@ -4,7 +4,7 @@ import { onBed } from '../support/fault-bed.ts';
 /** Full counts of what test/faults/outages.spec.ts does once; each ends with an audit of what callers, ledger and site say. */
 describe('two APIs and two workers, hurt again and again,', () => {
     it(
-        'neither charge nor deliver what workers report too late that stood still for 10 s, six times (R3)',
+        'neither charge nor deliver what workers report too late that hung for 10 s, six times (R3)',
         onBed((bed) => pauseWorkers(bed, { pauses: 6, ms: 10_000 })),
     );
 

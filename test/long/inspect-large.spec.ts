@@ -32,6 +32,6 @@ describe('routebook inspect, on a file of 500 MB', () => {
         const { routes, read, peak } = JSON.parse(output) as { routes: string[]; read: number; peak: number };
         expect(routes.map((route) => decodeURIComponent(route))).to.have.members(LARGE_ROUTES);
         expect(read).to.be.greaterThan(5000);
-        expect(peak / 1e6, 'MB at the most').to.be.below(500);
+        expect(peak / 1e6, 'MB at most').to.be.below(500);
     });
 });

@@ -60,13 +60,13 @@ describe('money, at length', () => {
         await link.close();
     });
 
-    it('begins a month once, 20 times, whoever of 2,000 calls was first, and charges none to two of 60 months under load (R15)', async () => {
+    it('begins a month once, 20 times, no matter which of 2,000 calls was first, and charges none to two of 60 months under load (R15)', async () => {
         await books.setTime('2027-05-01T00:00:00Z');
         for (let time = 0; time < 20; time++) await beginMonth(books, { calls: 2000 });
         await passMonths(books, { months: 60, callers: 32 });
     });
 
-    it('pays each bonus once to whoever asks 100 times at once, 50 times (R16)', async () => {
+    it('pays each bonus once to anyone who asks 100 times at once, 50 times (R16)', async () => {
         await books.setTime('2027-05-10T00:00:00Z');
         for (let time = 0; time < 50; time++) {
             await fetchFirst(books, { atOnce: 100 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { createStallDetector } from '../../shared/platform/stall-detector.ts';
 
-describe('whoever asks a server that may fall silent', () => {
+describe('anyone who asks a server that may fall silent', () => {
     const never = () => new Promise<never>(() => undefined);
     const msOf = async (asked: Promise<unknown>) => {
         const begun = performance.now();

@@ -83,7 +83,7 @@ describe('the administration of Django behind a hosted fetch', function () {
                 expect(metaOf(none)).to.include({ credits_used: 0 });
             });
 
-            it('tells whoever may not come in, and that is free where the schema says so', async () => {
+            it('tells anyone who may not come in, and that is free where the schema says so', async () => {
                 for (const who of [MEMBER, { ...OPERATOR, password: 'wrong' }]) {
                     const page = dataOf<Listed>(await call('log_in', who));
                     expect(page).to.deep.include({ title: 'Log in | Django site admin', rows: [] });

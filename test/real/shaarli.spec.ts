@@ -139,7 +139,7 @@ for (const topology of TOPOLOGIES) {
                 expect(titlesOf(await call('search_bookmarks', { searchterm: 'green' }))).to.deep.equal(['Green tea, warm']);
             });
 
-            it('refuse whoever comes without a token, or with another session, and nothing is added or billed', async () => {
+            it('refuse anyone who comes without a token, or with another session, and nothing is added or billed', async () => {
                 const before = titlesOf(await call('every_bookmark'));
                 const { credits } = dataOf<{ credits: object }>(await ada.call('GET', '/v1/account'));
                 for (const endpoint of ['add_without_token', 'add_without_form']) {

@@ -76,7 +76,7 @@ describe('an account', () => {
         await keys.close();
     });
 
-    it('changes plan with its workspace, and bonus goes to whoever pays', async () => {
+    it('changes plan with its workspace, and bonus goes to anyone who pays', async () => {
         const { workspaceId, userId } = await accounts.createAccount(db, { email: 'grow@people.example', plan: 'free', bonus: 11 });
         expect(await accounts.setPlan(db, workspaceId, 'starter', { allowance: 20 })).to.equal(workspaceId);
         expect(await readBalance(db, workspaceId)).to.deep.include({ allowance: { limit: 20, remaining: 20 }, bonus: 11 });

@@ -99,7 +99,7 @@ describe('the allowance', () => {
             ]);
         });
 
-        it('by whoever looks at the balance', async () => {
+        it('by anyone who looks at the balance', async () => {
             const account = await books.user({ allowance: 10 });
             await spend(account, 10);
             await books.advance(31 * DAY);

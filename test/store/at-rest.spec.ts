@@ -84,7 +84,7 @@ for (const topology of TOPOLOGIES) {
             expect(signedUp.status).to.equal(200);
             await eventually(
                 () => mailsTo(world.app, email),
-                (letters) => letters.length === 1,
+                (messages) => messages.length === 1,
             );
             await look('signed up, with a mail that waits');
             const link = await nextLink(email, '/verify');
@@ -99,12 +99,12 @@ for (const topology of TOPOLOGIES) {
             await look('with a new password');
         }
 
-        /** Lets letters out, up to the one with a link to this path. */
+        /** Lets messages out, up to the one with a link to this path. */
         async function nextLink(email: string, path: string): Promise<string> {
             mail.refuseWith(0);
             await world.clock.advance({ minutes: 10 });
             for (;;) {
-                const { link } = await mail.letterTo(email);
+                const { link } = await mail.mailTo(email);
                 if (link?.startsWith(`${path}?`)) return link;
             }
         }

@@ -24,7 +24,7 @@ describe('attempts', () => {
         for (const wait of waits) expect(wait).to.be.within(0, ATTEMPTS['sign-up by client, hour'].seconds);
     });
 
-    it('wait for a whole window at the most, also when their clock was read before the window began', async () => {
+    it('wait for a whole window at most, also when their clock was read before the window began', async () => {
         for (let time = 0; time < 5; time++) await takeAttempts(db, [hourly('early')]);
         await db.raw(`update attempts set ends_at = ends_at + interval '2 seconds' where name = 'sign-up by client, hour: early'`);
         expect(await takeAttempts(db, [hourly('early'), daily('early')])).to.equal(3600);

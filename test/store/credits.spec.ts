@@ -234,7 +234,7 @@ describe('credits', () => {
             expect(await books.credits.markSent(newId('op'))).to.equal(false);
         });
 
-        it('is told to whoever comes after the sweeper', async () => {
+        it('is told to anyone who comes after the sweeper', async () => {
             const account = await books.user({ allowance: 10 });
             const held = await hold(account, { effect: 'write', expiresInMs: 0 });
             await books.credits.markSent(held.operation);

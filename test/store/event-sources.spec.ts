@@ -144,7 +144,7 @@ describe('an event is recorded', function () {
         expect(typesOf(await toldBy(admin))).to.deep.equal(['schema.yanked']);
     });
 
-    it('with every key that ends, whoever ends it', async () => {
+    it('with every key that ends, no matter who ends it', async () => {
         const { app } = world;
         const owner = await join(world);
         const member = await join(world);

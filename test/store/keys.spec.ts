@@ -82,7 +82,7 @@ describe('keys', () => {
         await isSeen(apiKey, (caller) => caller === undefined);
     });
 
-    it('are no guesses once they were found, also in the moment in which they are looked up anew, until they are revoked', async () => {
+    it('are no guesses once they were found, also in the moment in which they are looked up again, until they are revoked', async () => {
         const { apiKey, keyId } = await join();
         const hash = keyHash(apiKey);
         expect(elsewhere.isFamiliar(hash)).to.equal(false);

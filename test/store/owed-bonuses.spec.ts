@@ -117,7 +117,7 @@ describe('the bonus for a schema that waits', () => {
         expect(await bonusOf(ada.accountId)).to.equal(150);
     });
 
-    it('is not paid by calls of the author in another workspace, whoever pays for that', async () => {
+    it('is not paid by calls of the author in another workspace, no matter who pays for that', async () => {
         const [ada, other] = [await author(), await contributor(db)];
         const site = newDomain();
         await publish(packageOf(site), ada);

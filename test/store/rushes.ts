@@ -78,14 +78,14 @@ export async function spendOneByOne(
         await Promise.all(pools.map((db) => db.destroy()));
     }
     const left = await books.credits.balance(account);
-    // Whoever was refused may have been so while others still held what they gave back.
+    // Anyone who was refused may have been so while others still held what they gave back.
     expect(spent + (left?.available ?? 0)).to.equal(allowance + bonus);
     expect(left).to.include({ held: 0 });
     const { rows } = await books.db.raw<{ rows: { from_bonus: number }[] }>('select from_bonus from holds where account_id = ?', [account]);
     expect(rows.some(({ from_bonus: credits }) => credits > 0)).to.equal(true);
 }
 
-/** R15: the first calls of a new month, all at once: it begins once, whoever was first. */
+/** R15: the first calls of a new month, all at once: it begins once, no matter who was first. */
 export async function beginMonth(books: Books, { calls }: { calls: number }): Promise<void> {
     const allowance = calls / 2;
     const account = await books.user({ allowance });

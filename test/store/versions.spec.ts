@@ -115,7 +115,7 @@ describe('versions of a site', () => {
         expect(await schemas.leastUnits(versions, tomorrow.latestOfDay, 'search')).to.equal(500);
     });
 
-    it('bound the price without being read anew at every call, however large and many they are', async () => {
+    it('bound the price without being read again at every call, however large and many they are', async () => {
         const publisher = await contributor(db);
         const versions = schemas.createVersions(db);
         for (const place of Array(10).keys()) {

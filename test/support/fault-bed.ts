@@ -174,7 +174,7 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
             if (late.length > 0) faults.push(`holds were resolved too late: ${JSON.stringify(late)}`);
             const successes = history.filter(({ code }) => code === 'success').length;
             const broken = history.filter(({ status }) => status === 0).length;
-            // Whoever lost the connection to an API that died may have been charged for an answer that did not arrive.
+            // Anyone who lost the connection to an API that died may have been charged for an answer that did not arrive.
             if (charges < successes || charges > successes + broken) faults.push(`${charges} charges for ${successes} successes`);
             for (const entry of history.slice(checked)) {
                 const times = seen.get(entry.id) ?? 0;
@@ -217,7 +217,7 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
     }
 }
 
-/** What really happened, for whoever looks for the cause of a failure: each bed in a folder of its own. */
+/** What really happened, for anyone who looks for the cause of a failure: each bed in a folder of its own. */
 async function writeTrace(
     folder: string,
     { db, history, seen, started }: Pick<FaultBed, 'db' | 'seen'> & { history: readonly Entry[]; started: readonly Running[] },
@@ -256,7 +256,7 @@ async function holdsResolvedLate(db: Db): Promise<{ operation: string; lateMs: n
     return rows;
 }
 
-/** Some take long, so that whoever stops has something to wait for. */
+/** Some take long, so that anyone who stops has something to wait for. */
 const isSlow = (id: number) => id % 10 === 0;
 
 async function openCountingSite(seen: Map<number, number>, slowMs: number): Promise<{ server: Server; port: number }> {

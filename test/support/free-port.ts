@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections and to whoever asks for any port, so
+ * Below the ports that Linux (from 32768) and macOS (from 49152) give to outgoing connections and to anyone who asks for any port, so
  * that nobody takes one between the look and the start of the program that is to listen there.
  */
 const LOWEST = 12_000;

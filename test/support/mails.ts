@@ -1,7 +1,7 @@
 import type { App } from '../../shared/app.ts';
 
 /** A mail that waits, as its recipient would get it. */
-export interface WaitingLetter {
+export interface WaitingMail {
     recipient: string;
     subject: string;
     body: string;
@@ -13,7 +13,7 @@ export async function holdMails({ db }: App): Promise<void> {
 }
 
 /** The mails that wait for one recipient, oldest first. */
-export async function mailsTo({ db, secrets }: App, recipient: string): Promise<WaitingLetter[]> {
+export async function mailsTo({ db, secrets }: App, recipient: string): Promise<WaitingMail[]> {
     const { rows } = await db.raw<{ rows: { sealed: Buffer }[] }>('select sealed from outgoing_mails where recipient = ? order by id', [
         recipient,
     ]);

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 /**
- * A thread of its own, so that every module is loaded anew: imports the files that it is given and tells which patterns they made by
+ * A thread of its own, so that every module is loaded again: imports the files that it is given and tells which patterns they made by
  * `new RegExp` meanwhile, as `[file, source, flags]`.
  */
 const files = workerData as string[];

@@ -134,7 +134,7 @@ for (const topology of TOPOLOGIES) {
             expect(messages).to.have.members(['job done', 'answered']);
         });
 
-        it('begin anew where the caller sends no trace or a malformed one, and are left out where the caller does not sample', async () => {
+        it('begin again where the caller sends no trace or a malformed one, and are left out where the caller does not sample', async () => {
             const parents = [
                 '00-00000000000000000000000000000000-b7ad6b7169203331-01',
                 'ff-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01',

@@ -36,7 +36,7 @@ describe('room for large answers', () => {
         expect(budget.held()).to.equal(100);
     });
 
-    it('is given to whoever came first, as others come to an end', async () => {
+    it('is given to the first in line, as others come to an end', async () => {
         const [first, second] = [holding(50, 'one.example'), holding(40, 'two.example')];
         const [third, fourth] = ['three.example', 'four.example'].map((site) => budget.createReservation(site));
         const asked = [third?.reserve(50), fourth?.reserve(50)];

@@ -14,7 +14,7 @@ function read(body: string, select: Select | undefined): number {
     return Buffer.byteLength(readPart(page, { type: 'json', select, schema: undefined }, { results: 'items', next: undefined }).text);
 }
 
-describe('what may be read of a page, at the most', () => {
+describe('what may be read of a page, at most', () => {
     const selects: (Select | undefined)[] = [undefined, 'items', 'items[].{a: x, b: y}', { items: 'items', again: 'items[].x', none: 'z' }];
 
     it('is never less than what is read', () => {

@@ -250,7 +250,7 @@ describe('calling a site', () => {
         it('sends nothing when the mark is not won', async () => {
             const result = await send(order(), { effect: 'write', beforeFirstByte: async () => false });
             expect(result).to.include({ ok: false, code: 'DEADLINE_EXCEEDED' });
-            // Whoever won it may have sent the write: this one cannot say that it was not.
+            // Anyone who won it may have sent the write: this one cannot say that it was not.
             expect(result).to.not.have.property('isUnsent');
             await settled();
             expect(site.seen).to.have.length(0);

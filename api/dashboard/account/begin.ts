@@ -6,7 +6,7 @@ import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
 import { browserName } from './browser-name.ts';
-import { newBrowserLetter } from './letters.ts';
+import { newBrowserMail } from './mails.ts';
 
 export interface Entrance {
     userId: string;
@@ -35,7 +35,7 @@ export async function begin(visit: Visit, { userId, revision, next, notice }: En
         const credentials = isKnown || PROVES_ADDRESS.includes(how) ? undefined : await credentialsOf(trx, userId);
         // An address that nobody confirmed may be a stranger's.
         if (credentials?.isVerified === true) {
-            const letter = newBrowserLetter(credentials.email, { browser: browserName(browser), address, at: new Date(app.clock.now()) });
+            const letter = newBrowserMail(credentials.email, { browser: browserName(browser), address, at: new Date(app.clock.now()) });
             await queueMail(trx, app.secrets, letter);
         }
         return beginSession(trx, { userId, browser, address });

@@ -10,7 +10,7 @@ import { line, type Problems, readFields, secret } from '../fields.ts';
 import type { Answer, PersonalVisit, Shown } from '../page.ts';
 import { passwordFault } from './check-password.ts';
 import { waitText } from './fields.ts';
-import { codeLetter } from './letters.ts';
+import { codeMail } from './mails.ts';
 
 /** Asks who is signed in to prove it again, before something that could hand the account over. */
 export async function showConfirm(visit: PersonalVisit): Promise<Answer> {
@@ -37,7 +37,7 @@ export async function mailCode(visit: PersonalVisit): Promise<Answer> {
     const wait = await takeAttempts(app.db, [['code mailed to user', me.userId]]);
     if (wait > 0) return { ...(await form(visit, tooOften(wait), 429)), retryAfter: wait };
     await app.db.transaction(async (trx) => {
-        await queueMail(trx, app.secrets, codeLetter(me.email, await makeSessionCode(trx, me.sessionId)));
+        await queueMail(trx, app.secrets, codeMail(me.email, await makeSessionCode(trx, me.sessionId)));
     });
     visit.hurryMail();
     return { to: `/dashboard/confirm?next=${encodeURIComponent(ownPath(fields.get('next'), '/dashboard'))}`, notice: 'code-sent' };

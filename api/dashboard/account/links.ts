@@ -8,7 +8,7 @@ import { originsBehind } from '../billing/upgrade.ts';
 import type { Problems } from '../fields.ts';
 import type { Answer, PersonalVisit, Shown, Visit } from '../page.ts';
 import { waitText } from './fields.ts';
-import { verifyLetter } from './letters.ts';
+import { verifyMail } from './mails.ts';
 import { confirmAddress, confirmWhereSignedUp, confirmWithPassword, type OpenedLink, takeAddress } from './use-link.ts';
 
 /** Opens a link that confirms an address: it counts at once for its own user, who is signed in; everybody else proves more. */
@@ -48,7 +48,7 @@ export async function sendVerifyLink({ app, me, hurryMail }: PersonalVisit): Pro
     }
     await app.db.transaction(async (trx) => {
         const linkId = await makeLink(trx, { purpose: 'verify', userId: me.userId, address: me.email });
-        await queueMail(trx, app.secrets, verifyLetter(me.email, app.publicUrl(), { linkId, next: '' }));
+        await queueMail(trx, app.secrets, verifyMail(me.email, app.publicUrl(), { linkId, next: '' }));
     });
     hurryMail();
     return { to: '/dashboard', notice: 'link-sent' };
@@ -75,7 +75,7 @@ function isOwn({ me }: Visit, link: MailLink): boolean {
     return me?.userId === link.userId;
 }
 
-/** Whether the browser that signed up opens the link, with nobody signed in. Whoever else signed up has no such browser. */
+/** Whether the browser that signed up opens the link, with nobody signed in. Anybody else who signed up has no such browser. */
 async function isWhereSignedUp({ app, me, browserToken }: Visit, { purpose, userId }: OpenedLink): Promise<boolean> {
     if (me !== undefined || purpose !== 'verify' || browserToken === undefined) return false;
     return isKnownBrowser(app.db, userId, browserToken);

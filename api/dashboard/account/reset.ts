@@ -8,10 +8,10 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { hashPassword } from './check-password.ts';
 import { enter } from './enter.ts';
 import { address, waitText } from './fields.ts';
-import { passwordLetter, resetLetter } from './letters.ts';
+import { passwordMail, resetMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
-/** The form for whoever forgot the password. */
+/** The form for a forgotten password. */
 export async function showForgot(visit: Visit): Promise<Answer> {
     return forgotForm(visit, {});
 }
@@ -38,10 +38,10 @@ export async function forgotByForm(visit: Visit): Promise<Answer> {
         if (known === undefined) return;
         await app.db.transaction(async (trx) => {
             // To the address that was confirmed: the typed one may differ in what normalising takes away. Where none was, to the typed
-            // one: whoever signed up may have spelled it so that it reaches nobody.
+            // one: anyone who signed up may have spelled it so that it reaches nobody.
             const address = known.isVerified ? known.email : email.address;
             const linkId = await makeLink(trx, { purpose: 'reset', userId: known.userId, address });
-            await queueMail(trx, app.secrets, resetLetter(address, app.publicUrl(), linkId));
+            await queueMail(trx, app.secrets, resetMail(address, app.publicUrl(), linkId));
         });
         visit.hurryMail();
     });
@@ -57,7 +57,7 @@ export async function showReset(visit: Visit): Promise<Answer> {
     return resetForm(token ?? '', {});
 }
 
-/** Sets the password, ends every session, and signs in here: whoever opened the link reads the address. */
+/** Sets the password, ends every session, and signs in here: anyone who opened the link reads the address. */
 export async function resetByForm(visit: Visit): Promise<Answer> {
     const { app, fields } = visit;
     const token = fields.get('token') ?? '';
@@ -75,7 +75,7 @@ export async function resetByForm(visit: Visit): Promise<Answer> {
         if (account?.isVerified === true && account.email !== link.address) return undefined;
         if ((await useLink(trx, app.secrets, token)) === undefined) return undefined;
         const reset = await resetPassword(trx, link.userId, link.address, { passwordHash, revokeKeys: read.values.revoke_keys });
-        await queueMail(trx, app.secrets, passwordLetter(link.address));
+        await queueMail(trx, app.secrets, passwordMail(link.address));
         return reset;
     });
     if (revision === undefined) return tooLate();

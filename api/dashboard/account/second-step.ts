@@ -7,7 +7,7 @@ import { useTotp } from '../../../shared/store/accounts/totp.ts';
 import { credentialsOf } from '../../../shared/store/accounts/users.ts';
 import { ownPath } from '../authorize.ts';
 import { originsBehind } from '../billing/upgrade.ts';
-import { recoveryLetter } from '../factors/letters.ts';
+import { recoveryMail } from '../factors/mails.ts';
 import { totpParts } from '../factors/totp.ts';
 import { requestOptions, takesPasskeys } from '../factors/webauthn.ts';
 import { line, type Problems, readFields } from '../fields.ts';
@@ -54,7 +54,7 @@ async function recoveryProblem(visit: Visit, userId: string, code: string): Prom
     const { db, secrets } = visit.app;
     if (!(await useRecoveryCode(db, userId, code))) return 'This is not a valid app code or recovery code.';
     const [{ recoveryCodes }, credentials] = [await factorsOf(db, userId), await credentialsOf(db, userId)];
-    if (credentials?.isVerified === true) await queueMail(db, secrets, recoveryLetter(credentials.email, recoveryCodes));
+    if (credentials?.isVerified === true) await queueMail(db, secrets, recoveryMail(credentials.email, recoveryCodes));
     visit.hurryMail();
     return undefined;
 }

@@ -13,7 +13,7 @@ import { browserName } from './browser-name.ts';
 import { hashPassword, passwordFault } from './check-password.ts';
 import { endSubscriptions } from './end-subscriptions.ts';
 import { address, type Email, waitText } from './fields.ts';
-import { changeLetter, passwordLetter, takenLetter } from './letters.ts';
+import { changeMail, passwordMail, takenMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
 /** Password, address, sessions, and the way out. */
@@ -34,7 +34,7 @@ export async function changePasswordByForm(visit: PersonalVisit): Promise<Answer
     const change = async (trx: Db) => {
         await changePassword(trx, me.userId, hash, me.sessionId);
         // An address that nobody confirmed may be a stranger's.
-        if (me.isVerified) await queueMail(trx, app.secrets, passwordLetter(me.email));
+        if (me.isVerified) await queueMail(trx, app.secrets, passwordMail(me.email));
     };
     await whileSignedIn(app.db, me, change, { alone: true });
     visit.hurryMail();
@@ -67,9 +67,9 @@ async function mailChange({ app, me, hurryMail }: PersonalVisit, email: Email): 
     if ((await takeAttempts(app.db, [['link by address', email.normalised]])) > 0) return;
     const holder = await findCredentials(app.db, email.normalised);
     await whileSignedIn(app.db, me, async (trx) => {
-        if (holder !== undefined && holder.userId !== me.userId) return queueMail(trx, app.secrets, takenLetter(holder.email));
+        if (holder !== undefined && holder.userId !== me.userId) return queueMail(trx, app.secrets, takenMail(holder.email));
         const linkId = await makeLink(trx, { purpose: 'change', userId: me.userId, address: email.address });
-        return queueMail(trx, app.secrets, changeLetter(email.address, app.publicUrl(), linkId));
+        return queueMail(trx, app.secrets, changeMail(email.address, app.publicUrl(), linkId));
     });
     hurryMail();
 }

@@ -15,7 +15,7 @@ import type { Answer, Shown, Visit } from '../page.ts';
 import { begin } from './begin.ts';
 import { hashPassword } from './check-password.ts';
 import { address, type Email, waitText } from './fields.ts';
-import { knownLetter, verifyLetter } from './letters.ts';
+import { knownMail, verifyMail } from './mails.ts';
 import { mailsConfirm } from './mails-confirm.ts';
 import { newPasswordProblem } from './new-password.ts';
 
@@ -72,7 +72,7 @@ async function signUpByMail(visit: Visit, order: Order): Promise<void> {
         if (known === undefined || (await takeAttempts(app.db, [['link by address', normalised]])) > 0) return;
         await app.db.transaction((trx) =>
             known.isVerified
-                ? queueMail(trx, app.secrets, knownLetter(known.email, app.publicUrl()))
+                ? queueMail(trx, app.secrets, knownMail(known.email, app.publicUrl()))
                 : // As its reader writes it: the spelling of before may reach nobody.
                   mailVerifyLink(trx, visit, { userId: known.userId, address: order.email.address }),
         );
@@ -95,7 +95,7 @@ async function makeUser(visit: Visit, { email, passwordHash, browserToken }: Ord
 
 async function mailVerifyLink(trx: Db, { app, fields }: Visit, to: { userId: string; address: string }): Promise<void> {
     const linkId = await makeLink(trx, { purpose: 'verify', ...to });
-    await queueMail(trx, app.secrets, verifyLetter(to.address, app.publicUrl(), { linkId, next: ownPath(fields.get('next'), '') }));
+    await queueMail(trx, app.secrets, verifyMail(to.address, app.publicUrl(), { linkId, next: ownPath(fields.get('next'), '') }));
 }
 
 /** The browser is named, so that the link signs in at once where it is opened there. */

@@ -9,7 +9,7 @@ import type { Notice } from '../notices.ts';
 import type { Answer, Visit } from '../page.ts';
 import { hashPassword, passwordFault } from './check-password.ts';
 import { enter } from './enter.ts';
-import { changedLetter } from './letters.ts';
+import { changedMail } from './mails.ts';
 import { newPasswordProblem } from './new-password.ts';
 
 /** A link that was found, with the token that finds it. */
@@ -50,7 +50,7 @@ export async function confirmWithPassword(visit: Visit, link: OpenedLink): Promi
 }
 
 /**
- * Gives an address that nobody confirmed to whoever reads it: with a new password the sessions and keys made before end,
+ * Gives an address that nobody confirmed to anyone who reads it: with a new password the sessions and keys made before end,
  * since somebody else may have signed up with it.
  */
 export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done> {
@@ -69,7 +69,7 @@ export async function takeAddress(visit: Visit, link: OpenedLink): Promise<Done>
     return enter(visit, { userId: link.userId, revision, next: nextOf(visit), notice: 'verified' }, 'mailed link');
 }
 
-/** Where whoever signed up wanted to go. */
+/** Where the new user wanted to go. */
 function nextOf({ fields, query }: Visit): string {
     return ownPath(fields.get('next') ?? query('next'), '/dashboard');
 }
@@ -84,7 +84,7 @@ async function consume(visit: Visit, { token, userId }: OpenedLink): Promise<Not
         const email = readEmail(link.address);
         const before = await credentialsOf(trx, link.userId);
         if (!email.ok || before === undefined || !(await changeAddress(trx, link.userId, email))) return undefined;
-        await queueMail(trx, visit.app.secrets, changedLetter(before.email, email.address));
+        await queueMail(trx, visit.app.secrets, changedMail(before.email, email.address));
         return 'address-changed';
     });
     if (done !== undefined) visit.hurryMail();

@@ -94,7 +94,7 @@
         const headers = {};
         if (key.value.trim() !== '' && form.dataset.auth !== 'ignored') headers.authorization = `Bearer ${key.value.trim()}`;
         if (body !== undefined) headers['content-type'] = 'application/json';
-        // No cookies: what this page does is what the key may do, and nothing of whoever is signed in.
+        // No cookies: what this page does is what the key may do, and nothing of the person who is signed in.
         return [`${path}${query.size > 0 ? `?${query}` : ''}`, { method: form.dataset.method, headers, body, credentials: 'omit' }];
     }
 

@@ -63,7 +63,7 @@ export async function confirmChange(visit: WorkspaceVisit): Promise<Answer> {
     };
 }
 
-/** Leads into Stripe's portal: card, address, invoices. A form, since whoever holds the way in needs no password there. */
+/** Leads into Stripe's portal: card, address, invoices. A form, since anyone who holds the way in needs no password there. */
 export async function goToPortal(visit: WorkspaceVisit): Promise<Answer> {
     const { app, workspace } = visit;
     const billing = billingOf(app);

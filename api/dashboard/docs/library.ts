@@ -21,7 +21,7 @@ export interface Passage {
     text: string;
 }
 
-/** Made anew only where this service is reached by another address. */
+/** Made again only where this service is reached by another address. */
 const made = new WeakMap<App, { publicUrl: string; library: Library }>();
 
 /** The documentation of this server. */

@@ -3,7 +3,7 @@ import { dropRecoveryCodes, factorsOf, hasFactor, makeRecoveryCodes } from '../.
 import { queueMail } from '../../../shared/store/accounts/mails.ts';
 import { endSessions, whileSignedIn } from '../../../shared/store/accounts/user-sessions.ts';
 import type { Answer, PersonalVisit } from '../page.ts';
-import { factorLetter } from './letters.ts';
+import { factorMail } from './mails.ts';
 
 /**
  * After a factor was added. With the first one other sessions end, since a password alone was enough for them, and recovery codes
@@ -43,6 +43,6 @@ function showCodes(codes: readonly string[]): Answer {
 async function tell({ app, me, hurryMail }: PersonalVisit, what: string): Promise<void> {
     // An address that nobody confirmed may be a stranger's.
     if (!me.isVerified) return;
-    await queueMail(app.db, app.secrets, factorLetter(me.email, what));
+    await queueMail(app.db, app.secrets, factorMail(me.email, what));
     hurryMail();
 }

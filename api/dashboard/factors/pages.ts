@@ -41,7 +41,7 @@ export const factorPages = [
             const { app, me, workspace, fields, address } = visit;
             const read = readFields(fields, { demands_factor: tick });
             const isDemanded = read.ok && read.values.demands_factor;
-            // Whoever demanded it without having one would be locked out of this very page.
+            // Anyone who demanded it without having one would be locked out of this very page.
             if (isDemanded && !me.hasFactor) return showWorkspace(visit, { factor: { '': 'Set up a second factor of your own first.' } });
             const { workspaceId } = workspace;
             await app.db.transaction(async (trx) => {

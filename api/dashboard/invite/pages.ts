@@ -11,7 +11,7 @@ import { type Problems, readFields, typed } from '../fields.ts';
 import { type Answer, openPage, type PersonalVisit, personalPage, type Visit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
 import { ROLE_WORDS } from '../workspace/show.ts';
-import { friendLetter } from './letters.ts';
+import { friendMail } from './mails.ts';
 
 /** Two kinds of links: anybody's own, which earns credits, and a workspace's, which lets one person in. */
 export const invitePages = [
@@ -95,10 +95,10 @@ async function mailFriend(visit: PersonalVisit): Promise<Answer> {
     ]);
     if (wait > 0) return mine(visit, { email: `Too many invitations. Try again in ${waitText(wait)}.` });
     const url = `${app.publicUrl()}/invite/${await inviteCode(app.db, me.userId)}`;
-    // Who has an account is not told, by words or by time; whoever has one gets no mail about signing up.
+    // Who has an account is not told, by words or by time; anyone who has one gets no mail about signing up.
     visit.later(async () => {
         if ((await findCredentials(app.db, email.normalised)) !== undefined) return;
-        await queueMail(app.db, app.secrets, friendLetter(email.address, me.email, url));
+        await queueMail(app.db, app.secrets, friendMail(email.address, me.email, url));
         visit.hurryMail();
     });
     return { to: '/dashboard/invite', notice: 'invitation-sent' };

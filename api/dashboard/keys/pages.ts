@@ -157,7 +157,7 @@ function confirmFirst(path: string): Sent {
     return { to: `/dashboard/confirm?next=${encodeURIComponent(path)}` };
 }
 
-/** Narrowing is free; whoever widens confirms that it is them. */
+/** Narrowing is free; anyone who widens confirms that it is them. */
 async function changeByForm(visit: WorkspaceVisit): Promise<Answer> {
     const key = await ownKey(visit);
     const read = readScopeFields(visit.fields, key.scopes);

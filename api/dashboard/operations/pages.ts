@@ -68,7 +68,7 @@ async function quarantines({ quarantine, browse }: App) {
     return rows.map((row) => ({ ...row, ...(names.get(row.versionId) ?? { site: `version ${row.versionId}`, version: 0 }) }));
 }
 
-/** The gauge sums the ledger at most once a minute, whoever asks. @throws Error before it could be summed at all */
+/** The gauge sums the ledger at most once a minute, no matter who asks. @throws Error before it could be summed at all */
 async function accountsAdrift({ metrics }: App): Promise<number> {
     const { values } = await metrics.ledgerDrift.get();
     const [{ value } = { value: Number.NaN }] = values;

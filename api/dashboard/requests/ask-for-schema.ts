@@ -30,7 +30,7 @@ export async function askForm(visit: Visit): Promise<Shown> {
     return form(visit, { typed: { domain: (visit.query('domain') ?? '').slice(0, 200) } });
 }
 
-/** POST /requests/new: a request by the rules, and within the window, of the API. Sent twice, it is one for whoever is signed in. */
+/** POST /requests/new: a request by the rules, and within the window, of the API. Sent twice, it is one for anyone who is signed in. */
 export async function ask(visit: Visit): Promise<Answer> {
     const { fields } = visit;
     const given = FIELDS.map((name) => [name, (fields.get(name) ?? '').replaceAll('\r\n', '\n').trim()] as const).filter(

@@ -19,7 +19,7 @@ export async function listWanted({ app, me }: Visit): Promise<Shown> {
     };
 }
 
-/** GET /requests/{request_id}: for whoever has the id; who asked is never in it. */
+/** GET /requests/{request_id}: for anyone who has the id; who asked is never in it. */
 export async function showRequest({ app, params }: Visit): Promise<Shown> {
     const id = params['request_id'] ?? '';
     const request = /^srq_[0-9A-Za-z]{1,64}$/.test(id) ? await schemaRequests.find(app.browse, id) : undefined;

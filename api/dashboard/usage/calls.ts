@@ -7,10 +7,10 @@ import { address, filterOf, keyChoices, keyNames, scopeOf, seesAll } from './sco
 
 const SHOWN_CALLS = 50;
 const PATH = '/dashboard/usage/calls';
-/** Rows of a file at the most, and of one statement. */
+/** Rows of a file at most, and of one statement. */
 const FILE_ROWS = 50_000;
 const FILE_STEP = 1000;
-/** Statements of a file at the most: each looks at a bounded number of rows. */
+/** Statements of a file at most: each looks at a bounded number of rows. */
 const FILE_STEPS = 400;
 /** A call is in the log at the latest so long after its credits were held. */
 const CALL_LASTS_MS = 10 * 60_000;

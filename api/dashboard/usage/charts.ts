@@ -3,7 +3,7 @@ import type { Slot } from '../../../shared/store/usage/usage-report.ts';
 /** A chart as a view draws it: in a box of these units, which the page stretches to whatever room there is. */
 export interface Chart {
     title: string;
-    /** What it shows, for whoever does not see it. */
+    /** What it shows, for readers who cannot see it. */
     words: string;
     /** The greatest value of its scale, as text. */
     top: string;

@@ -8,7 +8,7 @@ import { address, seesAll } from './scope.ts';
 
 const SHOWN_MOVEMENTS = 50;
 const PATH = '/dashboard/statement';
-/** Rows of a file at the most, and of one statement. */
+/** Rows of a file at most, and of one statement. */
 const FILE_ROWS = 50_000;
 const FILE_STEP = 1000;
 

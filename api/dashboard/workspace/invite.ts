@@ -6,10 +6,10 @@ import { address, waitText } from '../account/fields.ts';
 import { oneOf, type Reader, readFields } from '../fields.ts';
 import type { Answer, WorkspaceVisit } from '../page.ts';
 import { recordVisit } from '../record-act.ts';
-import { workspaceLetter } from './letters.ts';
+import { workspaceMail } from './mails.ts';
 import { rolesToGive, showWorkspace } from './show.ts';
 
-/** Makes an invitation: mailed, and for that address alone, or a link for whoever gets it. It needs a confirmed address. */
+/** Makes an invitation: mailed, and for that address alone, or a link for anyone who gets it. It needs a confirmed address. */
 export async function invite(visit: WorkspaceVisit): Promise<Answer> {
     const { app, me, workspace, fields, client } = visit;
     if (!me.isVerified) return showWorkspace(visit, { invite: { '': 'Confirm your email address first.' } });
@@ -35,7 +35,7 @@ export async function invite(visit: WorkspaceVisit): Promise<Answer> {
         await recordVisit(trx, visit, { workspaceId, action: 'member.invited', target: email?.address ?? 'anyone with the link', details });
         if (email === undefined) return made;
         const about = { workspace: workspace.name, role, by: me.email };
-        await queueMail(trx, app.secrets, workspaceLetter(email.address, app.publicUrl(), { ...about, linkId: made.linkId }));
+        await queueMail(trx, app.secrets, workspaceMail(email.address, app.publicUrl(), { ...about, linkId: made.linkId }));
         return made;
     });
     if (!invited.ok) {

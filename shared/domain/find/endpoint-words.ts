@@ -16,7 +16,7 @@ export type WordClass = 'A' | 'B' | 'C' | 'D';
 export interface EndpointWords {
     /** Stems, ideas (`~currency`) and marks (`!write`). */
     words: ReadonlyMap<string, WordClass>;
-    /** Below 1 for long names and descriptions, above 1 for short ones: whoever says more gains nothing from it. */
+    /** Below 1 for long names and descriptions, above 1 for short ones: saying more gains nothing. */
     brevity: number;
 }
 

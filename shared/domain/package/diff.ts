@@ -56,7 +56,7 @@ function breaks(before: Endpoint, after: Endpoint): boolean {
 
 /**
  * Another unit is dearer for some call in almost every case: a request may have brought more than one result, and no results cost
- * nothing while a request always costs one. Only a single result at the most is never dearer than a request.
+ * nothing while a request always costs one. Only a single result at most is never dearer than a request.
  */
 function isDearer(before: Endpoint, after: Endpoint): boolean {
     const units = greatestUnits(after);

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { eventually } from '../../support/eventually.ts';
 
-export interface Letter {
+export interface ReceivedMail {
     to: string;
     from: string;
     subject: string;
@@ -13,17 +13,17 @@ export interface Letter {
 /** A mail server on loopback that keeps what it is given. */
 export interface MailServer {
     url: string;
-    letters: Letter[];
-    /** The next letter to an address that was not asked for before. */
-    letterTo(address: string): Promise<Letter>;
-    /** From now on it says no with this code; 0 takes letters again. */
+    mails: ReceivedMail[];
+    /** The next message to an address that was not asked for before. */
+    mailTo(address: string): Promise<ReceivedMail>;
+    /** From now on it says no with this code; 0 takes mails again. */
     refuseWith(code: number): void;
     close(): Promise<void>;
 }
 
 export async function openMailServer(): Promise<MailServer> {
-    const letters: Letter[] = [];
-    const unread = new Set<Letter>();
+    const mails: ReceivedMail[] = [];
+    const unread = new Set<ReceivedMail>();
     const sockets = new Set<Socket>();
     let refusal = 0;
     const server = createServer((socket) => {
@@ -40,9 +40,9 @@ export async function openMailServer(): Promise<MailServer> {
                 const part = pending.slice(0, end);
                 pending = pending.slice(end + (isData ? 5 : 2));
                 if (isData) {
-                    const letter = readLetter(recipient, part);
-                    letters.push(letter);
-                    unread.add(letter);
+                    const message = readMail(recipient, part);
+                    mails.push(message);
+                    unread.add(message);
                     isData = false;
                     socket.write('250 kept\r\n');
                     continue;
@@ -61,18 +61,18 @@ export async function openMailServer(): Promise<MailServer> {
     const port = typeof address === 'object' && address !== null ? address.port : 0;
     return {
         url: `smtp://127.0.0.1:${port}`,
-        letters,
-        async letterTo(wanted) {
+        mails,
+        async mailTo(wanted) {
             const find = () => [...unread].find(({ to }) => to === wanted);
             await eventually(
                 async () => find(),
-                (letter) => letter !== undefined,
+                (message) => message !== undefined,
                 15_000,
             );
-            const letter = find();
-            if (letter === undefined) throw new Error(`no letter to ${wanted}`);
-            unread.delete(letter);
-            return letter;
+            const message = find();
+            if (message === undefined) throw new Error(`no message to ${wanted}`);
+            unread.delete(message);
+            return message;
         },
         refuseWith(code) {
             refusal = code;
@@ -84,7 +84,7 @@ export async function openMailServer(): Promise<MailServer> {
     };
 }
 
-function readLetter(to: string, raw: string): Letter {
+function readMail(to: string, raw: string): ReceivedMail {
     const split = raw.indexOf('\r\n\r\n');
     const head = raw.slice(0, split).replaceAll(/\r\n[ \t]+/g, ' ');
     const header = (name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(head)?.[1]?.trim() ?? '';

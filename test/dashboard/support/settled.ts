@@ -41,7 +41,7 @@ export async function settle(world: World): Promise<Settled> {
     const email = freshAddress();
     const owner = await signUp(world, email);
     const me = await findSignedIn(db, owner.cookies.get('routebook_session') ?? '');
-    if (me?.current === undefined) throw new Error('whoever signed up is signed in, in a workspace');
+    if (me?.current === undefined) throw new Error('anyone who signed up is signed in, in a workspace');
     const { userId } = me;
     const { workspaceId } = me.current;
     await db.raw('update users set verified_at = app_now() where id = ?', [userId]);

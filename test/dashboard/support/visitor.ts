@@ -126,7 +126,7 @@ export async function signUpByMail(
     const person = visitor(world, options);
     const { status, html } = await person.send('/signup', { email, password: PASSWORD, invite }, { from: '/signup' });
     if (status !== 200) throw new Error(`signing up ended with ${status}: ${html}`);
-    const { to } = await person.get((await mail.letterTo(email)).link ?? '');
+    const { to } = await person.get((await mail.mailTo(email)).link ?? '');
     if (to !== '/dashboard') throw new Error(`the mailed link led to ${to}`);
     return { ...person, email };
 }

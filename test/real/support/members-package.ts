@@ -10,7 +10,7 @@ export function membersPackage(port: number): PackageDocument {
         kind: 'submit_form',
         method: 'POST',
         url: `${base}/admin/login/`,
-        // Whoever asks for the list is sent to the login, whose form knows the way back.
+        // Anyone who asks for the list is sent to the login, whose form knows the way back.
         prepare: { url: `${base}/admin/auth/user/?o=1`, form: '#login-form' },
         params: [field('username'), field('password')],
         response: { select: { title: 'title', note: '.errornote', rows: ['#result_list .field-username a'] } },

@@ -48,7 +48,7 @@ export function takeApart({ url }: Endpoint): TemplateParts {
 
 /**
  * Gives every operation a place of its own under `paths`. Paths that differ in the names of placeholders alone count as one, and one
- * path has each method once: whoever comes second gets its name behind a `#`, which is never sent.
+ * path has each method once: the second gets its name behind a `#`, which is never sent.
  */
 export function createPlaces(): (method: string, parts: TemplateParts, name: string) => string {
     const keys = new Map<string, { path: string; origin: string; methods: Set<string> }>();

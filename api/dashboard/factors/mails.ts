@@ -1,7 +1,7 @@
 import type { Mail } from '../../../shared/store/accounts/mails.ts';
 
 /** To somebody whose second factors changed. @param what `the passkey laptop was added to` */
-export function factorLetter(to: string, what: string): Mail {
+export function factorMail(to: string, what: string): Mail {
     return {
         to,
         subject: 'Your second factor was changed',
@@ -13,7 +13,7 @@ If this was not you, change your password immediately and review your sessions a
 }
 
 /** To somebody who signed in with a recovery code. */
-export function recoveryLetter(to: string, left: number): Mail {
+export function recoveryMail(to: string, left: number): Mail {
     return {
         to,
         subject: 'A recovery code was used',

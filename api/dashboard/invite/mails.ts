@@ -1,7 +1,7 @@
 import type { Mail } from '../../../shared/store/accounts/mails.ts';
 
 /** A friend's invitation. */
-export function friendLetter(to: string, by: string, url: string): Mail {
+export function friendMail(to: string, by: string, url: string): Mail {
     return {
         to,
         subject: 'An invitation to Routebook',

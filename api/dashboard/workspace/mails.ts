@@ -1,7 +1,7 @@
 import { LINK_TOKEN, type Mail } from '../../../shared/store/accounts/mails.ts';
 
 /** The invitation to a workspace. Names stand in quotes, since their owners choose them. @param linkId the link works once, for a week */
-export function workspaceLetter(
+export function workspaceMail(
     to: string,
     publicUrl: string,
     { workspace, role, by, linkId }: { workspace: string; role: string; by: string; linkId: string },

@@ -4,7 +4,7 @@ import { formats } from '../formats.ts';
 /** What we mail to people about their accounts: plain text, one link, and what to do if it was not them. */
 
 /** To somebody who signed up. @param link works for a week; `next` is where it leads afterwards, or empty */
-export function verifyLetter(to: string, publicUrl: string, { linkId, next }: { linkId: string; next: string }): Mail {
+export function verifyMail(to: string, publicUrl: string, { linkId, next }: { linkId: string; next: string }): Mail {
     const query = next === '' ? '' : `&next=${encodeURIComponent(next)}`;
     return {
         to,
@@ -23,7 +23,7 @@ the account becomes yours, and all existing sessions and API keys are revoked.
 }
 
 /** To somebody who has an account, whose address somebody signed up with. */
-export function knownLetter(to: string, publicUrl: string): Mail {
+export function knownMail(to: string, publicUrl: string): Mail {
     return {
         to,
         subject: 'You already have an account',
@@ -38,7 +38,7 @@ If this was not you, ignore this email. The other person does not learn that you
 }
 
 /** To somebody who forgot the password. @param linkId the link works once, within an hour */
-export function resetLetter(to: string, publicUrl: string, linkId: string): Mail {
+export function resetMail(to: string, publicUrl: string, linkId: string): Mail {
     return {
         to,
         linkId,
@@ -55,7 +55,7 @@ If this was not you, ignore this email. Your password does not change.
 }
 
 /** To a new address, before it is used. @param linkId the link works for a day */
-export function changeLetter(to: string, publicUrl: string, linkId: string): Mail {
+export function changeMail(to: string, publicUrl: string, linkId: string): Mail {
     return {
         to,
         linkId,
@@ -73,7 +73,7 @@ If it was not you, do nothing.
 }
 
 /** To somebody whose address another account asked for. */
-export function takenLetter(to: string): Mail {
+export function takenMail(to: string): Mail {
     return {
         to,
         subject: 'Someone tried to use your email address',
@@ -84,8 +84,8 @@ If this was you, sign in with this address, or delete this account first. If not
     };
 }
 
-/** To the old address, once a new one is used: whoever reads only that learns of it. */
-export function changedLetter(to: string, newAddress: string): Mail {
+/** To the old address, once a new one is used: anyone who reads only that learns of it. */
+export function changedMail(to: string, newAddress: string): Mail {
     return {
         to,
         subject: 'Your email address was changed',
@@ -97,7 +97,7 @@ If this was not you, contact the operator of the service immediately.
 }
 
 /** To everybody whose password was changed, by whatever way. */
-export function passwordLetter(to: string): Mail {
+export function passwordMail(to: string): Mail {
     return {
         to,
         subject: 'Your password was changed',
@@ -109,7 +109,7 @@ If this was not you, reset your password on the sign-in page immediately.
 }
 
 /** To somebody whose account a new browser signed in to. */
-export function newBrowserLetter(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
+export function newBrowserMail(to: string, { browser, address, at }: { browser: string; address: string; at: Date }): Mail {
     return {
         to,
         subject: 'New sign-in to your account',
@@ -124,7 +124,7 @@ If this was not you, change your password immediately and sign that session out 
 }
 
 /** To somebody without a password who has to confirm a step. @param code eight digits; it works once, for ten minutes */
-export function codeLetter(to: string, code: string): Mail {
+export function codeMail(to: string, code: string): Mail {
     return {
         to,
         subject: 'Your confirmation code',
