@@ -323,6 +323,43 @@ export const GOALS: readonly GoalRow[] = [
         goal: { atMost: 1.5 },
     },
     ...STRANGER_GOALS,
+    {
+        id: 'F1',
+        shows: 'labelled tasks over the starter registry: the right endpoint is among the first five',
+        unit: '',
+        values: of('find_tasks', 'first_five'),
+        goal: { atLeast: 0.95 },
+    },
+    { id: 'F1', shows: 'the same, it is the first', unit: '', values: of('find_tasks', 'first'), goal: { atLeast: 0.8 } },
+    {
+        id: 'F1',
+        shows: 'tasks that the ranking was never tuned on: among the first five',
+        unit: '',
+        values: of('find_tasks', 'held_out_first_five'),
+    },
+    { id: 'F1', shows: 'the same, the first', unit: '', values: of('find_tasks', 'held_out_first') },
+    {
+        id: 'F1',
+        shows: 'tasks that nothing serves: the list is empty',
+        unit: '',
+        values: of('find_tasks', 'empty'),
+        goal: { atLeast: 0.9 },
+    },
+    {
+        id: 'F2',
+        shows: 'find among 1,000,000 endpoints of 100,000 sites at 200/s: p50',
+        unit: 'ms',
+        values: of('find_1m', 'p50_ms'),
+        goal: { atMost: 10 },
+    },
+    { id: 'F2', shows: 'the same, p99', unit: 'ms', values: of('find_1m', 'p99_ms'), goal: { atMost: 50 } },
+    {
+        id: 'F2',
+        shows: 'publish of 100 endpoints beside a worker that indexes them, against publishing without an index: p50',
+        unit: '',
+        values: ratio(of('publish_indexed', 'p50_ms'), of('publish_unindexed', 'p50_ms')),
+        goal: { atMost: 1.5 },
+    },
 ];
 
 export type Verdict = 'goal met' | 'above floor' | 'BELOW FLOOR' | 'below goal' | 'for information' | 'not measured';

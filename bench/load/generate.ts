@@ -13,7 +13,10 @@ const plan = JSON.parse(process.argv[2] ?? '') as LoadPlan;
 const target = new URL(plan.url);
 const { pathname, host } = target;
 const paths = plan.pathsFile === undefined ? [pathname] : readFileSync(plan.pathsFile, 'utf8').split('\n');
-const requests = plan.bodies.length === 0 ? paths.map((path) => requestOf(path)) : plan.bodies.map((body) => requestOf(pathname, body));
+const requests =
+    plan.bodies.length === 0
+        ? paths.map((path, place) => requestOf(path, undefined, clientOf(place)))
+        : plan.bodies.map((body) => requestOf(pathname, body));
 
 let turn = 0;
 let inFlight = 0;
@@ -41,10 +44,14 @@ pool.close();
 const told = { ...(plan.tellsTimes && { times }), ...(firstFailure && { firstFailure }) };
 process.stdout.write(`${JSON.stringify({ ...figuresOf(times, failed, seconds), ...told })}\n`);
 
-function requestOf(path: string, body?: string): Buffer {
-    const headers = Object.entries({ host, ...plan.headers, ...(body === undefined ? {} : lengthOf(body)) });
+function requestOf(path: string, body?: string, more: Record<string, string> = {}): Buffer {
+    const headers = Object.entries({ host, ...plan.headers, ...more, ...(body === undefined ? {} : lengthOf(body)) });
     const head = [`${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
     return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
+}
+
+function clientOf(place: number): Record<string, string> {
+    return plan.fromManyClients ? { 'x-forwarded-for': `198.${18 + (place >> 16)}.${(place >> 8) & 255}.${place & 255}` } : {};
 }
 
 function lengthOf(body: string): Record<string, string> {

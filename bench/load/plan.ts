@@ -2,6 +2,8 @@
 export interface LoadPlan {
     url: string;
     headers: Record<string, string>;
+    /** Each request says that it was forwarded for another client, which an API with TRUST_PROXY believes. */
+    fromManyClients?: boolean;
     /** Sent in turn. Without any the calls are GETs. */
     bodies: string[];
     /** A file with a path a line: GETs of these, in turn, instead of the one in `url`. */

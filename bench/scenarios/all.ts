@@ -1,4 +1,5 @@
 import { COMPARISON, STEADY, WORKERS } from './fetches.ts';
+import { FIND } from './find.ts';
 import { GROWTH } from './growth.ts';
 import { ISOLATION } from './isolation.ts';
 import { OVERLOAD } from './overload.ts';
@@ -14,6 +15,7 @@ export const ROUNDS: readonly Round[] = [
     WORKERS,
     PARTS,
     REGISTRY,
+    FIND,
     STARTS,
     MEMORY,
     ...ISOLATION,

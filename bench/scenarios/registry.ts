@@ -11,12 +11,15 @@ import { endpoint, fillRegistry, type MadeSite, numbers } from '../stack/registr
 import { figuresOf, times } from './fetches.ts';
 import type { Bench, Round, Scenario } from './scenario.ts';
 
-/** An API over a registry of its own. */
-interface Registry {
-    sites: MadeSite[];
+/** An API over a database of its own. */
+export interface OwnApi {
     base: string;
     apiKey: string;
     api: Started;
+}
+
+interface Registry extends OwnApi {
+    sites: MadeSite[];
 }
 
 const SIZES = { '1k': 1000, '100k': 100_000 } as const;
@@ -34,7 +37,7 @@ export const REGISTRY: Round = {
         ...scenariosOf('look_up', 500, ({ site }) => `/v1/catalog/${site}?intent=${INTENT}`),
         ...scenariosOf('card', 500, ({ site }) => `/v1/schemas/${site}`),
         ...scenariosOf('search', 200, searchFor),
-        ...SIZE_NAMES.map((size) => ({ name: `publish_${size}`, run: (bench: Bench) => publish(bench, size) })),
+        ...SIZE_NAMES.map((size) => ({ name: `publish_${size}`, run: (bench: Bench) => publish(bench, registryOf(size)) })),
     ],
     async open(bench) {
         folder = mkdtempSync(join(tmpdir(), 'routebook-bench-paths-'));
@@ -111,8 +114,7 @@ async function browse(
 let turns = 0;
 
 /** A package of 100 endpoints after the other, each a new version. */
-async function publish(bench: Bench, size: Size): Promise<Figures> {
-    const { base, apiKey } = registryOf(size);
+export async function publish(bench: Bench, { base, apiKey }: OwnApi): Promise<Figures> {
     const count = bench.isQuick ? 5 : 60;
     const taken: number[] = [];
     for (let index = 0; index < count + 5; index++) {
@@ -149,12 +151,17 @@ function registryOf(size: Size): Registry {
     return registry;
 }
 
-async function openRegistry({ stack, isQuick }: Bench, size: Size): Promise<Registry> {
-    const url = await stack.postgres.createDatabase(`registry_${size}`);
+async function openRegistry(bench: Bench, size: Size): Promise<Registry> {
+    const url = await bench.stack.postgres.createDatabase(`registry_${size}`);
     await migrate(url);
-    const sites = await fillRegistry(url, isQuick ? SIZES[size] / 20 : SIZES[size]);
+    const sites = await fillRegistry(url, bench.isQuick ? SIZES[size] / 20 : SIZES[size]);
+    return { sites, ...(await openApi(bench, url)) };
+}
+
+/** Starts an API over a database, with an account that nothing bounds. */
+export async function openApi({ stack }: Bench, url: string, more: Readonly<Record<string, string>> = {}): Promise<OwnApi> {
     const port = String(await freePort());
-    const settings = { ...stack.settings.production, DATABASE_URL: url, PORT: port };
+    const settings = { ...stack.settings.production, ...more, DATABASE_URL: url, PORT: port };
     const many = '1000000000';
     const limits = ['per-minute', 'per-hour', 'per-day'].flatMap((name) => [`--${name}`, many]);
     const account = startNode(
@@ -166,5 +173,5 @@ async function openRegistry({ stack, isQuick }: Bench, size: Size): Promise<Regi
     const api = startNode('bin/api.ts', [], settings);
     const base = `http://127.0.0.1:${port}`;
     await untilReady(`${base}/readyz`);
-    return { sites, base, apiKey, api };
+    return { base, apiKey, api };
 }

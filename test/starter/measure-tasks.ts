@@ -1,4 +1,3 @@
-import type { Answer } from '../support/people.ts';
 import { SERVED, type ServedTask, UNSERVED } from './tasks.ts';
 
 /** How often endpoints are found by their task; each is a share of 0 to 1. */
@@ -11,15 +10,15 @@ export interface TaskMeasure {
     missed: string[];
 }
 
-/** Asks for one task; `found` are the names of the list, as `site/endpoint`. */
-export type AskForTask = (task: string) => Promise<{ answer: Answer; found: string[] }>;
+/** Asks for one task, and tells what is listed, as `site/endpoint`. */
+export type AskForTask = (task: string) => Promise<readonly string[]>;
 
 /** Of the tasks that the ranking may be tuned on, or of those that it may not. */
 export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'): Promise<TaskMeasure> {
     const tasks = SERVED.filter(({ held_out: isHeldOut = false }) => isHeldOut === (which === 'held out'));
     const places: { task: ServedTask; place: number; best: string }[] = [];
     for (const task of tasks) {
-        const { found } = await ask(task.task);
+        const found = await ask(task.task);
         places.push({ task, place: found.findIndex((name) => task.right.includes(name)), best: found[0] ?? 'nothing' });
     }
     const isNear = (place: number) => place >= 0 && place < 5;
@@ -34,7 +33,7 @@ export async function measureServed(ask: AskForTask, which: 'tuned' | 'held out'
 export async function measureUnserved(ask: AskForTask): Promise<{ empty: number; listed: string[] }> {
     const listed: string[] = [];
     for (const { task } of UNSERVED) {
-        const { found } = await ask(task);
+        const found = await ask(task);
         if (found.length > 0) listed.push(`${task} → ${found[0]}`);
     }
     return { empty: 1 - listed.length / UNSERVED.length, listed };
