@@ -1,9 +1,10 @@
 import type { CatalogEndpoint } from '../../shared/contracts/catalog.ts';
+import { shortenSchema } from '../../shared/domain/json/schema/shorten.ts';
 import { sendsBody } from '../../shared/domain/package/endpoint.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Experience, rankEndpoints } from '../../shared/domain/search/ranking.ts';
 import { refusesEndpoint, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
-import type { Endpoint } from '../../shared/domain/types.ts';
+import type { Endpoint, JsonSchema } from '../../shared/domain/types.ts';
 import type * as usage from '../../shared/store/usage/traffic.ts';
 import { presentHealth } from '../answers/present-health.ts';
 
@@ -45,6 +46,59 @@ function presentBody(endpoint: Endpoint): Pick<CatalogEndpoint, 'body_format' | 
     };
 }
 
+/** Bytes of the JSON Schema of what an endpoint returns. */
+const MOST_RETURNS = 4 * 1024;
+const MOST_EXAMPLE = 2 * 1024;
+
+type Returns = Pick<CatalogEndpoint, 'returns' | 'returns_truncated'>;
+
+/** Schemas are shortened once, not for each look-up. */
+const shortened = new WeakMap<object, Returns>();
+
+function presentReturns(schema: JsonSchema | undefined): Returns {
+    if (schema === undefined) return {};
+    if (typeof schema === 'boolean') return { returns: schema };
+    const known = shortened.get(schema);
+    if (known !== undefined) return known;
+    const { schema: returns, isShortened } = shortenSchema(schema, MOST_RETURNS);
+    const made: Returns = isShortened ? { returns, returns_truncated: true } : { returns };
+    shortened.set(schema, made);
+    return made;
+}
+
+function presentExamples([first]: Endpoint['examples']): CatalogEndpoint['examples'] {
+    return first === undefined || Buffer.byteLength(JSON.stringify(first.params)) > MOST_EXAMPLE ? [] : [{ params: first.params }];
+}
+
+function presentBilling({ unit, results, maxResults }: Endpoint['billing']): CatalogEndpoint['billing'] {
+    return unit === 'result' ? { unit, results, max_results: maxResults } : { unit };
+}
+
+/**
+ * As JSON of at most `most` bytes where what a call needs allows it: the last endpoints lose what they return, and their examples.
+ */
+export function writeEndpoints(endpoints: readonly CatalogEndpoint[], most: number): string {
+    const bare = endpoints.map(({ returns, ...endpoint }) =>
+        JSON.stringify({ ...endpoint, examples: [], ...(returns === undefined ? {} : { returns_truncated: true }) }),
+    );
+    let length = bare.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 1);
+    const written = bare.map((text, place) => {
+        const whole = JSON.stringify(endpoints[place]);
+        const more = Buffer.byteLength(whole) - Buffer.byteLength(text);
+        if (length + more > most) {
+            length = Number.POSITIVE_INFINITY;
+            return text;
+        }
+        length += more;
+        return whole;
+    });
+    return `[${written.join(',')}]`;
+}
+
+function presentPrepare({ url, form }: NonNullable<Endpoint['prepare']>): NonNullable<CatalogEndpoint['prepare']> {
+    return form === undefined ? { url } : { url, form };
+}
+
 function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {
     const rates = new Map<string, number>();
     for (const [name, { successRate }] of health) if (successRate !== null) rates.set(name, successRate);
@@ -70,10 +124,15 @@ function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage
             ...(segments ? { segments } : {}),
         })),
         ...presentBody(endpoint),
+        ...(endpoint.prepare === undefined ? {} : { prepare: presentPrepare(endpoint.prepare) }),
         hosted: endpoint.hosted,
         effect: endpoint.effect,
+        ...presentReturns(endpoint.response.schema),
+        billing: presentBilling(endpoint.billing),
         credits: siteCredits,
         credits_max: siteCredits * pricing.greatestUnits(endpoint),
+        pagination: endpoint.pagination === undefined ? null : { max_pages: endpoint.pagination.maxPages },
+        examples: presentExamples(endpoint.examples),
         health: presentHealth(traffic),
     };
 }

@@ -15,7 +15,7 @@ import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types
 import type { Detail } from '../../shared/refusals.ts';
 import { type FormRead, readForm } from '../bodies/form.ts';
 import { type Comparison, compareVersions } from './compare-versions.ts';
-import { type Look, presentEndpoints } from './present-endpoints.ts';
+import { type Look, presentEndpoints, writeEndpoints } from './present-endpoints.ts';
 
 /** The tasks of the package thread, by name. Each takes time in proportion to the package. */
 export interface PackageTasks {
@@ -61,11 +61,14 @@ export function doPackageTask(task: PackageTask): unknown {
     }
 }
 
+/** Bytes of a catalog answer beyond which its last endpoints are shown without what they return. */
+const MOST_OF_CATALOG = 1024 * 1024;
+
 /** The catalog's view of a package: endpoints, best matches first, and hosts. */
 function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): PackageTasks['catalog']['answer'] {
     const endpoints = JSON.parse(text) as PackageEndpoint[];
     const { endpoints: offered, refused } = presentEndpoints(endpoints.map(readEndpoint), look);
-    return { endpoints: JSON.stringify(offered), refused, hosts: hostsOf({ endpoints }) };
+    return { endpoints: writeEndpoints(offered, MOST_OF_CATALOG), refused, hosts: hostsOf({ endpoints }) };
 }
 
 /** Everything that publishing needs from a package's bytes. */

@@ -1,6 +1,17 @@
 import Joi from 'joi';
 import type { Claim } from '../domain/site/claim.ts';
-import type { BodyFormat, Effect, Json, JsonSchema, Kind, Method, ParamSource, ParamStyle } from '../domain/types.ts';
+import type {
+    BillingUnit,
+    BodyFormat,
+    Effect,
+    Json,
+    JsonObject,
+    JsonSchema,
+    Kind,
+    Method,
+    ParamSource,
+    ParamStyle,
+} from '../domain/types.ts';
 import { contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
@@ -26,10 +37,16 @@ export interface CatalogEndpoint {
     body_format?: BodyFormat;
     body?: Json;
     body_required?: false;
+    prepare?: { url: string; form?: string };
     hosted: boolean;
     effect: Effect;
+    returns?: JsonSchema;
+    returns_truncated?: true;
+    billing: { unit: BillingUnit; results?: string; max_results?: number };
     credits: number;
     credits_max: number;
+    pagination: { max_pages: number } | null;
+    examples: { params: JsonObject }[];
     health: v.Health;
 }
 
@@ -73,10 +90,34 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
         'Template of the body, in which "{name}" stands for a body param; absent: the body params as one flat object',
     ),
     body_required: Joi.boolean().valid(false).description('Without any body param no body is sent'),
+    prepare: Joi.object({
+        url: Joi.string().required().description('URL template of the page'),
+        form: Joi.string().description('Selector of the form whose hidden fields are sent'),
+    }).description('A page to open first, for cookies and hidden fields; absent where there is none'),
     hosted: Joi.boolean().required().description('Whether POST /v1/fetch runs it'),
     effect: v.effect().required(),
+    returns: Joi.alternatives(Joi.boolean(), v.jsonObject()).description('JSON Schema of what a fetch returns as data'),
+    returns_truncated: Joi.boolean()
+        .valid(true)
+        .description('The schema was longer than 4 KiB: its deepest levels are {}; without returns, the answer was too long for it'),
+    billing: Joi.object({
+        unit: Joi.string().valid('request', 'result').required(),
+        results: Joi.string().description('Dotted path to the list in data'),
+        max_results: v.count().description('Results that one call returns at the most'),
+    })
+        .required()
+        .description('What credits are paid for; results and max_results where results are'),
     credits: v.count().required().description('What one unit costs through hosted fetch'),
     credits_max: v.count().required().description('The most that one call can cost'),
+    pagination: Joi.object({ max_pages: v.count().required().description('Pages that one call reads at the most') })
+        .allow(null)
+        .required()
+        .description('null where it is one page'),
+    examples: Joi.array()
+        .items(Joi.object({ params: v.jsonObject().required() }))
+        .max(1)
+        .required()
+        .description('The first example of the package; none where it is longer than 2 KiB'),
     health: v.health().required(),
 });
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
+import type { JsonObject } from '../../shared/domain/types.ts';
 import * as sites from '../../shared/store/registry/sites.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
@@ -153,6 +154,7 @@ describe('a catalog look-up', () => {
     });
 
     describe('answers', () => {
+        const RETURNS = { type: 'object', properties: { items: { type: 'array' } }, required: ['items'] };
         const endpoints = [
             anEndpoint(SITE),
             anEndpoint(SITE, {
@@ -164,9 +166,12 @@ describe('a catalog look-up', () => {
                 params: [
                     { name: 'q', source: 'query', required: true, description: 'Words.', schema: { type: 'string', maxLength: 80 } },
                     { name: 'section', source: 'query', required: false, default: 'all' },
+                    { name: 'page', source: 'query', required: false },
                 ],
                 billing: { unit: 'result', results: 'items', max_results: 50 },
-                response: { select: { items: 'products' } },
+                response: { select: { items: 'products' }, schema: RETURNS },
+                pagination: { param: 'page', max_pages: 5 },
+                examples: [{ params: { q: 'shoes' } }, { params: { q: 'hats' } }],
             }),
             anEndpoint(SITE, {
                 name: 'place_order',
@@ -207,11 +212,16 @@ describe('a catalog look-up', () => {
                 params: [
                     { name: 'q', source: 'query', required: true, description: 'Words.', schema: { type: 'string', maxLength: 80 } },
                     { name: 'section', source: 'query', required: false, description: '', default: 'all' },
+                    { name: 'page', source: 'query', required: false, description: '' },
                 ],
                 hosted: true,
                 effect: 'read',
+                returns: RETURNS,
+                billing: { unit: 'result', results: 'items', max_results: 50 },
                 credits: 1,
                 credits_max: 50,
+                pagination: { max_pages: 5 },
+                examples: [{ params: { q: 'shoes' } }],
                 health: { success_rate_7d: null, p95_ms: null, last_success_at: null },
             });
             expect(catalog.endpoints.find(({ name }) => name === 'place_order')).to.include({
@@ -224,6 +234,11 @@ describe('a catalog look-up', () => {
                 body: { order: { product: '{product_id}' } },
                 body_required: false,
             });
+            expect(catalog.endpoints.find(({ name }) => name === 'place_order')).to.deep.include({
+                billing: { unit: 'request' },
+                pagination: null,
+                examples: [],
+            });
             expect(catalog.endpoints.find(({ name }) => name === 'reviews')).to.deep.include({
                 hosted: false,
                 headers: {},
@@ -233,6 +248,49 @@ describe('a catalog look-up', () => {
                     { name: 'Accept-Language', source: 'header', required: false, description: '' },
                 ],
             });
+        });
+
+        it('with the page to open first, and of long schemas and examples what fits', async () => {
+            const long = (depth: number): JsonObject => ({
+                type: 'object',
+                description: 'd'.repeat(1500),
+                ...(depth === 0 ? {} : { properties: { deeper: long(depth - 1) } }),
+            });
+            const sent = anEndpoint('long.test', {
+                name: 'sent',
+                kind: 'submit_form',
+                method: 'POST',
+                url: 'https://long.test/form',
+                params: [{ name: 'text', source: 'body', required: true }],
+                prepare: { url: 'https://long.test/form', form: '#form' },
+                response: { schema: long(5) },
+                examples: [{ params: { text: 'e'.repeat(2100) } }],
+            });
+            dataOf(await maker.publish(aPackage('long.test', { endpoints: [sent] })));
+            const [endpoint] = catalogOf(await lookUp('long.test', INTENT)).endpoints;
+            expect(endpoint).to.deep.include({
+                prepare: { url: 'https://long.test/form', form: '#form' },
+                returns_truncated: true,
+                examples: [],
+            });
+            expect(JSON.stringify(endpoint?.returns)).to.have.length.within(3000, 4096);
+            expect(endpoint?.returns).to.have.nested.property('properties.deeper.properties.deeper').that.deep.equals({});
+        });
+
+        it('that stay within a megabyte: the last endpoints lose what they return, and their examples', async () => {
+            const schema = { type: 'object', properties: { text: { type: 'string', description: 'd'.repeat(3900) } } };
+            const many = Array.from({ length: 400 }, (_, index) =>
+                anEndpoint('wide.test', { name: `one_${index}`, response: { schema }, examples: [{ params: { id: index + 1 } }] }),
+            );
+            dataOf(await maker.publish(aPackage('wide.test', { endpoints: many })));
+            const catalog = catalogOf(await lookUp('wide.test', INTENT));
+            expect(JSON.stringify(catalog.endpoints)).to.have.length.within(900_000, 1_048_576);
+            expect(catalog.endpoints).to.have.length(400);
+            const whole = catalog.endpoints.findIndex(({ returns }) => returns === undefined);
+            for (const [place, endpoint] of catalog.endpoints.entries()) {
+                if (place < whole) expect(endpoint).to.deep.include({ returns: schema }).and.not.have.property('returns_truncated');
+                else expect(endpoint).to.deep.include({ returns_truncated: true, examples: [] }).and.not.have.property('returns');
+            }
         });
 
         it('with the best matches of the intent first', async () => {
