@@ -134,7 +134,7 @@ for (const topology of TOPOLOGIES) {
             let changes = 0;
             const ran = new Set<number>();
             const yanking = (async () => {
-                while (begun < PASSING) {
+                while (begun < PASSING || changes <= 5) {
                     const isYanked: boolean = state === 'yanked';
                     state = 'changing';
                     changes++;
@@ -150,7 +150,7 @@ for (const topology of TOPOLOGIES) {
                 }
             })();
             const callers = Array.from({ length: AT_ONCE }, async () => {
-                for (let turn = begun++; turn < PASSING; turn = begun++) {
+                for (let turn = begun++; turn < PASSING || changes <= 5; turn = begun++) {
                     const [at, since] = [state, changes];
                     const version = versionOf(await call('now', turn));
                     ran.add(version);

@@ -1,5 +1,5 @@
 import { connect, isIP, type Socket } from 'node:net';
-import type { EgressConnector, EgressRules, Target } from '../../workers/egress.ts';
+import { type EgressConnector, EgressDenied, type EgressRules, type Target } from '../../workers/egress.ts';
 
 /** What a worker would be without its guard: it dials whatever a name leads to first. Nothing but this machine is really dialled. */
 export class NaiveConnector implements EgressConnector {
@@ -15,7 +15,8 @@ export class NaiveConnector implements EgressConnector {
         const address = isIP(host) === 0 ? (this.#rules.hosts.get(host)?.[0] ?? '127.0.0.1') : host;
         if (!/^(127\.0\.0\.1|::1)$/.test(address)) {
             this.#dialled.push(`${address}:${port}`);
-            throw Object.assign(new Error('not dialled in a test'), { code: 'ECONNREFUSED' });
+            // A denial, since a worker tries a refused connection again after a pause.
+            throw new EgressDenied('peer');
         }
         const socket = connect(port, address);
         await new Promise((done, fail) => socket.once('connect', done).once('error', fail));
