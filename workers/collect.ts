@@ -1,6 +1,6 @@
 import type { Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchFailure, FetchJob } from '../shared/domain/fetch/call.ts';
-import { firstValue, type PagePlace } from '../shared/domain/fetch/pages.ts';
+import { firstValue, type PagePlace, type PaginationEnd } from '../shared/domain/fetch/pages.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
@@ -22,6 +22,8 @@ export interface Collected {
     pagesWithItems: number;
     /** Whether the site has more results than requested. */
     isMoreLeft: boolean;
+    /** Why a walk over pages ended. */
+    paginationEnd?: PaginationEnd;
 }
 
 export interface Collecting {
@@ -58,8 +60,9 @@ export async function collectOne({
 }
 
 /**
- * Collects page after page (docs/api.md, "Schema packages"). It stops without a next page, at a page it has seen, or when the requested
- * pages or results are there. The result is the first page with the results of all pages. A page that fails fails the whole call.
+ * Collects page after page (docs/api.md, "Schema packages"). It stops without a next page, at a page it has seen, at a page with the results
+ * of the one before, at a status that sites give beyond their last page, or when the requested pages or results are there. The result is
+ * the first page with the results of all pages. Any other page that fails fails the whole call.
  */
 export async function collectPages({
     call,
@@ -76,7 +79,8 @@ export async function collectPages({
     let items = 0;
     let bytes = 0;
     let pagesWithItems = 0;
-    let isMoreLeft = false;
+    let end: PaginationEnd = 'last';
+    let before: string | undefined;
     let place: PagePlace = startOf(endpoint, values);
     const known = new Set<string>();
     for (let pages = 1; ; pages++) {
@@ -84,6 +88,10 @@ export async function collectPages({
         // The first page of links has no place but its URL.
         for (const one of [place, { url: request.url }]) known.add(JSON.stringify(one));
         const answer = await call.send(request, { effect: job.effect, namedBy: 'url' in place ? NEXT_PAGE : namedBy(form) });
+        if (!answer.ok && pages > 1 && isBeyondLast(answer)) {
+            end = 'status';
+            break;
+        }
         if (!answer.ok) return pages === 1 ? answer : inMidWalk(answer);
         const { page } = answer;
         // The selected data may be many times larger than the page, and is kept.
@@ -92,6 +100,12 @@ export async function collectPages({
         const part = await reader.readPart(page, endpoint, { results, next: nextExpression(endpoint) }, turn);
         if (!part.ok) return part;
         if (part.items === undefined) return withoutResults(endpoint);
+        if (before !== undefined && part.fingerprint === before) {
+            call.keep(0);
+            end = 'repeated';
+            break;
+        }
+        before = part.fingerprint;
         texts.push(part.text);
         items += part.items;
         bytes += part.bytes;
@@ -108,14 +122,39 @@ export async function collectPages({
             items: part.items,
         });
         if (after === 'unusable') return unusableNext();
-        if (after === 'none' || known.has(JSON.stringify(after))) break;
-        isMoreLeft = pages >= job.maxPages || items >= job.maxResults;
-        if (isMoreLeft) break;
+        if (after === 'none') {
+            end = part.items === 0 ? 'empty' : 'last';
+            break;
+        }
+        if (known.has(JSON.stringify(after))) {
+            end = 'repeated';
+            break;
+        }
+        if (items >= job.maxResults || pages >= job.maxPages) {
+            end = items >= job.maxResults ? 'max_results' : 'max_pages';
+            break;
+        }
         place = after;
     }
     const joined = await reader.join(texts, endpoint, { results, most: job.maxResults }, bytes, turn);
     if (!joined.ok) return joined;
-    return { ok: true, text: joined.text, results: joined.results, truncated: joined.truncated, pagesWithItems, isMoreLeft };
+    const { text, results: delivered, truncated } = joined;
+    const isMoreLeft = end === 'max_results' || end === 'max_pages';
+    const paginationEnd = endOf(truncated ? 'max_results' : end, endpoint, job);
+    return { ok: true, text, results: delivered, truncated, pagesWithItems, isMoreLeft, paginationEnd };
+}
+
+/** Statuses that sites answer beyond their last page. */
+const BEYOND_LAST: ReadonlySet<number> = new Set([400, 404, 416]);
+
+function isBeyondLast({ code, upstream }: FetchFailure): boolean {
+    return code === 'UPSTREAM_STATUS' && BEYOND_LAST.has(upstream?.status ?? 0);
+}
+
+/** Credits bound the results of an endpoint that bills these, and else the pages. */
+function endOf(end: PaginationEnd, { billing }: Endpoint, { isCutByCredits }: FetchJob): PaginationEnd {
+    const bound: PaginationEnd = billing.unit === 'result' ? 'max_results' : 'max_pages';
+    return isCutByCredits === true && end === bound ? 'credits' : end;
 }
 
 const NEXT_PAGE = 'The next page leads';

@@ -55,7 +55,7 @@ export async function runFetchJob(
 }
 
 function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, startedAt: number): FetchOutcome {
-    const { text, results, truncated, pagesWithItems, isMoreLeft } = collected;
+    const { text, results, truncated, pagesWithItems, isMoreLeft, paginationEnd } = collected;
     return {
         ok: true,
         text,
@@ -63,6 +63,7 @@ function outcomeOf(endpoint: Endpoint, collected: Collected, call: SiteCall, sta
         // Pages are billed one by one only where the package says so.
         requests: endpoint.kind === 'paginate' ? pagesWithItems : 1,
         truncated: truncated || isMoreLeft,
+        ...(paginationEnd === undefined ? {} : { paginationEnd }),
         mayKeep: call.heads().every((head) => mayKeep(endpoint, head)),
         upstream: call.figures(),
         hosts: call.hosts(),

@@ -73,7 +73,10 @@ export function openSiteCall(
             if (namedBy !== undefined) options.namedBy = namedBy;
             if (reservation !== undefined) options.reservation = reservation;
             const answer = await upstream.send(request, options);
-            if (!answer.ok) return { ...answer, attempts: sum.attempts + answer.attempts };
+            if (!answer.ok) {
+                sum = { ...sum, attempts: sum.attempts + answer.attempts };
+                return { ...answer, attempts: sum.attempts };
+            }
             const { status, attempts, durationMs, bytes } = answer.figures;
             sum = {
                 status,

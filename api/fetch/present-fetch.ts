@@ -46,6 +46,7 @@ function textOf(
         version: found.version,
         results: outcome.results,
         truncated: outcome.truncated,
+        ...(outcome.paginationEnd === undefined ? {} : { pagination_end: outcome.paginationEnd }),
         cached: false,
         duration_ms: Math.round(durationMs),
         // The clocks of two machines differ a little.

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { PAGINATION_ENDS, type PaginationEnd } from '../domain/fetch/pages.ts';
 import type { JsonObject } from '../domain/types.ts';
 import { CALL_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -24,6 +25,7 @@ export interface FetchMeta {
     version: number;
     results?: number;
     truncated?: boolean;
+    pagination_end?: PaginationEnd;
     cached?: boolean;
     duration_ms: number;
     queue_ms?: number;
@@ -61,6 +63,9 @@ const meta = Joi.object<FetchMeta, true>({
     version: v.versionNumber().required(),
     results: v.count(),
     truncated: Joi.boolean(),
+    pagination_end: Joi.string()
+        .valid(...PAGINATION_ENDS)
+        .description('Why a walk over pages ended: after the last page, or at which bound'),
     cached: Joi.boolean().description(
         'true: a result that this account was charged for before, served by max_age; queue_ms and upstream are absent then',
     ),

@@ -90,6 +90,7 @@ export function jobOf(
     { found, values, price }: Admitted,
     { units, backlogMs }: { units: number; backlogMs: number },
 ): FetchJob {
+    const limits = pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, units);
     return {
         operation,
         requestId,
@@ -100,7 +101,8 @@ export function jobOf(
         values: JSON.stringify(values),
         deadlineAt: deadlineAt - chargeTime(app, deadlineAt),
         admittedAt,
-        ...pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, units),
+        ...limits,
+        ...(pricing.isCut(limits, { endpoint: found.endpoint, maxResults: body.max_results }) ? { isCutByCredits: true as const } : {}),
         ...paceOf(found, backlogMs),
         ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
         run: 1,

@@ -82,7 +82,7 @@ describe('a hosted fetch of an endpoint with pages', () => {
     it('is free as a whole when one of its pages fails', async () => {
         const before = await balanceOf(ada);
         for (const [endpoint, params, code] of [
-            ['breaks', { at: 2, status: 404 }, 'UPSTREAM_STATUS'],
+            ['breaks', { at: 2, status: 403 }, 'UPSTREAM_STATUS'],
             ['breaks', { at: 3, status: 500 }, 'UPSTREAM_STATUS'],
             ['leads', { to: `http://elsewhere.test:${library.port}/links` }, 'UPSTREAM_REDIRECT'],
             ['leads', { to: `ftp://${LIBRARY}/links` }, 'EGRESS_DENIED'],

@@ -63,6 +63,10 @@ export const PROOFS: Readonly<Record<string, readonly Proof[]>> = {
     ],
     'If the site has more, `meta.truncated`': [[PAGED, 'says that it is truncated wherever something was cut off or left unread']],
     'Where pages are only counted': [[PAGED, 'says so too of a walk that ends at a full page, where nobody asked for another']],
+    'A page that repeats the one before ends the walk': [
+        ['test/workers/site-that-changes.spec.ts', 'delivers and bills each result once where a site repeats its last page'],
+        ['test/workers/site-that-changes.spec.ts', 'ends where a site refuses a page beyond its last one'],
+    ],
     'A page that fails fails the whole call': [[WALKS, 'is free as a whole when one of its pages fails']],
     'Opening a page before a form': [['test/api/fetch-forms.spec.ts', 'fills in the form of the page and costs one request']],
     '`max_credits` of a call caps the hold': [

@@ -14,7 +14,7 @@ export const PAGING_PACKAGES: readonly HostilePackage[] = [
         'names a cursor that is twice as long on each page',
         (n) => ({
             pagination: byCursor,
-            ...paged((path) => ({ items: [1], next: long(Math.min(4 * MIB, 2 * cursorOf(path).length || 500 * n)) })),
+            ...paged((path) => ({ items: [cursorOf(path).length], next: long(Math.min(4 * MIB, 2 * cursorOf(path).length || 500 * n)) })),
         }),
         // No server takes such a URL.
         { code: 'UPSTREAM_STATUS', isVariant: true },
@@ -27,14 +27,14 @@ export const PAGING_PACKAGES: readonly HostilePackage[] = [
         'has pages of some MiB behind cursors without end',
         (n) => ({
             pagination: byCursor,
-            ...paged((path) => ({ items: [long(2 * MIB * n)], next: `${cursorOf(path)}c` })),
+            ...paged((path) => ({ items: [`${cursorOf(path)}${long(2 * MIB * n)}`], next: `${cursorOf(path)}c` })),
         }),
         { isVariant: true },
     ),
     row('selects what takes long from each of its pages', (n) => ({
         pagination: byCursor,
         response: { type: 'json', select: { items: 'items', turned: `text|${Array.from({ length: 4 }, () => 'reverse(@)').join('|')}` } },
-        ...paged((path) => ({ items: [1], text: long(2 * MIB * n), next: `${cursorOf(path)}c` })),
+        ...paged((path) => ({ items: [cursorOf(path).length], text: long(2 * MIB * n), next: `${cursorOf(path)}c` })),
     })),
 ];
 

@@ -79,7 +79,7 @@ const LISTS: Readonly<Record<string, (asked: Asked) => void>> = {
         const page = number(url, 'page', 1);
         json(response, 200, { items: page === 2 ? [{ id: 'four' }] : page === 1 ? [{ id: 1 }, { id: 2 }] : [] });
     },
-    '/huge': ({ response }) => json(response, 200, { items: ['x'.repeat(3 * 1024 * 1024)] }),
+    '/huge': ({ url, response }) => json(response, 200, { items: [`${number(url, 'page', 1)}${'x'.repeat(3 * 1024 * 1024)}`] }),
     '/slow': ({ url, response }) => {
         if (number(url, 'page', 1) === 1) json(response, 200, { items: [1] });
     },

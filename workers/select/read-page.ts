@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { cutResults, resultsAt, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
-import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { hasRounded, isExact, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import { walkedVerdict } from '../../shared/domain/json/schema/interpret.ts';
 import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
@@ -113,6 +114,8 @@ export interface Part {
     text: string;
     /** `undefined` without a list of results. */
     items: number | undefined;
+    /** Equal for pages with equal results, whatever the order of their keys; `undefined` without results. */
+    fingerprint?: string | undefined;
     next: NextFound | undefined;
 }
 
@@ -136,7 +139,24 @@ export function readPart(
     if (isMeasured) refuseTooMuch(data, { isSelected: rules.select !== undefined });
     const text = JSON.stringify(data);
     refuseLength(text);
-    return { text, items: resultsAt(data, results)?.length, next: found };
+    const items = resultsAt(data, results);
+    return { text, items: items?.length, fingerprint: fingerprintOf(items), next: found };
+}
+
+/** Hashes one item after the other, since a sorted copy of all would take much memory. */
+function fingerprintOf(items: readonly Json[] | undefined): string | undefined {
+    if (items === undefined || items.length === 0) return undefined;
+    const hash = createHash('sha256');
+    for (const item of items) hash.update(`${JSON.stringify(withSortedKeys(item))},`);
+    return hash.digest('base64');
+}
+
+/** Recursion is bounded by the levels that an answer may have. */
+function withSortedKeys(value: Json): Json {
+    if (typeof value !== 'object' || value === null || isExact(value)) return value;
+    if (Array.isArray(value)) return value.map(withSortedKeys);
+    const keys = Object.keys(value).sort();
+    return Object.fromEntries(keys.map((key) => [key, withSortedKeys(value[key] ?? null)]));
 }
 
 /** Allowed size of a cursor, which goes into a URL or a form. */

@@ -149,8 +149,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             const heavy = isHeavy(page, rules) || !isInlineExpression(wanted.next);
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
-            const { text, items, next } = answer;
-            return sized({ text, items, next: next === undefined ? undefined : (parseExact(next) as NextFound) });
+            const { text, items, fingerprint, next } = answer;
+            return sized({ text, items, fingerprint, next: next === undefined ? undefined : (parseExact(next) as NextFound) });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);

@@ -1,6 +1,7 @@
 import type { Detail, RefusalCode } from '../../refusals.ts';
 import type { BlockedPath } from '../site/site-policy.ts';
 import type { Effect } from '../types.ts';
+import type { PaginationEnd } from './pages.ts';
 
 /**
  * What crosses the queue. A job names an immutable version and carries the bound values, nothing large; an outcome is a
@@ -29,6 +30,8 @@ export interface FetchJob {
     maxResults: number;
     /** The most pages; the hold pays for them. */
     maxPages: number;
+    /** Package and caller ask for more results or pages than the hold pays for. */
+    isCutByCredits?: true;
     /**
      * Present where each request towards the site has to wait for its turn. `rate`: requests a second that owner or operator allow the
      * whole domain. `hosts`: requests a minute to a host, as packages ask for.
@@ -59,6 +62,8 @@ export type FetchOutcome =
           /** Pages that are billed: 1, or for `paginate` the pages fetched that had items. */
           requests: number;
           truncated: boolean;
+          /** Present where pages were followed. */
+          paginationEnd?: PaginationEnd;
           /** Whether the site allows that it is served again to the account that paid for it (`max_age`). */
           mayKeep: boolean;
           upstream: UpstreamFigures;

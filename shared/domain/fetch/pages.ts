@@ -4,6 +4,13 @@ import type { Endpoint, Json, Pagination, Param, Values } from '../types.ts';
 export type PagePlace = { value: Json | undefined } | { url: string };
 
 /**
+ * Why a walk over pages ended: after the last page, at one without results, at one that was there before, at a status that sites answer
+ * beyond their last page, or at a bound of the package, of the call, or of what the hold pays for.
+ */
+export const PAGINATION_ENDS = ['last', 'empty', 'repeated', 'status', 'max_pages', 'max_results', 'credits'] as const;
+export type PaginationEnd = (typeof PAGINATION_ENDS)[number];
+
+/**
  * The value of `pagination.param` for the first page: the caller's or the param's default, else `start` (docs/api.md, "Schema packages"). `undefined`:
  * the first page is told by nothing, as with links, and with cursors that nobody gave.
  */

@@ -69,6 +69,14 @@ export function limitsFor(
     return { maxResults: results, maxPages: paid >= Math.min(pages, results) ? pages : paid };
 }
 
+/** Whether these limits are below what package and caller ask for. */
+export function isCut(
+    limits: { maxResults: number; maxPages: number },
+    { endpoint, maxResults }: Pick<Order, 'endpoint' | 'maxResults'>,
+): boolean {
+    return limits.maxResults < resultLimit(endpoint, maxResults) || limits.maxPages < (endpoint.pagination?.maxPages ?? 1);
+}
+
 /**
  * The exact cost of a success in credits, never more than was held. `requests` are the billed ones: 1, or the pages that had
  * items (0 for a walk without any); `results` the items delivered. No results of a `result` endpoint cost nothing.

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { PackageEndpoint } from '../../shared/domain/types.ts';
+import { done, type JobRunner, openJobRunner } from '../support/jobs.ts';
+import { loopbackRules, openSite, type Site } from '../support/sites.ts';
+
+const SITE = 'changing.test';
+const PAGE_SIZE = 3;
+const MAX_PAGES = 6;
+
+/** What the site does with its list before it answers a page. */
+type Change = 'nothing' | 'grows' | 'shrinks' | 'turns around' | 'takes one away in front';
+/** What it answers beyond its last page. */
+type Beyond = 'an empty page' | 'its last page' | 404;
+
+interface Course {
+    items: number;
+    changes: readonly Change[];
+    beyond: Beyond;
+}
+
+const COURSE: fc.Arbitrary<Course> = fc.record({
+    items: fc.integer({ min: 0, max: 14 }),
+    changes: fc.array(fc.constantFrom<Change>('nothing', 'nothing', 'grows', 'shrinks', 'turns around', 'takes one away in front'), {
+        minLength: MAX_PAGES,
+        maxLength: MAX_PAGES,
+    }),
+    beyond: fc.constantFrom<Beyond>('an empty page', 'its last page', 404),
+});
+
+describe('a walk over a site that changes meanwhile', () => {
+    let site: Site;
+    let runner: JobRunner;
+    let course: Course = { items: 0, changes: [], beyond: 404 };
+    let list: number[] = [];
+    /** The items of each page that was answered; a status for one that was refused. */
+    let served: (number[] | 404)[] = [];
+
+    before(async () => {
+        site = await openSite((request, response) => {
+            const page = Number(new URL(request.url ?? '/', 'http://site').searchParams.get('page'));
+            list = changed(list, course.changes[served.length] ?? 'nothing');
+            const answer = pageOf(list, page, course.beyond);
+            served.push(answer);
+            const head = { 'content-type': 'application/json' };
+            if (answer === 404) response.writeHead(404, head).end('{}');
+            else response.writeHead(200, head).end(JSON.stringify({ page, items: answer.map((id) => ({ id })) }));
+        });
+        const walk: PackageEndpoint = {
+            name: 'walk',
+            kind: 'paginate',
+            method: 'GET',
+            url: `http://${SITE}:${site.port}/list`,
+            pagination: { style: 'page', param: 'page', max_pages: MAX_PAGES },
+        };
+        runner = openJobRunner(SITE, loopbackRules(`127.0.0.1:${site.port}`, { [SITE]: '127.0.0.1' }), [walk]);
+    });
+    after(async () => {
+        await runner.close();
+        await site.close();
+    });
+
+    async function run(next: Course, maxResults = 1000) {
+        course = next;
+        list = Array.from({ length: next.items }, (_, id) => id);
+        served = [];
+        return done(await runner.run('walk', {}, { maxResults }));
+    }
+
+    it('delivers and bills each result once where a site repeats its last page', async () => {
+        for (const items of [1, 3, 4, 6]) {
+            const outcome = await run({ items, changes: [], beyond: 'its last page' });
+            expect(outcome.data['items']).to.deep.equal(Array.from({ length: items }, (_, id) => ({ id })));
+            expect(outcome).to.include({
+                results: items,
+                requests: Math.ceil(items / PAGE_SIZE),
+                paginationEnd: 'repeated',
+                truncated: false,
+            });
+        }
+    });
+
+    it('ends where a site refuses a page beyond its last one', async () => {
+        const outcome = await run({ items: 6, changes: [], beyond: 404 });
+        expect(outcome).to.include({ results: 6, requests: 2, paginationEnd: 'status', truncated: false });
+        expect(outcome.upstream).to.include({ status: 200, attempts: 3 });
+    });
+
+    it('bills what the site served, page by page and result by result, however the list changes', async () => {
+        await fc.assert(
+            fc.asyncProperty(COURSE, fc.integer({ min: 1, max: 20 }), async (next, maxResults) => {
+                // A first page beyond the last is a failure of the call, as it always is.
+                fc.pre(next.beyond !== 404 || next.items > 3);
+                const outcome = await run(next, maxResults);
+                const { pages, end } = wholePages(served);
+                const all = pages.flat();
+                expect(outcome.results, 'results').to.equal(Math.min(all.length, maxResults));
+                expect(outcome.data['items']).to.deep.equal(all.slice(0, maxResults).map((id) => ({ id })));
+                expect(outcome.requests, 'billed pages').to.equal(pages.filter((page) => page.length > 0).length);
+                const bound = all.length >= maxResults ? 'max_results' : 'max_pages';
+                const isCut = all.length > maxResults || end === undefined;
+                expect(outcome.paginationEnd, 'end').to.equal(isCut ? bound : end);
+                expect(outcome.truncated, 'truncated').to.equal(isCut);
+            }),
+            { numRuns: 300 },
+        );
+    });
+});
+
+function changed(list: readonly number[], change: Change): number[] {
+    if (change === 'grows') return [100 + list.length, ...list];
+    if (change === 'shrinks') return list.slice(0, -1);
+    if (change === 'takes one away in front') return list.slice(1);
+    return change === 'turns around' ? list.toReversed() : [...list];
+}
+
+function pageOf(list: readonly number[], page: number, beyond: Beyond): number[] | 404 {
+    const last = Math.max(1, Math.ceil(list.length / PAGE_SIZE));
+    if (page <= last) return list.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE);
+    if (beyond === 'its last page') return list.slice((last - 1) * PAGE_SIZE, last * PAGE_SIZE);
+    return beyond === 404 ? 404 : [];
+}
+
+/** The pages that count: all that were served but a refused one, and one that is like the page before; and why the last one ended the walk. */
+function wholePages(served: readonly (number[] | 404)[]): { pages: number[][]; end: string | undefined } {
+    const pages = served.filter((page) => page !== 404);
+    if (served.at(-1) === 404) return { pages, end: 'status' };
+    const [before, last] = [pages.at(-2), pages.at(-1) ?? []];
+    if (last.length === 0) return { pages, end: 'empty' };
+    const isRepeated = JSON.stringify(before) === JSON.stringify(last);
+    return isRepeated ? { pages: pages.slice(0, -1), end: 'repeated' } : { pages, end: undefined };
+}
