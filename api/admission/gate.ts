@@ -5,6 +5,7 @@ import type { AppPlugin } from '../plugins/plugin.ts';
 import { browseThrottling } from './browse-throttling.ts';
 import type { Check } from './check.ts';
 import { clientPacing } from './client-pacing.ts';
+import { clientReads } from './client-reads.ts';
 import { invalidKeyThrottling } from './invalid-keys.ts';
 import { overload } from './overload.ts';
 import { serialQueue } from './serial-queue.ts';
@@ -17,6 +18,7 @@ export const gate: AppPlugin = {
         installGate(server, [
             serialQueue(),
             pacing.check,
+            clientReads(server, app),
             invalidKeyThrottling(app, pacing),
             browseThrottling(server, app),
             overload(server, app),

@@ -3,10 +3,12 @@ import { type Ask, AskFailure, type Told } from '../../shared/agents/ask.ts';
 import type { App } from '../../shared/app.ts';
 import { BODY_BYTES } from '../../shared/contracts/contract.ts';
 import { Refusal } from '../../shared/refusals.ts';
+import { limitIdentity } from '../admission/client-address.ts';
 import { readAnswer } from '../answers/read-answer.ts';
 import { readJsonBody } from '../bodies/json-body.ts';
 import { sameRequest } from '../plugins/observe.ts';
 import type { AppPlugin } from '../plugins/plugin.ts';
+import { createClientTurns } from './client-turns.ts';
 import { effectsOf } from './find-effect.ts';
 
 /** The request headers that are passed on to the calls. */
@@ -23,6 +25,7 @@ const MOST_MESSAGES = 10;
 export const agentTools: AppPlugin = {
     name: 'mcp',
     register(server, { app }) {
+        const turnOf = createClientTurns();
         server.route({
             method: 'POST',
             path: '/mcp',
@@ -32,6 +35,7 @@ export const agentTools: AppPlugin = {
                 const { value, faults } = await readJsonBody(request, { guard: 'data', maxBytes: BODY_BYTES, hasParams: true });
                 if (faults.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details: faults });
                 const parsedBody = messagesIn(value);
+                await turnOf(limitIdentity(request.app.clientAddress));
                 const { serveTools } = await import('./serve-tools.ts');
                 const parts = { ask: askAs(server, request), findEffect: effectsOf(app) };
                 const { status, headers, body } = await serveTools(webRequest(app, request), parsedBody, parts);

@@ -65,6 +65,23 @@ export const CROWDS: readonly Crowd[] = [
         const path = LARGE[turn % LARGE.length] ?? '/docs';
         return sender.send(path, { from: clientNumber(turn % 50), headers: { 'accept-encoding': turn % 2 === 0 ? 'gzip' : 'identity' } });
     }),
+    crowd('lists of the tools for agents, ten in a request', async (sender, { apiKey }) => {
+        const headers = {
+            authorization: `Bearer ${apiKey}`,
+            'content-type': 'application/json',
+            accept: 'application/json, text/event-stream',
+        };
+        const messages = Array.from({ length: 10 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' }));
+        return () => sender.send('/mcp', { method: 'POST', headers, body: JSON.stringify(messages) });
+    }),
+    variant(
+        crowd(
+            'audits of one key',
+            async (sender, { apiKey }) =>
+                () =>
+                    sender.call('GET', '/v1/audit?limit=100', { apiKey }),
+        ),
+    ),
     crowd('right passwords of four accounts', async (sender) => {
         const emails = await Promise.all(Array.from({ length: 4 }, (_, number) => signUp(sender, clientNumber(1000 + number))));
         return signIns(sender, (turn) => ({ email: emails[turn % 4] ?? '', password: PASSWORD }));

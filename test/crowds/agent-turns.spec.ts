@@ -1,0 +1,18 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { createClientTurns } from '../../api/agents/client-turns.ts';
+
+describe('requests of agents that come at the same time', () => {
+    it('begin one in a turn of the event loop, client by client', async () => {
+        const turnOf = createClientTurns();
+        const begun: string[] = [];
+        const of = (client: string) => turnOf(client).then(() => void begun.push(client));
+        const all = Promise.all([of('crowd'), of('crowd'), of('crowd'), of('good')]);
+        await turn();
+        expect(begun).to.deep.equal(['crowd']);
+        await all;
+        expect(begun).to.deep.equal(['crowd', 'good', 'crowd', 'crowd']);
+        await of('good');
+        expect(begun.at(-1)).to.equal('good');
+    });
+});

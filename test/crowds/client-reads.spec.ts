@@ -1,0 +1,128 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import hapi, { type Server } from '@hapi/hapi';
+import { expect } from 'chai';
+import { clientReads } from '../../api/admission/client-reads.ts';
+import { installGate } from '../../api/admission/gate.ts';
+import type { App } from '../../shared/app.ts';
+import { eventually } from '../support/eventually.ts';
+
+const AT_A_TIME = 8;
+const MANY = 30;
+
+describe('reads of one client address', () => {
+    let server: Server;
+    let inside = 0;
+    let letGo: () => void;
+    let gate: Promise<void>;
+    let agent: Agent;
+
+    beforeEach(async () => {
+        inside = 0;
+        ({ promise: gate, resolve: letGo } = Promise.withResolvers<void>());
+        agent = new Agent();
+        server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
+        server.route({
+            method: ['GET', 'POST'],
+            path: '/',
+            handler: async () => {
+                inside += 1;
+                await gate;
+                return 'done';
+            },
+        });
+        server.route({
+            method: 'GET',
+            path: '/large',
+            handler: () => {
+                inside += 1;
+                // More than the buffers of a connection hold.
+                return 'x'.repeat(12_000_000);
+            },
+        });
+        installGate(server, [clientReads(server, { config: { trustProxy: 0 } } as App)]);
+        await server.start();
+    });
+    afterEach(async () => {
+        letGo();
+        agent.destroy();
+        await server.stop({ timeout: 0 });
+    });
+
+    it('whose answers nobody reads hold up no other one of that address', async () => {
+        letGo();
+        const sockets = Array.from({ length: AT_A_TIME + 1 }, () => {
+            const socket = connect(Number(server.info.port), '127.0.0.1');
+            socket.pause().write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+            return socket;
+        });
+        try {
+            await eventually(
+                async () => inside,
+                (count) => count === AT_A_TIME + 1,
+            );
+            expect(await ask('127.0.0.1')).to.equal(200);
+        } finally {
+            for (const socket of sockets) socket.destroy();
+        }
+    });
+
+    async function ask(localAddress: string, method = 'GET', signal?: AbortSignal): Promise<number> {
+        const sent = request(server.info.uri, { localAddress, agent, method, ...(signal === undefined ? {} : { signal }) }).end();
+        const [response] = await once(sent, 'response');
+        response.resume();
+        await once(response, 'end');
+        return response.statusCode;
+    }
+    const many = (count: number, ask: () => Promise<number>) => Array.from({ length: count }, ask);
+
+    it('are eight at a time: the others wait, and all get their answers', async () => {
+        const answers = many(MANY, () => ask('127.0.0.2'));
+        await eventually(
+            async () => inside,
+            (count) => count === AT_A_TIME,
+        );
+        const others = many(3, () => ask('127.0.0.3'));
+        await eventually(
+            async () => inside,
+            (count) => count === AT_A_TIME + 3,
+        );
+        const changes = many(3, () => ask('127.0.0.2', 'POST'));
+        await eventually(
+            async () => inside,
+            (count) => count === AT_A_TIME + 6,
+        );
+        letGo();
+        expect(new Set(await Promise.all([...answers, ...others, ...changes]))).to.deep.equal(new Set([200]));
+        expect(inside).to.equal(MANY + 6);
+    });
+
+    it('that nobody waits for any more are not served', async () => {
+        const hangUp = new AbortController();
+        const first = many(AT_A_TIME, () => ask('127.0.0.2'));
+        await eventually(
+            async () => inside,
+            (count) => count === AT_A_TIME,
+        );
+        const abandoned = Promise.allSettled(many(MANY, () => ask('127.0.0.2', 'GET', hangUp.signal)));
+        await eventually(
+            () => connectionsOf(server),
+            (count) => count === AT_A_TIME + MANY,
+        );
+        hangUp.abort();
+        await abandoned;
+        await eventually(
+            () => connectionsOf(server),
+            (count) => count === AT_A_TIME,
+        );
+        letGo();
+        await Promise.all(first);
+        expect(await ask('127.0.0.2')).to.equal(200);
+        expect(inside).to.equal(AT_A_TIME + 1);
+    });
+});
+
+function connectionsOf({ listener }: Server): Promise<number> {
+    return new Promise((resolve, reject) => listener.getConnections((error, count) => (error === null ? resolve(count) : reject(error))));
+}
