@@ -9,9 +9,11 @@ import type {
     AuditQuery,
     CatalogAnswer,
     Category,
+    EndpointsQuery,
     ErrorEntry,
     FetchAnswer,
     FetchOrder,
+    FindAnswer,
     HealthAnswer,
     JsonObject,
     TrendingAnswer,
@@ -48,6 +50,14 @@ export class Routebook {
         this.claims = new Claims(this.#transport);
         this.policies = new Policies(this.#transport);
         this.keys = new Keys(this.#transport);
+    }
+
+    /**
+     * Endpoints of all sites that fit a task, best first: each has `fetch`, a body for `fetch()`, where the package has an example.
+     * @param task 3 to 1000 characters, in any words
+     */
+    find(task: string, query: Omit<EndpointsQuery, 'task'> = {}, options?: CallOptions): Promise<FindAnswer> {
+        return this.#transport.call({ ...get('/v1/endpoints'), query: { task, ...query } }, options);
     }
 
     /** Every endpoint of a site, the best matches of the intent first. @param intent 20 characters and 5 distinct words at least */

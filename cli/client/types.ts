@@ -1,3 +1,4 @@
+import type { FindMeta, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { Json } from '../../shared/domain/types.ts';
 
@@ -7,6 +8,7 @@ export type { AuditEntry, AuditQuery } from '../../shared/contracts/audit.ts';
 export type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../../shared/contracts/catalog.ts';
 export type { ClaimChecked, ClaimDeleted, ClaimEntry } from '../../shared/contracts/claims.ts';
 export type { Category, ErrorEntry, HealthAnswer } from '../../shared/contracts/discovery.ts';
+export type { EndpointsQuery, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
 export type { FetchAnswer, FetchMeta, FetchRequest } from '../../shared/contracts/fetch.ts';
 export type { KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 export type { SchemasQuery } from '../../shared/contracts/lists.ts';
@@ -36,6 +38,12 @@ export type { Detail, DetailCode, Fault, RefusalCode } from '../../shared/refusa
 
 /** A value of a param: JSON, in which a `bigint` is a whole number with all its digits. */
 export type CallValue = Json | bigint | CallValue[] | { [key: string]: CallValue };
+
+/** What was found by a task, and what to ask for where nothing was. */
+export interface FindAnswer {
+    data: FoundEndpoint[];
+    meta: FindMeta & { pagination: { limit: number; next_cursor: string | null; total: number } };
+}
 
 /** What to fetch. */
 export type FetchOrder = Omit<FetchRequest, 'params'> & { params?: { [name: string]: CallValue } };

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { FetchOptions } from '../calling/fetch-endpoint.ts';
+import type { FindOptions } from '../calling/find-endpoints.ts';
 import type { RequestOptions } from '../calling/request-schema.ts';
 import type { Run } from '../session.ts';
 import { collect, examples, versionName, wholeNumber } from './options.ts';
@@ -7,6 +8,20 @@ import { collect, examples, versionName, wholeNumber } from './options.ts';
 /** What callers do. */
 export function addCallingCommands(program: Command, run: Run): void {
     program.commandsGroup('Call sites:');
+    program
+        .command('find')
+        .description('find endpoints of all sites by what you want to do')
+        .argument('<task>', 'in your own words')
+        .option('--category <path>', 'of this category alone; a parent stands for all below it')
+        .addOption(new Option('--effect <which>', 'reads or writes alone').choices(['read', 'write']))
+        .option('--site <domain>', 'of this site alone')
+        .option('--verified', 'verified ones alone')
+        .option('--limit <n>', 'so many at the most', wholeNumber(1, 50), 5)
+        .option('--cursor <cursor>', 'go on where a list ended')
+        .addHelpText('after', examples(["find 'currency rates of last year'", "find 'order a product' --effect write"]))
+        .action((task: string, options: FindOptions, command: Command) =>
+            run(command, async (session) => (await import('../calling/find-endpoints.ts')).findEndpoints(session, task, options)),
+        );
     program
         .command('catalog')
         .description('look a site up: every endpoint, the best matches of your intent first')

@@ -5,12 +5,13 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { expect } from 'chai';
 import { withinBudget } from '../../shared/agents/within-budget.ts';
 import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
+import { eventually } from '../support/eventually.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
 import { join, type Person } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-const READS = ['search_schemas', 'look_up_site', 'fetch', 'dry_run', 'check_request', 'account'];
+const READS = ['find_endpoint', 'search_schemas', 'look_up_site', 'fetch', 'dry_run', 'check_request', 'account'];
 const WRITES = ['fetch_write', 'request_schema'];
 
 /** How an agent reaches the tools. */
@@ -90,6 +91,40 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
             expect(fetched.said.meta.credits_used).to.equal(1);
             expect(await balance()).to.equal(fetched.said.meta.credits_remaining);
             expect(await balance()).to.be.at.least(before - 1);
+        });
+
+        it('finds an endpoint by its task first, and fetches with the call that stands there', async () => {
+            const { tools } = await agent.listTools();
+            expect(tools[0]).to.include({ name: 'find_endpoint' });
+            expect(tools[0]?.description).to.match(/^Start here/);
+            const fitting = { ...shopPackage(shop.port, { site: 'dear.test' }), title: 'Exchange rates' };
+            const [product] = fitting.endpoints.filter(({ name: endpoint }) => endpoint === 'product');
+            await ada.publish({
+                ...fitting,
+                endpoints: [
+                    {
+                        ...(product as NonNullable<typeof product>),
+                        name: 'exchange_rate',
+                        description: 'Exchange rate of a currency.',
+                        url: `http://dear.test:${shop.port}/products/{id}`,
+                        examples: [{ params: { id: 7 } }],
+                    },
+                ],
+            });
+            let said: { session_id?: string; endpoints: { site: string; fetch: Record<string, unknown> }[] } = { endpoints: [] };
+            await eventually(
+                async () => {
+                    said = (await use('find_endpoint', { task: 'currency exchange rates' })).said;
+                    return said.endpoints[0]?.site;
+                },
+                (site) => site === 'dear.test',
+            );
+            expect(said.session_id).to.match(/^ses_/);
+            const fetched = await use('fetch', { ...said.endpoints[0]?.fetch, session_id: said.session_id });
+            expect(fetched.said.data).to.include({ id: 7 });
+            const nothing = await use('find_endpoint', { task: 'horoscope for Leo this week' });
+            expect(nothing.said.endpoints).to.deep.equal([]);
+            expect(nothing.said.suggestion.request).to.include({ task: 'horoscope for Leo this week' });
         });
 
         it('gets the beginning of a large answer, with all that is to be known of the call', async () => {

@@ -33,6 +33,7 @@ const MATRIX = 'matrix.test';
 
 /** What the tools for agents need. */
 const SCOPES_OF_TOOLS: Readonly<Record<string, string>> = {
+    find_endpoint: 'none',
     search_schemas: 'none',
     look_up_site: 'catalog',
     fetch: 'fetch',
@@ -274,6 +275,7 @@ describe('a key with scopes', function () {
 
     describe('given to an agent', () => {
         const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
+            find_endpoint: { task: 'price of a product' },
             search_schemas: { query: 'shop' },
             look_up_site: { site: SHOP, intent: INTENT },
             fetch: { site: SHOP, endpoint: 'product', params: { id: 1 } },

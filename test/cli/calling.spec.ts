@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { NO_POLICY } from '../../shared/domain/site/site-policy.ts';
 import { setPolicy } from '../../shared/store/registry/site-policies.ts';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+import { eventually } from '../support/eventually.ts';
 import { join } from '../support/people.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openSite } from '../support/sites.ts';
@@ -34,6 +35,23 @@ describe('calling sites from the command line', function () {
         expect(ran.code, ran.stderr).to.equal(0);
         expect(JSON.parse(ran.stdout)).to.deep.equal({ id: 7, title: 'Product 7', price: { amount: 10 } });
         expect(ran.stderr).to.include('1 credit used').and.include('version 1').and.include('req_');
+    });
+
+    it('finds an endpoint by its task, with the command that calls it, and where nothing fits the command that asks for it', async () => {
+        const task = 'place an order for a product';
+        await eventually(
+            async () => (await shell.run(['find', task, '--json'])).json['total'],
+            (total) => Number(total) > 0,
+        );
+        const { json } = await shell.run(['find', task, '--site', SHOP, '--json']);
+        expect(json['endpoints']).to.satisfy((found: { site: string }[]) => found.length > 0 && found.every(({ site }) => site === SHOP));
+        expect(json['session_id']).to.match(/^ses_/);
+        const shown = await shell.run(['find', task, '--site', SHOP]);
+        expect(shown.code, shown.stderr).to.equal(0);
+        expect(shown.stdout).to.include(`${SHOP} `);
+        const none = await shell.run(['find', "what is my cat's horoscope"]);
+        expect(none.stdout).to.include("routebook request <domain> --task 'what is my cat'\\''s horoscope'");
+        expect(none.code).to.equal(0);
     });
 
     it('prints numbers with the digits that the site wrote', async () => {

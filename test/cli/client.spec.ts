@@ -341,6 +341,10 @@ describe('the client against a running server', function () {
     });
 
     it('reads every public route', async () => {
+        const found = await client.find('horoscope for Leo this week', { limit: 5 });
+        expect(found.data).to.deep.equal([]);
+        expect(found.meta.pagination).to.deep.equal({ limit: 5, next_cursor: null, total: 0 });
+        expect(found.meta.suggestion?.request).to.include({ task: 'horoscope for Leo this week' });
         const catalog = await client.catalog(SHOP, { intent: 'find the price of a product in the shop' });
         expect(catalog.endpoints.map(({ name }) => name)).to.include('product');
         const { meta } = await client.fetch({ site: SHOP, endpoint: 'product', params: { id: 1 } }, { sessionId: catalog.session_id });

@@ -1,6 +1,53 @@
 import { z } from 'zod';
 import { type AddTool, budget, READS, site } from '../tool-box.ts';
 
+/** What an agent is shown of an endpoint; the rest is for people. */
+const SHOWN = [
+    'site',
+    'endpoint',
+    'effect',
+    'description',
+    'required',
+    'optional',
+    'returns',
+    'credits',
+    'verified',
+    'hosted',
+    'fetch',
+] as const;
+
+/** GET /v1/endpoints: endpoints of all sites by what somebody wants to do. */
+export const findEndpoint: AddTool = (server, { answer, ask }) => {
+    server.registerTool(
+        'find_endpoint',
+        {
+            title: 'Find an endpoint by task',
+            description:
+                'Start here. Say what you want to know or do; the endpoints of all sites that fit come best first, each with its params, and with the call to make in fetch. An empty list means that nothing fits.',
+            inputSchema: {
+                task: z.string().min(3).max(1000).describe('In your own words, such as: currency rates of last year'),
+                site: z.string().max(1024).optional().describe('Only of this domain'),
+                effect: z.enum(['read', 'write']).optional(),
+                limit: z.number().int().min(1).max(50).optional().describe('5 by default'),
+                ...budget,
+            },
+            annotations: READS,
+        },
+        ({ max_characters: most, limit, ...query }) =>
+            answer(most, async () => {
+                const found = await ask({
+                    method: 'GET',
+                    path: '/v1/endpoints',
+                    query: { ...query, limit: limit ?? 5 },
+                    isRepeatable: true,
+                });
+                const { data, meta } = found as { data: Record<string, unknown>[]; meta: Record<string, unknown> };
+                const { pagination: _, ...told } = meta;
+                return { ...told, endpoints: data.map((row) => Object.fromEntries(SHOWN.map((name) => [name, row[name]]))) };
+            }),
+    );
+};
+
 /** GET /v1/schemas: sites by name, title and category. */
 export const searchSchemas: AddTool = (server, { answer, dataOf }) => {
     server.registerTool(

@@ -1,0 +1,57 @@
+import type { EndpointsQuery, FoundEndpoint } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+import type { Paint } from '../terminal.ts';
+
+export interface FindOptions {
+    category?: string;
+    effect?: NonNullable<EndpointsQuery['effect']>;
+    site?: string;
+    verified?: true;
+    limit: number;
+    cursor?: string;
+}
+
+/** `routebook find TASK`: endpoints of all sites that fit, best first, each with the command that calls it. */
+export async function findEndpoints({ client, terminal, note }: Session, task: string, options: FindOptions): Promise<Done> {
+    // Options that every command takes are no part of the question.
+    const { category, effect, site, verified, limit, cursor } = options;
+    const query = { category, effect, site, verified, limit, cursor };
+    const progress = terminal.progress('looking');
+    const { data, meta } = await client()
+        .find(task, Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)))
+        .finally(() => progress.end());
+    const { total, next_cursor } = meta.pagination;
+    const result = { endpoints: data, total, next_cursor, session_id: meta.session_id ?? null, suggestion: meta.suggestion ?? null };
+    if (data.length === 0) return { result, lines: nothingFound(task, meta.suggestion?.request['domain']) };
+    if (next_cursor !== null) note(`${data.length} of ${total}; --cursor ${next_cursor} goes on from here`);
+    return { result, lines: data.flatMap((found, place) => [...(place === 0 ? [] : ['']), ...linesOf(found, terminal.paint)]) };
+}
+
+function nothingFound(task: string, domain: unknown): string[] {
+    const site = typeof domain === 'string' ? domain : '<domain>';
+    return ['Nothing that is registered fits. Ask for it with:', `  routebook request ${site} --task ${quoted(task)}`];
+}
+
+function linesOf(
+    { site, endpoint, description, effect, required, credits, billing_unit, verified, hosted, fetch }: FoundEndpoint,
+    paint: Paint,
+) {
+    const price = hosted ? `${credits} credit${credits === 1 ? '' : 's'} a ${billing_unit}` : 'not hosted: call it yourself';
+    const facts = [price, ...(verified ? [paint('green', 'verified')] : []), ...(effect === 'write' ? [paint('yellow', 'write')] : [])];
+    return [
+        `${paint('bold', site)} ${paint('cyan', endpoint)}  ${facts.join(', ')}`,
+        ...(description === '' ? [] : [`  ${description}`]),
+        ...required.map(({ name, type, description: about }) => `    ${name}  ${paint('dim', type)}${about === '' ? '' : `  ${about}`}`),
+        ...(fetch === null ? [] : [`  ${paint('dim', '$')} ${commandOf(fetch)}`]),
+    ];
+}
+
+function commandOf({ site, endpoint, params, dry_run: isDry }: NonNullable<FoundEndpoint['fetch']>): string {
+    const given = Object.keys(params).length === 0 ? '' : ` --params ${quoted(JSON.stringify(params))}`;
+    return `routebook fetch ${site} ${endpoint}${given}${isDry === true ? ' --dry-run' : ''}`;
+}
+
+/** For a shell as POSIX has it. */
+function quoted(text: string): string {
+    return `'${text.replaceAll("'", "'\\''")}'`;
+}
