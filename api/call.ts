@@ -33,6 +33,8 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     header(name: string): string | undefined;
     /** Aborted when the caller hangs up. */
     gone: AbortSignal;
+    /** The call waits for something to happen: further reads of its client need not wait for it. */
+    endRead(): void;
     /** What the handler says of its answer beside the body. */
     notes: AnswerNotes;
 }

@@ -2,6 +2,7 @@ import { accountRoutes } from './account/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { claimRoutes } from './claims/routes.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
+import { eventRoutes } from './events/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
 import { findRoutes } from './find/routes.ts';
 import { healthRoutes } from './health/routes.ts';
@@ -20,6 +21,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...claimRoutes,
     ...requestRoutes,
     ...accountRoutes,
+    ...eventRoutes,
     ...keyRoutes,
     ...discoveryRoutes,
     ...healthRoutes,

@@ -86,6 +86,7 @@ function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
         clientAddress: request.app.clientAddress,
         header: (name) => request.raw.req.headers[name.toLowerCase()]?.toString(),
         gone: request.app.gone ?? goneSignal(request),
+        endRead: () => request.app.endRead?.(),
         notes: request.app.notes,
     };
 }

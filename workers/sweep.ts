@@ -5,6 +5,7 @@ import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
 import { forgetNews } from '../shared/store/accounts/workspace-news.ts';
 import { forgetSpending } from '../shared/store/credits/spending.ts';
+import { forgetEvents } from '../shared/store/events/event-feed.ts';
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
 import { forgetClaims } from '../shared/store/registry/claims.ts';
@@ -21,12 +22,12 @@ const STARTER_RUNS_MS = 60_000;
 /** Days that the request log is kept. The ledger is kept for ever. */
 const USAGE_DAYS = 90;
 
-const PRUNED = [forgetExpired, forgetNotices, forgetSpending, forgetSignUps, maintainAudit, forgetClaims, forgetNews];
+const PRUNED = [forgetExpired, forgetNotices, forgetSpending, forgetSignUps, maintainAudit, forgetClaims, forgetNews, forgetEvents];
 
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
  * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low
- * allowances and failing calls. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it deletes old rows of the request log and expired sessions, links, notices and audits.
+ * allowances and failing calls. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it deletes old rows of the request log and expired sessions, links, notices, audits and events.
  * Every process may run it; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {

@@ -9,6 +9,7 @@ import { userAgent } from '../shared/platform/user-agent.ts';
 import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { createPaces } from './pace.ts';
+import { startPlacingEvents } from './place-events.ts';
 import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
@@ -68,6 +69,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
     await untilReported(report);
     const claimChecks = startClaimChecks(app, options);
     const indexing = startIndexing(app);
+    const placing = startPlacingEvents(app);
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -85,6 +87,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             await drain();
             await claimChecks.stop();
             await indexing.stop();
+            await placing.stop();
             await consumer.close();
             await reader.close();
             upstream.close();

@@ -4,6 +4,13 @@ import type { App } from '../../shared/app.ts';
 import type { Arrival, Check } from './check.ts';
 import { clientAddress, limitIdentity } from './client-address.ts';
 
+declare module '@hapi/hapi' {
+    interface RequestApplicationState {
+        /** Ends the request's place among the reads of its client. */
+        endRead: (() => void) | undefined;
+    }
+}
+
 /** Reads of one client address in service at a time: more than a browser asks for, and half of the database's connections. */
 const AT_A_TIME = 8;
 
@@ -15,11 +22,15 @@ interface Reads {
 /**
  * Serves a few reads of one client address at a time; the others wait here, before they take a connection to the database. Without it 100
  * connections that read pages, files or lists slow every fetch down tenfold, with a key or without. Look-ups with a key have windows of
- * their own and pass. An answer that is ready holds nobody up, however slowly it is read. What waits is bounded by the open connections.
+ * their own and pass. An answer that is ready holds nobody up, however slowly it is read, nor does a call that waits for something to happen. What waits is bounded by the open connections.
  */
 export function clientReads(server: Server, { config: { trustProxy } }: App): Check {
     const readsOf = new Map<string, Reads>();
     const ends = new WeakMap<IncomingMessage, () => void>();
+    server.ext('onPreHandler', (request, h) => {
+        request.app.endRead = ends.get(request.raw.req);
+        return h.continue;
+    });
     server.ext('onPreResponse', ({ raw: { req } }, h) => {
         ends.get(req)?.();
         return h.continue;

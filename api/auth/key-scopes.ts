@@ -1,5 +1,5 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
-import { lacks, type RouteScope } from '../../shared/domain/accounts/scopes.ts';
+import { EFFECTS, lacks, type RouteScope, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -24,11 +24,19 @@ export function judgeAddress({ scopes }: Caller, address: string): Refusal | und
 }
 
 /** Why a key may not use a route, as far as that needs no body. */
-export function judgeRoute({ scope }: AnyContract, { scopes, role, workspaceName }: Caller): Refusal | undefined {
+export function judgeRoute({ scope, ofWholeWorkspace }: AnyContract, { scopes, role, workspaceName }: Caller): Refusal | undefined {
     if (scope === 'none') return undefined;
     if (!scopes.listed.routes.includes(scope)) return lacks({ part: 'routes', needs: scope });
-    if (mayRole(role, scope)) return undefined;
+    if (mayRole(role, scope)) return ofWholeWorkspace === true ? judgeWhole(scopes.listed) : undefined;
     return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
+}
+
+/** What is told of a whole workspace would reach around a key's own limits. */
+function judgeWhole({ routes, effects, sites }: Scopes): Refusal | undefined {
+    if (!routes.includes('jobs')) return lacks({ part: 'routes', needs: 'jobs' });
+    if (sites !== null) return lacks({ part: 'sites', needs: 'all' });
+    const missing = EFFECTS.find((effect) => !effects.includes(effect));
+    return missing && lacks({ part: 'effects', needs: missing });
 }
 
 /** Where requests name their site: the site itself, or the domain that it belongs to. */

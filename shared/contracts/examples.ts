@@ -276,6 +276,18 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
         ],
         meta: PAGE,
     },
+    getEvents: {
+        success: true,
+        data: [
+            {
+                event_id: 'evt_4bN7mK2jH8gF',
+                type: 'key.revoked',
+                timestamp: AT,
+                data: { key_id: 'key_9zX8cV7bNm6L', name: 'first', prefix: 'rb_live_4f9K', reason: 'revoked' },
+            },
+        ],
+        meta: { pagination: { limit: 20, next_cursor: 'eyJwIjoxfQ', total: 1 } },
+    },
     postKeyReport: [{ token_hash: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=', label: 'false_positive' }],
     getCategories: {
         success: true,

@@ -5,6 +5,7 @@ import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
 import { getEndpoints } from './endpoints.ts';
+import { getEvents } from './events.ts';
 import { postFetch } from './fetch.ts';
 import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
@@ -40,6 +41,7 @@ export const CONTRACTS = [
     getSchemaRequest,
     getAccount,
     getAudit,
+    getEvents,
     postKeyReport,
     getCategories,
     getTrending,

@@ -80,15 +80,17 @@ function operation(contract: AnyContract): JsonObject {
     };
 }
 
-function descriptionOf({ description, scope }: AnyContract): JsonObject {
-    const texts = [description, scope === 'none' ? undefined : `A key needs the scope \`${scope}\`.`];
+function descriptionOf({ description, scope, ofWholeWorkspace }: AnyContract): JsonObject {
+    const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites and effects.`;
+    const needs = ofWholeWorkspace === true ? whole : `A key needs the scope \`${scope}\`.`;
+    const texts = [description, scope === 'none' ? undefined : needs];
     const said = texts.filter((text) => text !== undefined).join(' ');
     return said === '' ? {} : { description: said };
 }
 
 /** OpenAPI 3.1 lets a requirement of any scheme name the roles that it takes. */
-function securityOf({ auth, scope }: AnyContract): Json {
-    const key = { apiKey: scope === 'none' ? [] : [scope] };
+function securityOf({ auth, scope, ofWholeWorkspace }: AnyContract): Json {
+    const key = { apiKey: scope === 'none' ? [] : [scope, ...(ofWholeWorkspace === true ? ['jobs'] : [])] };
     return { required: [key], optional: [{}, key], ignored: [] }[auth];
 }
 

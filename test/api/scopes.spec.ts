@@ -89,10 +89,12 @@ describe('a key with scopes', function () {
         it('the OpenAPI document names what a key needs', async () => {
             const { body } = await stranger(world).call('GET', '/v1/openapi.json');
             const paths = body['paths'] as Record<string, Record<string, { security: Record<string, string[]>[] }>>;
-            for (const { name, path, method, scope, auth } of CONTRACTS) {
+            for (const { name, path, method, scope, ofWholeWorkspace, auth } of CONTRACTS) {
                 const security = paths[path]?.[method.toLowerCase()]?.security ?? [];
                 const named = security.flatMap(({ apiKey = [] }) => apiKey);
-                expect(named, name).to.deep.equal(scope === 'none' || auth === 'ignored' ? [] : [scope]);
+                expect(named, name).to.deep.equal(
+                    scope === 'none' || auth === 'ignored' ? [] : [scope, ...(ofWholeWorkspace ? ['jobs'] : [])],
+                );
             }
         });
 
@@ -101,7 +103,8 @@ describe('a key with scopes', function () {
                 const person = await key(without(scope));
                 for (const route of routes()) {
                     const lack = lackOf(await callRoute(person, route));
-                    expect(lack, route.contract.name).to.equal(route.contract.scope === scope ? `routes: ${scope}` : undefined);
+                    const isNeeded = route.contract.scope === scope || (scope === 'jobs' && route.contract.ofWholeWorkspace);
+                    expect(lack, route.contract.name).to.equal(isNeeded ? `routes: ${scope}` : undefined);
                 }
             });
         }
@@ -125,16 +128,19 @@ describe('a key with scopes', function () {
                     const isBound = contract.scope !== 'none' && (/\{(site|domain)\}/.test(contract.path) || 'site' in (body ?? {}));
                     if (site !== MATRIX && contract.name === 'postSchema') continue;
                     const called = { ...route, path: route.path.replaceAll(site, encodeURIComponent(site)) };
-                    expect(lackOf(await callRoute(person, called)), contract.name).to.equal(isBound ? `sites: ${MATRIX}` : undefined);
+                    expect(lackOf(await callRoute(person, called)), contract.name).to.equal(
+                        contract.ofWholeWorkspace ? 'sites: all' : isBound ? `sites: ${MATRIX}` : undefined,
+                    );
                 }
             }
         });
 
         it('of one site it works there, but does not decide over the domain of a site below it', async () => {
             const own = await key({ sites: [MATRIX] });
-            for (const route of routes()) expect(lackOf(await callRoute(own, route)), route.contract.name).to.equal(undefined);
+            for (const route of routes().filter(({ contract }) => !contract.ofWholeWorkspace))
+                expect(lackOf(await callRoute(own, route)), route.contract.name).to.equal(undefined);
             const below = await key({ sites: [`eu.${MATRIX}`] });
-            for (const route of routes(`eu.${MATRIX}`)) {
+            for (const route of routes(`eu.${MATRIX}`).filter(({ contract }) => !contract.ofWholeWorkspace)) {
                 const expected = route.contract.actsOnDomain === true ? `sites: ${MATRIX}` : undefined;
                 expect(lackOf(await callRoute(below, route)), route.contract.name).to.equal(expected);
             }

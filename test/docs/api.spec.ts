@@ -8,13 +8,13 @@ const rows = page.split('\n').filter((line) => line.startsWith('| '));
 
 describe('docs/api.md', () => {
     it('lists every route with what a key needs, and marks those that are counted', () => {
-        for (const { method, path, auth, scope, counted } of CONTRACTS) {
+        for (const { method, path, auth, scope, ofWholeWorkspace, counted } of CONTRACTS) {
             const matching = rows.filter((row) => row.includes(method) && rowPaths(row).includes(path));
             expect(matching, `${method} ${path}`).to.have.length(1);
             const [, key, needs, does] = matching[0]?.split(' | ').map((cell) => cell.replaceAll(/^\| |[`]/g, '')) ?? [];
             expect({ key, needs, counted: does?.includes('**Counted.**') }, path).to.deep.equal({
                 key: auth,
-                needs: scope === 'none' ? '–' : scope,
+                needs: scope === 'none' ? '–' : ofWholeWorkspace ? `${scope}, jobs` : scope,
                 counted,
             });
         }

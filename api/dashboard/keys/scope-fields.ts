@@ -15,7 +15,7 @@ const LISTS: readonly ListedPart[] = ['sites', 'endpoints', 'ip_allow'];
 const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
     fetch: 'call endpoints',
     catalog: 'look up sites',
-    jobs: 'run batches, monitors and webhooks',
+    jobs: 'run batches, monitors and webhooks, and with account read events',
     publish: 'publish schemas',
     maintain: 'yank versions, change maintainers, claim domains',
     account: 'read the audit log of the workspace',

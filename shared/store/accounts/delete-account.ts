@@ -72,7 +72,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await forgetInAudit(trx, { userId, email, alone, others });
         await trx('outgoing_mails').where({ recipient: email }).delete();
         for (const table of ['usage', 'usage_hours', 'events']) await trx(table).where({ account_id: userId }).delete();
-        await trx('events').whereIn('workspace_id', alone).delete();
+        for (const table of ['events', 'site_callers']) await trx(table).whereIn('workspace_id', alone).delete();
         await trx('users')
             .where({ id: userId })
             .update({

@@ -88,6 +88,13 @@ async function writeRows(db: Db, rows: readonly (UsageRow & { recordedAt: number
              from given where workspace_id is not null group by 1, 2, 3, 4, 5, 6, 7, 8 order by 1, 2, 3, 4, 5, 6, 7, 8
              on conflict (workspace_id, hour, user_id, account_id, key_id, site, endpoint, bucket) do update
              set calls = kept.calls + excluded.calls, credits = kept.credits + excluded.credits
+         ), callers as (
+             insert into site_callers as kept (site, workspace_id, day)
+             select g.site, g.workspace_id, max(g.day) from given g
+             where g.is_success and g.workspace_id is not null
+               and not exists (select from site_callers k where k.site = g.site and k.workspace_id = g.workspace_id and k.day >= g.day)
+             group by 1, 2 order by 1, 2
+             on conflict (site, workspace_id) do update set day = greatest(kept.day, excluded.day)
          ), site_durations as (
              insert into site_durations as kept (site, day, bucket, successes)
              select site, day, bucket, count(*)

@@ -87,6 +87,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     await good.call('PUT', `/v1/schemas/${SHOP}/maintainers/${other.workspaceId}`);
     const claims = await keepClaims(world, good);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
+    const eventsRead = (await cursorOf(good, '/v1/events'))[0]?.[1] ?? '';
     const values: Record<string, (random: Random) => Json> = {
         site: ({ pick }) => pick([SHOP, ` ${SHOP.toUpperCase()}. `, `www.${SHOP}`]),
         domain: ({ pick }) => pick([SHOP, SHOP.toUpperCase(), `www.${SHOP}`]),
@@ -122,6 +123,9 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         requester_contact: () => 'somebody@people.example',
         'getAudit.since': ({ pick }) => pick(['2026-11-02', '2026-11-02T09:30:00Z', '2026-11-02T09:30:00.123Z']),
         'getAudit.actor': () => good.userId,
+        'getEvents.types': ({ pick }) => pick(['schema.*', 'key.revoked,credits.low']),
+        'getEvents.after': () => eventsRead,
+        'getEvents.wait': () => '0',
         'getEndpoints.task': ({ words, int }) => `price of a product ${words(int(0, 20))}`,
         'If-Match': () => '*',
         'If-None-Match': ({ pick }) => pick(['*', '"other"', 'W/"0a"', 'nonsense']),

@@ -123,11 +123,13 @@ function wrongQueries({ id, parameters }: Operation): Mutation[] {
             adds(`${name} in capitals`, [[name.toUpperCase(), '1']]),
         ]),
         ...(id === 'getSchemas' ? [adds('an unknown category', [['category', 'commerce%2Fnothing']])] : []),
-        ...(known.some(({ name }) => name === 'cursor')
-            ? ['nonsense', '', 'e30', 'x'.repeat(5000)].map((text) =>
-                  adds(`the cursor ${text.slice(0, 9)}`, [['cursor', text]], ['INVALID_CURSOR']),
-              )
-            : []),
+        ...known
+            .filter(({ name }) => name === 'cursor' || name === 'after')
+            .flatMap(({ name }) =>
+                ['nonsense', '', 'e30', 'x'.repeat(5000)].map((text) =>
+                    adds(`the ${name} ${text.slice(0, 9)}`, [[name, text]], ['INVALID_CURSOR']),
+                ),
+            ),
     ];
 }
 

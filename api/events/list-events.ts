@@ -1,0 +1,67 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { countEvents, type FeedEvent, type FeedPage, readEvents, typesOf } from '../../shared/store/events/event-feed.ts';
+import { perApp } from '../admission/per-app.ts';
+import type { Call, Reply } from '../serve.ts';
+
+const LOOK_MS = 500;
+/** Calls of an account that wait in one process; further ones are answered at once. */
+const MOST_WAITING = 50;
+const DEFAULT_LIMIT = 20;
+
+const waitingOf = perApp(() => new Map<string, number>());
+
+/** GET /v1/events */
+export async function listEvents(call: Call<object, EventsQuery, undefined>): Promise<Reply<EventEntry[]>> {
+    const { app, query } = call;
+    const { workspaceId, accountId } = call.caller as Caller;
+    const { limit = DEFAULT_LIMIT, after: cursor } = query;
+    const types = typesOf(query.types?.split(',') ?? []);
+    const bound: Json = ['getEvents', workspaceId];
+    const after = cursor === undefined ? 0 : await app.cursors.open(bound, cursor);
+    if (typeof after !== 'number') throw new Refusal('INVALID_CURSOR');
+    const reader = { workspaceId, accountId };
+    const page = await readOrWait(call, accountId, after, (from) => readEvents(app.browse, reader, { types, after: from, limit }));
+    return {
+        answer: page.events.map(present),
+        pagination: {
+            limit,
+            next_cursor: await app.cursors.seal(bound, page.readTo),
+            total: await countEvents(app.browse, reader, types),
+        },
+    };
+}
+
+/** Reads, and again while there is nothing and the caller wants to wait. */
+async function readOrWait(
+    { app, query: { wait = 0 }, gone, endRead }: Call<object, EventsQuery, undefined>,
+    accountId: string,
+    after: number,
+    read: (after: number) => Promise<FeedPage>,
+): Promise<FeedPage> {
+    const until = performance.now() + wait * 1000;
+    let page = await read(after);
+    const waiting = waitingOf(app);
+    const others = waiting.get(accountId) ?? 0;
+    if (page.events.length > 0 || wait === 0 || others >= MOST_WAITING) return page;
+    waiting.set(accountId, others + 1);
+    endRead();
+    try {
+        while (page.events.length === 0 && performance.now() < until && !gone.aborted && !app.isDraining()) {
+            await pause(LOOK_MS);
+            page = await read(page.readTo);
+        }
+        return page;
+    } finally {
+        const left = (waiting.get(accountId) ?? 1) - 1;
+        if (left === 0) waiting.delete(accountId);
+        else waiting.set(accountId, left);
+    }
+}
+
+function present({ eventId, type, at, data }: FeedEvent): EventEntry {
+    return { event_id: eventId, type, timestamp: at.toISOString(), data: JSON.parse(data) as JsonObject };
+}

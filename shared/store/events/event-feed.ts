@@ -1,0 +1,122 @@
+import { EVENT_TYPES, type EventType, prefixOf } from '../../domain/events/event-types.ts';
+import { ago, type Db } from '../../platform/db.ts';
+
+/** Events are told for this long. They are kept longer, so that a mail or a bill can be explained. */
+export const TOLD_HOURS = 24;
+const KEPT_DAYS = 14;
+/** For so long after its last successful fetch of a site a workspace is told of that site's versions. */
+const CONCERNED_DAYS = 30;
+/** Events that get their position in one turn. */
+const MOST_PLACED = 500;
+
+/** Raw: positions in the order of time, in one statement. */
+const PLACE = `
+    update events e set position = o.position
+    from (
+        select t.id, nextval('event_positions') as position
+        from (select id from events where position is null order by at, id limit ${MOST_PLACED}) t
+    ) o
+    where e.id = o.id`;
+
+/**
+ * Gives the oldest events that have no position theirs. One process at a time does, so that positions are committed in their order: whoever
+ * has read up to one misses none before it. @returns how many; undefined where another process is at it
+ */
+export async function placeEvents(db: Db): Promise<number | undefined> {
+    return db.transaction(async (trx) => {
+        const { rows } = await trx.raw<{ rows: [{ got: boolean }] }>(
+            "select pg_try_advisory_xact_lock(hashtextextended('place events', 0)) as got",
+        );
+        if (!rows[0].got) return undefined;
+        const { rowCount } = await trx.raw<{ rowCount: number }>(PLACE);
+        return rowCount;
+    });
+}
+
+/** Whose events are read: those of a workspace, of the account that pays for it, and of the sites that it maintains or fetched. */
+export interface Reader {
+    workspaceId: string;
+    accountId: string;
+}
+
+export interface FeedEvent {
+    eventId: string;
+    type: EventType;
+    at: Date;
+    /** JSON. */
+    data: string;
+}
+
+export interface FeedPage {
+    events: FeedEvent[];
+    /** Everything up to this position was looked at. */
+    readTo: number;
+}
+
+/** Raw: each audience has its index, so each is read by itself. No event is of two audiences. */
+const OWN = `
+    select e.id, e.type, e.at, e.data, e.position from events e
+    where e.position > :after and e.position <= :head and e.at > app_now() - interval '${TOLD_HOURS} hours' and e.type = any(:types)`;
+const AUDIENCES = [
+    'e.workspace_id = :workspaceId',
+    'e.account_id = :accountId',
+    `e.site is not null and (
+        exists (select from site_callers c where c.site = e.site and c.workspace_id = :workspaceId
+            and c.day > (app_now() - interval '${CONCERNED_DAYS} days')::date)
+        or exists (select from sites s join maintainers m on m.registrable = s.registrable
+            where s.site = e.site and m.workspace_id = :workspaceId))`,
+];
+const READ = `
+    select id as "eventId", type, at, data, position
+    from (${AUDIENCES.map((audience) => `(${OWN} and ${audience} order by e.position limit :most)`).join(' union all ')}) own
+    order by position limit :most`;
+const COUNT = `select count(*) as count from (${AUDIENCES.map((audience) => `${OWN} and ${audience}`).join(' union all ')}) own`;
+
+/** Where the feed ends now; 0 where nothing happened yet. */
+export async function endOfFeed(db: Db): Promise<number> {
+    const row = await db('events').whereNotNull('position').max({ head: 'position' }).first();
+    return row?.head ?? 0;
+}
+
+/** The events behind a position that a workspace is told, the oldest first. */
+export async function readEvents(
+    db: Db,
+    { workspaceId, accountId }: Reader,
+    { types, after, limit }: { types: readonly EventType[]; after: number; limit: number },
+): Promise<FeedPage> {
+    const head = await endOfFeed(db);
+    if (head <= after) return { events: [], readTo: after };
+    const { rows } = await db.raw<{ rows: (FeedEvent & { position: number })[] }>(READ, {
+        workspaceId,
+        accountId,
+        types: [...types],
+        after,
+        head,
+        most: limit,
+    });
+    const last = rows.length === limit ? rows.at(-1) : undefined;
+    return { events: rows, readTo: last?.position ?? head };
+}
+
+/** How many events of the last day a workspace is told. */
+export async function countEvents(db: Db, { workspaceId, accountId }: Reader, types: readonly EventType[]): Promise<number> {
+    const head = await endOfFeed(db);
+    const { rows } = await db.raw<{ rows: [{ count: number }] }>(COUNT, { workspaceId, accountId, types: [...types], after: 0, head });
+    return rows[0].count;
+}
+
+/** The types that a list of types and prefixes such as `schema.*` means; all where it is empty. */
+export function typesOf(names: readonly string[]): EventType[] {
+    if (names.length === 0) return EVENT_TYPES;
+    return EVENT_TYPES.filter((type) => names.includes(type) || names.includes(prefixOf(type)));
+}
+
+/** Deletes old events, and whom those of a site no longer concern. */
+export async function forgetEvents(db: Db): Promise<void> {
+    await db('events')
+        .where('at', '<', ago(db, `${KEPT_DAYS} days`))
+        .delete();
+    await db('site_callers')
+        .whereRaw('day < (app_now() - ?::interval)::date', [`${CONCERNED_DAYS} days`])
+        .delete();
+}

@@ -1,0 +1,190 @@
+import { expect } from 'chai';
+import type { EventEntry } from '../../shared/contracts/events.ts';
+import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { forgetEvents, placeEvents } from '../../shared/store/events/event-feed.ts';
+import { recordEvent } from '../../shared/store/events/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person } from '../support/people.ts';
+import { codeOf, dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { lackOf, scopedKey } from '../support/scopes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('GET /v1/events', function () {
+    this.timeout(60_000);
+    let world: World;
+    let shop: Shop;
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({ workers: 2, config: { egressHosts: SHOP_HOSTS } });
+    });
+    after(async () => {
+        await world.close();
+        await shop.close();
+    });
+
+    const read = async (person: Person, query = '') => {
+        const answer = await person.call('GET', `/v1/events?limit=100${query}`);
+        const { next_cursor: next } = (answer.body['meta'] as { pagination: { next_cursor: string } }).pagination;
+        return { events: dataOf<EventEntry[]>(answer), next };
+    };
+    /** Reads until there are so many events. */
+    const readAll = async (person: Person, count: number, query = '') => {
+        let page = await read(person, query);
+        const again = async () => {
+            page = await read(person, query);
+            return page.events.map(({ type }) => type);
+        };
+        await eventually(again, (types) => types.length >= count, 20_000);
+        expect(page.events).to.have.length(count);
+        return page;
+    };
+    const namesOf = (events: readonly EventEntry[]) => events.map(({ data }) => data['name']);
+    const revoke = async ({ workspaceId, userId }: Person, name: string) => {
+        const { keyId } = await createKey(world.app.db, { workspaceId, userId, name });
+        await revokeKey(world.app.db, keyId);
+    };
+    const record = (person: Person, name: string) =>
+        recordEvent(world.app.db, { type: 'key.revoked', workspaceId: person.workspaceId, data: { name } });
+
+    it('tells a workspace what happened in it, and nobody else', async () => {
+        const [ada, other] = [await join(world), await join(world)];
+        await revoke(ada, 'leaked');
+        const { events } = await readAll(ada, 1);
+        expect(events[0]?.type).to.equal('key.revoked');
+        expect(events[0]?.event_id).to.match(/^evt_/);
+        expect(events[0]?.data).to.include({ name: 'leaked', reason: 'revoked' });
+        expect((await read(other)).events).to.deep.equal([]);
+    });
+
+    it('goes on behind the cursor, and each event comes once, however many are recorded meanwhile', async () => {
+        const ada = await join(world);
+        const recording = Promise.all(Array.from({ length: 60 }, (_, index) => record(ada, `event ${index}`)));
+        const seen: unknown[] = [];
+        let after = '';
+        const goOn = async () => {
+            const { events, next } = await read(ada, after);
+            seen.push(...namesOf(events));
+            after = `&after=${encodeURIComponent(next)}`;
+            return seen.length;
+        };
+        await eventually(goOn, (count) => count >= 60, 20_000);
+        await recording;
+        expect(seen).to.have.length(60);
+        expect(new Set(seen).size).to.equal(60);
+    });
+
+    it('gives no more than the limit, and the rest behind its cursor', async () => {
+        const ada = await join(world);
+        for (const name of ['one', 'two', 'three']) await record(ada, name);
+        await readAll(ada, 3);
+        const short = await ada.call('GET', '/v1/events?limit=2');
+        const { next_cursor, total } = (short.body['meta'] as { pagination: { next_cursor: string; total: number } }).pagination;
+        expect(total).to.equal(3);
+        const rest = await ada.call('GET', `/v1/events?limit=2&after=${encodeURIComponent(next_cursor)}`);
+        expect(namesOf([...dataOf<EventEntry[]>(short), ...dataOf<EventEntry[]>(rest)])).to.deep.equal(['one', 'two', 'three']);
+    });
+
+    it('waits for an event and answers as soon as it is there, or empty when the time is over', async () => {
+        const ada = await join(world);
+        const { next } = await read(ada);
+        const waiting = read(ada, `&wait=30&after=${encodeURIComponent(next)}`);
+        const began = performance.now();
+        await record(ada, 'meanwhile');
+        expect(namesOf((await waiting).events)).to.deep.equal(['meanwhile']);
+        expect(performance.now() - began).to.be.below(20_000);
+        const { next: end } = await read(ada);
+        expect((await read(ada, `&wait=1&after=${encodeURIComponent(end)}`)).events).to.deep.equal([]);
+    });
+
+    it('holds up no other read of the same client while calls wait', async () => {
+        const ada = await join(world);
+        const after = `&wait=30&after=${encodeURIComponent((await read(ada)).next)}`;
+        const waiting = Promise.all(Array.from({ length: 12 }, () => read(ada, after)));
+        expect((await ada.call('GET', '/v1/account')).status).to.equal(200);
+        await record(ada, 'meanwhile');
+        for (const { events } of await waiting) expect(namesOf(events)).to.deep.equal(['meanwhile']);
+    });
+
+    it('tells of the versions of sites that the workspace maintains or fetched, and of no others', async () => {
+        const [owner, caller, stranger] = [await join(world), await join(world), await join(world)];
+        dataOf(await owner.publish(shopPackage(shop.port)));
+        dataOf(await caller.fetch(SHOP, 'product', { id: 1 }));
+        await world.app.usage.flush();
+        dataOf(await owner.publish(shopPackage(shop.port, { title: 'Another title' })));
+        dataOf(await owner.publish(aPackage('never-fetched.test')));
+        const sitesOf = (events: readonly EventEntry[]) => events.map(({ data }) => [data['site'], data['version']]);
+        const own = await readAll(owner, 3, '&types=schema.published');
+        expect(sitesOf(own.events)).to.deep.equal([
+            [SHOP, 1],
+            [SHOP, 2],
+            ['never-fetched.test', 1],
+        ]);
+        expect(sitesOf((await read(caller, '&types=schema.published')).events)).to.deep.equal([
+            [SHOP, 1],
+            [SHOP, 2],
+        ]);
+        expect((await read(stranger)).events).to.deep.equal([]);
+    });
+
+    it('filters by types and prefixes, and names the type that is none', async () => {
+        const ada = await join(world);
+        await record(ada, 'key');
+        await recordEvent(world.app.db, { type: 'credits.low', accountId: ada.userId, data: {} });
+        await readAll(ada, 2);
+        expect((await read(ada, '&types=credits.*')).events.map(({ type }) => type)).to.deep.equal(['credits.low']);
+        expect((await read(ada, '&types=key.revoked,credits.low')).events).to.have.length(2);
+        const wrong = await ada.call('GET', '/v1/events?types=key.revoked,nonsense');
+        expect(codeOf(wrong)).to.equal('VALIDATION_ERROR');
+        expect(JSON.stringify(wrong.body)).to.contain('nonsense');
+    });
+
+    it('takes a cursor of its own workspace, and no other', async () => {
+        const [ada, other] = [await join(world), await join(world)];
+        const after = encodeURIComponent((await read(ada)).next);
+        expect((await ada.call('GET', `/v1/events?after=${after}`)).status).to.equal(200);
+        expect(codeOf(await other.call('GET', `/v1/events?after=${after}`))).to.equal('INVALID_CURSOR');
+        expect(codeOf(await ada.call('GET', '/v1/events?after=nonsense'))).to.equal('INVALID_CURSOR');
+    });
+
+    it('refuses a key that is limited to sites or effects, and says by what', async () => {
+        const ada = await join(world);
+        const lack = async (scopes: Parameters<typeof scopedKey>[2]) =>
+            lackOf(await (await scopedKey(world, ada, scopes)).call('GET', '/v1/events'));
+        expect(await lack({ sites: ['shop.test'] })).to.equal('sites: all');
+        expect(await lack({ effects: ['read'] })).to.equal('effects: write');
+        expect(await lack({ routes: ['account'] })).to.equal('routes: jobs');
+        expect(await lack({})).to.equal(undefined);
+    });
+
+    it('tells an event whose transaction commits late behind those that were read before it', async () => {
+        const ada = await join(world);
+        const late = await world.app.db.transaction();
+        await recordEvent(late, { type: 'key.revoked', workspaceId: ada.workspaceId, data: { name: 'late' } });
+        await record(ada, 'early');
+        const { events, next } = await readAll(ada, 1);
+        expect(namesOf(events)).to.deep.equal(['early']);
+        await late.commit();
+        const rest = await readAll(ada, 1, `&after=${encodeURIComponent(next)}`);
+        expect(namesOf(rest.events)).to.deep.equal(['late']);
+    });
+
+    it('gives positions in one process at a time', async () => {
+        const ada = await join(world);
+        await Promise.all(Array.from({ length: 20 }, (_, index) => record(ada, `event ${index}`)));
+        await Promise.all(Array.from({ length: 5 }, () => placeEvents(world.app.db)));
+        await readAll(ada, 20);
+    });
+
+    it('tells nothing that is older than a day, and keeps nothing that is older than two weeks', async () => {
+        const ada = await join(world);
+        await record(ada, 'yesterday');
+        await readAll(ada, 1);
+        await world.clock.advance({ hours: 25 });
+        expect((await read(ada)).events).to.deep.equal([]);
+        await world.clock.advance({ days: 14 });
+        await forgetEvents(world.app.db);
+        expect(await world.app.db('events').where({ workspace_id: ada.workspaceId })).to.deep.equal([]);
+    });
+});
