@@ -113,6 +113,17 @@ function inject(
     });
 }
 
-function presentTold({ code, message, retryable, retry_after, details, upgrade_url, did_you_mean, request_id, doc_url }: Told): Told {
-    return { code, message, retryable, retry_after, details, upgrade_url, did_you_mean, request_id, doc_url };
+function presentTold({
+    code,
+    message,
+    retryable,
+    retry_after,
+    details,
+    upgrade_url,
+    upstream,
+    did_you_mean,
+    request_id,
+    doc_url,
+}: Told): Told {
+    return { code, message, retryable, retry_after, details, upgrade_url, upstream, did_you_mean, request_id, doc_url };
 }

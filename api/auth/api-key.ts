@@ -21,9 +21,7 @@ export const apiKey: AppPlugin = {
         server.auth.scheme('api-key', () => ({
             async authenticate(request, h) {
                 if (request.raw.req.headers.authorization === undefined) {
-                    return h.unauthenticated(
-                        request.auth.mode === 'required' ? new Refusal('API_KEY_REQUIRED') : unauthorized(null, 'Bearer'),
-                    );
+                    return h.unauthenticated(request.auth.mode === 'required' ? keyRequired(app) : unauthorized(null, 'Bearer'));
                 }
                 const caller = await findCaller(app, request);
                 if (caller === undefined) {
@@ -73,6 +71,14 @@ async function freshCaller(app: App, request: Request): Promise<Caller> {
     const refusal = refusalOf(app, request, caller);
     if (refusal !== undefined) throw refusal;
     return caller;
+}
+
+/** Says where a key is to be had. */
+function keyRequired(app: App): Refusal {
+    return new Refusal(
+        'API_KEY_REQUIRED',
+        `This route needs an API key: Authorization: Bearer <API_KEY>. Sign up for one at ${app.publicUrl()}/signup.`,
+    );
 }
 
 /** Undefined where the key is unknown. @throws Refusal INVALID_API_KEY where the header stands twice */

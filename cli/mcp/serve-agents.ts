@@ -25,7 +25,7 @@ function askWith(transport: Transport): Ask {
             return await transport.call(call);
         } catch (error) {
             if (!(error instanceof RoutebookError)) throw error;
-            const { code, message, retryable, retryAfter, details, upgrade, didYouMean, requestId, docUrl } = error;
+            const { code, message, retryable, retryAfter, details, upgrade, upstream, didYouMean, requestId, docUrl } = error;
             throw new AskFailure({
                 code,
                 message,
@@ -33,6 +33,7 @@ function askWith(transport: Transport): Ask {
                 retry_after: retryAfter,
                 details: details.length === 0 ? undefined : details,
                 upgrade_url: upgrade?.url,
+                upstream,
                 did_you_mean: didYouMean.length === 0 ? undefined : didYouMean,
                 request_id: requestId,
                 doc_url: docUrl,

@@ -20,6 +20,8 @@ export interface Told {
     retry_after?: number | undefined;
     details?: readonly { path: string; code: string; message: string }[] | undefined;
     upgrade_url?: string | undefined;
+    /** What the site answered. */
+    upstream?: { status: number; snippet: string } | undefined;
     did_you_mean?: readonly string[] | undefined;
     request_id?: string | undefined;
     doc_url?: string | undefined;

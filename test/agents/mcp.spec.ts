@@ -141,6 +141,16 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
             expect(said.result.meta).to.include({ site: 'dear.test', endpoint: 'all', results: 1, truncated: false });
         });
 
+        it('is told what the site answered where it refused, and where a key is to be had', async () => {
+            const refused = await use('fetch', { site: SHOP, endpoint: 'status', params: { code: 404 } });
+            expect(refused.said.error).to.deep.include({ code: 'UPSTREAM_STATUS' }).and.have.nested.property('upstream.status', 404);
+            expect(refused.said.error.doc_url).to.match(/#UPSTREAM_STATUS$/);
+            const without = await connect(undefined);
+            const { said } = await use('account', {}, without);
+            expect(said.error.message).to.include('/signup');
+            await without.close();
+        });
+
         it('never writes by a tool that reads, and writes once with a key of its own', async () => {
             const sent = () => shop.seen.filter(({ path }) => path === '/echo/orders').length;
             const order = { site: SHOP, endpoint: 'order', params: { product: 3 } };
