@@ -1,7 +1,7 @@
 // Runs the tests against a PostgreSQL and a Redis of their own, thrown away in the end. Usage: npm test [-- <options of mocha>]
 // The last line of the output is `N passed, N failed`, with `, N skipped` where some were. With `--long` the long runs are run instead:
 // below it stand a line for each row of the goals and `n of n hold`, and what they showed goes into bench/RESULTS.md. With `--real` the
-// tests against applications of other people are run (test/real).
+// tests against applications of other people are run (test/real), with `--debian` the specs of a fetch on Debian's PostgreSQL.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import { readSoak } from '../bench/soak/results.ts';
 import { spawnKept } from '../shared/platform/embedded-postgres/kept-process.ts';
 import { freePort } from '../test/support/free-port.ts';
 import { findProgram, has, isCi, noteMissing, packagesOf } from '../test/support/system-programs.ts';
-import { removeAbandonedServers, startTemporaryPostgres } from '../test/support/temporary-postgres.ts';
+import { removeAbandonedServers, startTemporaryDebianPostgres, startTemporaryPostgres } from '../test/support/temporary-postgres.ts';
 
 /** Bytes that a run may take in memory. */
 const ROOM = 8e9;
@@ -52,6 +52,17 @@ const ALONE = [
 const REAL = ['test/real/**/*.spec.ts', 'test/cli/inspect-recordings.spec.ts'];
 /** Longest time for one test of the long runs, in milliseconds. */
 const LONGEST = 1_800_000;
+/** On PostgreSQL as Debian ships it, JIT and a UTF-8 locale included: without files the specs of what moves rows of a fetch. */
+const isOnDebian = process.argv.includes('--debian');
+const ON_DEBIAN = [
+    'test/store/**/*.spec.ts',
+    'test/queue/**/*.spec.ts',
+    'test/limits/**/*.spec.ts',
+    'test/circuit/**/*.spec.ts',
+    'test/api/fetch*.spec.ts',
+    'test/api/catalog.spec.ts',
+    'test/api/search.spec.ts',
+];
 let mocha;
 let isInterrupted = false;
 
@@ -83,7 +94,7 @@ process.exit(exitCode === 0 && counts.failed > 0 ? 1 : exitCode);
 
 async function run() {
     const redisUrl = await openRedis();
-    const postgres = await startTemporaryPostgres();
+    const postgres = isOnDebian ? await startTemporaryDebianPostgres() : await startTemporaryPostgres();
     opened.push(postgres.stop);
     if (isInterrupted) return 1;
     const environment = { ...process.env, TEST_DATABASE_URL: postgres.url, NODE_ENV: 'test' };
@@ -131,11 +142,12 @@ function tellLongRuns(long) {
  */
 function parts() {
     const given = process.argv.slice(2);
-    const rest = given.filter((argument) => argument !== '--long' && argument !== '--real');
+    const rest = given.filter((argument) => !['--long', '--real', '--debian'].includes(argument));
     const isLong = given.includes('--long');
     const own = isLong ? ['--timeout', String(LONGEST)] : [];
     if (rest.some((argument) => argument.endsWith('.spec.ts'))) return [[...own, ...rest]];
     if (isLong) return [[...own, ...rest, 'test/long/**/*.spec.ts']];
+    if (isOnDebian) return [['--parallel', '--jobs', String(availableParallelism() + 1), ...rest, ...ON_DEBIAN]];
     if (given.includes('--real')) return [[...rest, ...REAL]];
     // One file more than there are cores, since many wait for a deadline or a browser; with two more the whole took longer.
     const others = ['test/long/**', ...REAL, ...ALONE].flatMap((file) => ['--ignore', file]);

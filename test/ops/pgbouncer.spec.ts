@@ -1,6 +1,5 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,38 +8,16 @@ import { expect } from 'chai';
 import { openDb } from '../../shared/platform/db.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { type DebianPostgres, startDebianPostgres } from '../support/debian-postgres.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { ownEnvironment } from '../support/own-environment.ts';
+import { startPgBouncer } from '../support/pgbouncer.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
-import { type DebianPostgres, startDebianPostgres } from './debian-postgres.ts';
 
-const INI = fileURLToPath(new URL('../../ops/pgbouncer/pgbouncer.ini', import.meta.url));
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-/** PgBouncer with the file that we ship, on other addresses. */
-async function startPgBouncer(postgres: DebianPostgres, port: number): Promise<{ close(): Promise<void> }> {
-    const folder = mkdtempSync(join(tmpdir(), 'routebook-pgbouncer-'));
-    chmodSync(folder, 0o755);
-    const settings = readFileSync(INI, 'utf8')
-        .replace('port=5432', `port=${postgres.port}`)
-        .replace('listen_port = 6432', `listen_port = ${port}\nunix_socket_dir =`)
-        .replace('/etc/pgbouncer/userlist.txt', `${folder}/userlist.txt`);
-    writeFileSync(`${folder}/pgbouncer.ini`, settings);
-    writeFileSync(`${folder}/userlist.txt`, `"${postgres.user}" "${postgres.password}"\n`);
-    const asUser = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
-    const server = spawn('pgbouncer', [...asUser, `${folder}/pgbouncer.ini`], { stdio: 'ignore' });
-    return {
-        async close() {
-            const gone = once(server, 'exit');
-            server.kill('SIGKILL');
-            await gone;
-            rmSync(folder, { recursive: true, force: true });
-        },
-    };
-}
 
 describe('PostgreSQL as Debian ships it, behind PgBouncer in transaction mode', function () {
     this.timeout(90_000);

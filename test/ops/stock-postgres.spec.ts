@@ -6,10 +6,10 @@ import { type Db, openDb } from '../../shared/platform/db.ts';
 import * as accounts from '../../shared/store/accounts/accounts.ts';
 import { setAccountCap } from '../../shared/store/credits/spending.ts';
 import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { type DebianPostgres, startDebianPostgres } from '../support/debian-postgres.ts';
 import { type Running, startProcess } from '../support/processes.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
-import { type DebianPostgres, startDebianPostgres } from './debian-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -26,7 +26,9 @@ for (const hasRedis of [true, false]) {
 
         before(async function () {
             needs(this, 'postgresql', ...(hasRedis ? ['redis'] : []));
-            postgres = await startDebianPostgres(['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track=all']);
+            postgres = await startDebianPostgres({
+                settings: ['shared_preload_libraries=pg_stat_statements', 'pg_stat_statements.track=all'],
+            });
             [redis, shop] = [hasRedis ? await startRedis() : undefined, await openShop()];
             await postgres.tool('createdb', ['routebook']);
             const DATABASE_URL = postgres.url('routebook');

@@ -4,9 +4,17 @@ import { join } from 'node:path';
 import { findHome } from '../../shared/platform/embedded-postgres/home.ts';
 import { openSocketFolder } from '../../shared/platform/embedded-postgres/socket-folder.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
+import { startDebianPostgres } from './debian-postgres.ts';
 
 /** The pid of the test run follows. */
 const TEMPORARY = 'routebook-test-';
+
+/** Starts PostgreSQL as Debian ships it for a test run, with the same access as the embedded one. */
+export async function startTemporaryDebianPostgres(): Promise<EmbeddedPostgres> {
+    const server = await startDebianPostgres({ settings: ['synchronous_commit=off', 'full_page_writes=off'], auth: 'trust' });
+    await server.tool('createdb', ['routebook']);
+    return { url: server.url('routebook'), stop: () => server.remove() };
+}
 
 /** Starts a server for a test run. `stop` removes its folder; the folders of killed runs go now. */
 export async function startTemporaryPostgres(): Promise<EmbeddedPostgres> {

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/free-port.ts';
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 
 /** PostgreSQL as the operating system ships it: the oldest version that we support, with its own tools. */
 export interface DebianPostgres {
+    /** Of the postmaster; the backends are its children. Changes with each start. */
+    pid(): number;
     port: number;
     user: string;
     password: string;
@@ -29,8 +31,20 @@ const PASSWORD = 'a password of the tests';
 /** PostgreSQL refuses to run as root; this user comes with Debian's package. */
 const SYSTEM_USER = 'postgres';
 
-/** @param more settings beside the shipped ones, as `name=value` */
-export async function startDebianPostgres(more: readonly string[] = []): Promise<DebianPostgres> {
+export interface DebianOptions {
+    /** Settings beside the shipped ones, as `name=value`. */
+    settings?: readonly string[];
+    /** False where a crash of the machine may lose what was written: `fsync=off`. */
+    isDurable?: boolean;
+    /** `trust` takes any password. */
+    auth?: 'scram-sha-256' | 'trust';
+    /** PEM, with which the server speaks TLS to those who ask for it. */
+    tls?: { key: string; certificate: string };
+}
+
+/** Starts a new cluster on a free port of 127.0.0.1, with the collation of a UTF-8 locale that sorts by language (en-US). */
+export async function startDebianPostgres(options: DebianOptions = {}): Promise<DebianPostgres> {
+    const { settings: more = [], isDurable = false, auth = 'scram-sha-256', tls } = options;
     const programs = newestPrograms();
     const folder = mkdtempSync(join(tmpdir(), 'routebook-debian-'));
     const isRoot = process.getuid?.() === 0;
@@ -42,20 +56,20 @@ export async function startDebianPostgres(more: readonly string[] = []): Promise
     const home = join(folder, 'home');
     mkdirSync(home);
     chmodSync(folder, 0o755);
-    if (isRoot) {
-        const { stdout } = await run('id', ['-u', SYSTEM_USER]);
-        chownSync(home, Number(stdout), -1);
-    }
+    const owner = isRoot ? Number((await run('id', ['-u', SYSTEM_USER])).stdout) : -1;
+    chownSync(home, owner, -1);
     const secret = join(folder, 'password');
     writeFileSync(secret, PASSWORD);
     await run(
         ...asUser(join(programs, 'initdb'), [
             ...['-D', join(home, 'cluster'), '-U', USER, '--pwfile', secret],
-            ...['-A', 'scram-sha-256', '-E', 'UTF8', '--locale', 'C.UTF-8'],
+            ...['-A', auth, '-E', 'UTF8', '--locale', 'C.UTF-8'],
+            ...['--locale-provider', 'icu', '--icu-locale', 'en-US'],
         ]),
     );
     const port = await freePort();
-    const settings = ['fsync=off', 'listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200', ...more];
+    const own = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
+    const settings = [...(isDurable ? [] : ['fsync=off']), ...own, ...(tls === undefined ? [] : offerTls(home, owner, tls)), ...more];
     const url = (database: string) => `postgresql://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
     let server: ChildProcess;
     const start = async () => {
@@ -79,6 +93,7 @@ export async function startDebianPostgres(more: readonly string[] = []): Promise
     };
     await start();
     return {
+        pid: () => server.pid ?? 0,
         port,
         user: USER,
         password: PASSWORD,
@@ -94,6 +109,15 @@ export async function startDebianPostgres(more: readonly string[] = []): Promise
             rmSync(folder, { recursive: true, force: true });
         },
     };
+}
+
+/** Settings that name the files. PostgreSQL takes a key that belongs to its user and that nobody else can read. */
+function offerTls(home: string, owner: number, { key, certificate }: { key: string; certificate: string }): string[] {
+    const [keyFile, certificateFile] = [join(home, 'server.key'), join(home, 'server.crt')];
+    writeFileSync(keyFile, key, { mode: 0o600 });
+    writeFileSync(certificateFile, certificate);
+    chownSync(keyFile, owner, -1);
+    return ['ssl=on', `ssl_key_file=${keyFile}`, `ssl_cert_file=${certificateFile}`];
 }
 
 function newestPrograms(): string {
