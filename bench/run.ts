@@ -9,15 +9,18 @@ import { ROUNDS } from './scenarios/all.ts';
 import type { Bench, Round, Scenario } from './scenarios/scenario.ts';
 import { readSoak } from './soak/results.ts';
 import { stolenSeconds, untilQuiet } from './stack/processes.ts';
+import type { PostgresKind } from './stack/servers.ts';
 import { openStack } from './stack/stack.ts';
+import { countStatements, statementsSince, tellStatements } from './stack/statements.ts';
 
 /**
  * `npm run bench`: starts everything in processes of their own, measures, and writes results.json and RESULTS.md. A figure that misses
  * its goal is marked, and is no error: machines differ. `--rounds name,name` measures these again and leaves what is known of the others.
  * With `--quick` one short repetition of each, to see that it works, and with `--only name,name` no other scenarios than these; nothing is
- * written then. `--tenth` makes the past of `growth` ten times shorter.
+ * written then. `--tenth` makes the past of `growth` ten times shorter. `--postgres embedded|debian|URL` runs the stack on another server
+ * (`stock` opens its own), and `--sql` prints the statements of each scenario of fetches from pg_stat_statements: for both nothing is written.
  */
-const OPTIONS = ['--quick', '--tenth', '--only', '--rounds'];
+const OPTIONS = ['--quick', '--tenth', '--only', '--rounds', '--postgres', '--sql'];
 const unknown = process.argv.slice(2).filter((word) => word.startsWith('-') && !OPTIONS.includes(word));
 if (unknown.length > 0) throw new Error(`${unknown.join(', ')} is none of ${OPTIONS.join(', ')}`);
 const isQuick = process.argv.includes('--quick');
@@ -34,9 +37,13 @@ const rounds = namesAfter(
     ROUNDS.map(({ name }) => name),
 );
 
+const postgres = postgresAfter('--postgres');
+const tellsSql = process.argv.includes('--sql');
+const isPublished = !isQuick && only === undefined && postgres === undefined && !tellsSql;
+
 const results: BenchResults = { mode: isQuick ? 'quick' : 'full', rounds: {}, scenarios: {} };
 const began = performance.now();
-const stack = await openStack();
+const stack = await openStack({ postgres, withStatements: tellsSql });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stack.close().then(() => process.exit(1)));
 try {
     await measure({ stack, isQuick, median: (scenario, figure) => medianOf(results, scenario, figure) });
@@ -46,7 +53,7 @@ try {
 const published = rounds === undefined ? results : withRounds(readResults(), results, new Set(ALL));
 const report = render(published, readLongRuns(), readSoak());
 if (only === undefined) process.stdout.write(`\n${report}\n`);
-if (!isQuick && only === undefined) {
+if (isPublished) {
     writeFileSync(RESULTS, `${JSON.stringify(published, null, 2)}\n`);
     writeFileSync(fileURLToPath(new URL('RESULTS.md', import.meta.url)), report);
 }
@@ -63,6 +70,20 @@ function namesAfter(option: string, known: readonly string[]): ReadonlySet<strin
     const unknown = [...names].filter((name) => !known.includes(name));
     if (unknown.length > 0) throw new Error(`${option} does not know ${unknown.join(', ')}, but ${[...new Set(known)].join(', ')}`);
     return names;
+}
+
+/** Rounds that open a server of their own, and scenarios without fetches, have no count. */
+async function tellSql(url: string, fetches: number | undefined): Promise<void> {
+    const statements = await statementsSince(url);
+    if (fetches !== undefined) process.stdout.write(`${tellStatements(statements, fetches)}\n`);
+}
+
+function postgresAfter(option: string): PostgresKind | undefined {
+    const place = process.argv.indexOf(option);
+    if (place < 0) return undefined;
+    const kind = process.argv[place + 1] ?? '';
+    if (kind === 'embedded' || kind === 'debian' || /^postgres(ql)?:\/\//.test(kind)) return kind as PostgresKind;
+    throw new Error(`${option} takes embedded, debian or the URL of a database`);
 }
 
 function wanted(): readonly Round[] {
@@ -98,7 +119,9 @@ async function runUndisturbed(scenario: Scenario, bench: Bench): Promise<Figures
     for (let tries = 0; tries < TRIES; tries++) {
         await untilQuiet(PATIENCE_MS);
         const before = { at: performance.now(), stolen: stolenSeconds() };
+        if (tellsSql) await countStatements(stack.postgres.url);
         const figures = await scenario.run(bench);
+        if (tellsSql) await tellSql(stack.postgres.url, figures['count']);
         const stolen = (stolenSeconds() - before.stolen) / ((performance.now() - before.at) / 1000);
         if (stolen < (best?.['stolen_cores'] ?? Number.POSITIVE_INFINITY)) best = { ...figures, stolen_cores: stolen };
         if (stolen <= STOLEN_CORES) break;

@@ -6,6 +6,7 @@ import { OVERLOAD } from './overload.ts';
 import { MEMORY, PARTS, STARTS } from './processes.ts';
 import { REGISTRY } from './registry.ts';
 import type { Round } from './scenario.ts';
+import { STOCK } from './stock.ts';
 import { BESIDE_STRANGERS } from './strangers.ts';
 
 /** Everything that `npm run bench` measures, in this order: later rounds may look at the figures of earlier ones. */
@@ -13,6 +14,7 @@ export const ROUNDS: readonly Round[] = [
     COMPARISON,
     STEADY,
     WORKERS,
+    STOCK,
     PARTS,
     REGISTRY,
     FIND,

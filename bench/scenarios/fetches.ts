@@ -42,6 +42,7 @@ export function figuresOf({ figures, cpu, loadCpu, busyCores }: Loaded<string>):
     const whole = Object.values(product).reduce((sum, seconds) => sum + seconds, 0);
     const seconds = figures.count / figures.perSecond;
     return {
+        count: figures.count,
         per_second: figures.perSecond,
         p50_ms: figures.p50,
         p90_ms: figures.p90,

@@ -1,11 +1,8 @@
 import { migrate } from '../../shared/migrate.ts';
-import type { Watched } from '../load/load.ts';
 import type { LoadPlan } from '../load/plan.ts';
 import type { Figures } from '../results.ts';
 import { fillPast, type Size } from '../stack/grown.ts';
-import { freePort, type Started, startNode, untilReady } from '../stack/processes.ts';
-import { openRedis, type Redis } from '../stack/servers.ts';
-import { furnish, type Service, type Stack, startWorker } from '../stack/stack.ts';
+import { openTopology, type Topology } from '../stack/topology.ts';
 import { fetches } from './fetches.ts';
 import type { Bench, Round } from './scenario.ts';
 
@@ -15,12 +12,6 @@ const TENTH: Size = { accounts: 1000, ledgerRows: 100_000, usageRows: 1_000_000,
 /** Of the greatest rate, as in P4. */
 const STEADY = 0.7;
 const WARM_MS = 12_000;
-
-/** A production topology over a database and a Redis of its own. */
-interface Topology extends Service {
-    watched: Record<string, Watched>;
-    stop(): Promise<void>;
-}
 
 /** With `--quick`, and with `--tenth` where the ten million rows would take too long; the results tell how many there were. */
 const sizeOf = ({ isQuick }: Bench) => (isQuick || process.argv.includes('--tenth') ? TENTH : FULL);
@@ -34,9 +25,9 @@ export const GROWTH: Round = {
     name: 'growth',
     scenarios: [{ name: 'growth', run: growth }],
     async open(bench) {
-        const { stack, isQuick } = bench;
-        empty = await openTopology(stack, 'growth_empty', async () => undefined);
-        grown = await openTopology(stack, 'growth_full', (url) => fillPast(url, sizeOf(bench)));
+        const { isQuick } = bench;
+        empty = await openFilled(bench, 'growth_empty', async () => undefined);
+        grown = await openFilled(bench, 'growth_full', (url) => fillPast(url, sizeOf(bench)));
         if (!isQuick) for (const topology of [empty, grown]) await ask(bench, topology, { inFlight: 64 }, WARM_MS);
         return async () => {
             for (const topology of [empty, grown]) await topology?.stop();
@@ -69,32 +60,11 @@ function ask(bench: Bench, { watched, ...service }: Topology, pace: LoadPlan['pa
 }
 
 /** @param fill the past, before anything runs on it */
-async function openTopology(stack: Stack, name: string, fill: (url: string) => Promise<void>): Promise<Topology> {
+async function openFilled({ stack }: Bench, name: string, fill: (url: string) => Promise<void>): Promise<Topology> {
     const url = await stack.postgres.createDatabase(name);
     await migrate(url);
     const began = performance.now();
     await fill(url);
     process.stdout.write(`${name} was filled in ${Math.round((performance.now() - began) / 1000)} s\n`);
-    const redis = await openRedis();
-    const port = String(await freePort());
-    const settings = { ...stack.settings.production, DATABASE_URL: url, REDIS_URL: redis.url, PORT: port };
-    const api = startNode('bin/api.ts', [], settings);
-    const stop = async (worker?: Started) => {
-        await Promise.all([api.stop(), worker?.stop()]);
-        await redis.stop();
-    };
-    try {
-        const worker = await startWorker(settings);
-        const base = `http://127.0.0.1:${port}`;
-        await untilReady(`${base}/v1/health`);
-        const apiKey = await furnish(base, settings, Number(new URL(stack.upstream).port));
-        return { base, apiKey, watched: watchedOf(stack, api, worker, redis), stop: () => stop(worker) };
-    } catch (error) {
-        await stop();
-        throw error;
-    }
-}
-
-function watchedOf({ postgres }: Stack, api: Started, worker: Started, redis: Redis): Record<string, Watched> {
-    return { api, worker, redis, postgres: { pid: postgres.pid, children: true } };
+    return openTopology(stack, { databaseUrl: url, postgresPid: stack.postgres.pid });
 }

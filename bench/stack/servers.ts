@@ -5,46 +5,83 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../../shared/platform/embedded-postgres.ts';
+import { startDebianPostgres } from '../../test/support/debian-postgres.ts';
 import { freePort, parentOf, start } from './processes.ts';
 
-/** A database server of the bench's own. */
+/** Which PostgreSQL the bench runs on: the embedded one, Debian's, or a server by the URL of one of its databases. */
+export type PostgresKind = 'embedded' | 'debian' | `postgres${string}`;
+
+/** A database server that the bench may make databases on. */
 export interface Postgres {
-    /** Of the postmaster; the backends are its children. */
+    /** Of the postmaster; the backends are its children. 0 where the server is on another machine. */
     pid: number;
     /** URL of another, new database on it. */
     createDatabase(name: string): Promise<string>;
+    /** URL of a database that only asks the server about itself. */
+    url: string;
     stop(): Promise<void>;
 }
 
-/** PostgreSQL as it is shipped, with fsync and synchronous_commit on, in a folder that goes in the end. */
-export async function openPostgres(): Promise<Postgres> {
+/** PostgreSQL with fsync and synchronous_commit on, all else as it is shipped; those of the bench's own go in the end. */
+export async function openPostgres(kind: PostgresKind = 'embedded', { withStatements = false } = {}): Promise<Postgres> {
+    if (kind === 'embedded') return openEmbedded(withStatements);
+    if (kind === 'debian') return openDebian(withStatements);
+    return describe(kind, async () => undefined);
+}
+
+async function openEmbedded(withStatements: boolean): Promise<Postgres> {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-bench-'));
     chmodSync(folder, 0o755);
-    const server = await startEmbeddedPostgres({
-        dataDir: folder,
-        log: { info() {}, error: (fields, message) => console.error(message, fields) },
+    const log = { info() {}, error: (fields: object, message: string) => console.error(message, fields) };
+    let server = await startEmbeddedPostgres({ dataDir: folder, log });
+    if (withStatements) {
+        await ask(server.url, "alter system set shared_preload_libraries = 'pg_stat_statements'");
+        await server.stop();
+        server = await startEmbeddedPostgres({ dataDir: folder, log });
+    }
+    return describe(server.url, async () => {
+        await server.stop();
+        rmSync(folder, { recursive: true, force: true });
     });
+}
+
+async function openDebian(withStatements: boolean): Promise<Postgres> {
+    const server = await startDebianPostgres({ isDurable: true, settings: withStatements ? [PRELOADED] : [] });
+    return describe(server.url('postgres'), () => server.remove());
+}
+
+/** How a server comes to have pg_stat_statements. */
+export const PRELOADED = 'shared_preload_libraries=pg_stat_statements';
+
+/** Databases that were made are dropped before the server is closed: it may be somebody's. */
+async function describe(url: string, close: () => Promise<void>): Promise<Postgres> {
     const [row] = await ask<{ pid: number; fsync: string; commit: string }>(
-        server.url,
+        url,
         `select pg_backend_pid() as pid, current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit`,
         (backend) => ({ ...backend, pid: parentOf(backend.pid) }),
     );
     if (row === undefined || row.fsync !== 'on' || row.commit !== 'on') throw new Error('the bench wants a durable PostgreSQL');
+    const made: string[] = [];
     return {
         pid: row.pid,
+        url,
         async createDatabase(name) {
-            await ask(server.url, `create database ${name}`);
-            return server.url.replace('/routebook?', `/${name}?`);
+            const whole = `bench_${name}_${process.pid}`;
+            await ask(url, `create database ${whole}`);
+            made.push(whole);
+            const its = new URL(url);
+            its.pathname = `/${whole}`;
+            return its.href;
         },
         async stop() {
-            await server.stop();
-            rmSync(folder, { recursive: true, force: true });
+            for (const name of made) await ask(url, `drop database ${name} with (force)`);
+            await close();
         },
     };
 }
 
 /** @param see what to keep of each row, while the connection is still open */
-async function ask<Row extends pg.QueryResultRow>(url: string, sql: string, see: (row: Row) => Row = (row) => row): Promise<Row[]> {
+export async function ask<Row extends pg.QueryResultRow>(url: string, sql: string, see: (row: Row) => Row = (row) => row): Promise<Row[]> {
     const client = new pg.Client({ connectionString: url });
     await client.connect();
     try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { benchPackage, egressSettings, SITE } from './package.ts';
 import { freePort, ROOT, type Started, startNode, untilReady } from './processes.ts';
-import { openPostgres, openRedis, type Postgres, type Redis } from './servers.ts';
+import { openPostgres, openRedis, type Postgres, type PostgresKind, type Redis } from './servers.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -35,22 +35,28 @@ export interface Stack {
     close(): Promise<void>;
 }
 
+export interface StackOptions {
+    postgres?: PostgresKind | undefined;
+    /** The server counts its statements. */
+    withStatements?: boolean;
+}
+
 /** Opens databases, upstream, both topologies, accounts and package. */
-export async function openStack(): Promise<Stack> {
+export async function openStack(options: StackOptions = {}): Promise<Stack> {
     const opened: Array<() => Promise<void> | void> = [];
     const close = async () => {
         for (const undo of opened.splice(0).reverse()) await undo();
     };
     try {
-        return await open(opened, close);
+        return await open(options, opened, close);
     } catch (error) {
         await close();
         throw error;
     }
 }
 
-async function open(opened: Array<() => Promise<void> | void>, close: () => Promise<void>): Promise<Stack> {
-    const postgres = await openPostgres();
+async function open(options: StackOptions, opened: Array<() => Promise<void> | void>, close: () => Promise<void>): Promise<Stack> {
+    const postgres = await openPostgres(options.postgres, options);
     opened.push(() => postgres.stop());
     const redis = await openRedis();
     opened.push(() => redis.stop());

@@ -1,0 +1,132 @@
+import { migrate } from '../../shared/migrate.ts';
+import { startDebianPostgres } from '../../test/support/debian-postgres.ts';
+import { startPgBouncer } from '../../test/support/pgbouncer.ts';
+import type { LoadPlan } from '../load/plan.ts';
+import type { Figures } from '../results.ts';
+import { freePort } from '../stack/processes.ts';
+import { openPostgres, PRELOADED } from '../stack/servers.ts';
+import { countStatements, statementsSince, tellStatements } from '../stack/statements.ts';
+import { openTopology, type Topology } from '../stack/topology.ts';
+import { fetches } from './fetches.ts';
+import type { Bench, Round } from './scenario.ts';
+
+const WARM_MS = 12_000;
+/** A statement that comes up at least once in so many fetches belongs to their path; the rest is done in the background. */
+const ON_THE_PATH = 100;
+
+interface Servers {
+    embedded: Topology;
+    debian: Topology;
+    pooled: Topology;
+    /** Where Debian's server can be asked about itself. */
+    debianUrl: string;
+}
+
+let servers: Servers | undefined;
+let turn = 0;
+
+function opened(): Servers {
+    if (servers === undefined) throw new Error('the servers are not open');
+    return servers;
+}
+
+/** S1, S2: the same calls over the embedded PostgreSQL, over Debian's as it is shipped, and through PgBouncer, in turns. */
+export const STOCK: Round = {
+    name: 'stock',
+    scenarios: [
+        { name: 'stock', run: compare },
+        { name: 'stock_sql', run: count },
+    ],
+    async open(bench) {
+        const undo: (() => Promise<unknown>)[] = [];
+        const close = async () => {
+            for (const one of undo.splice(0).reverse()) await one();
+        };
+        try {
+            servers = await openServers(bench, undo);
+            if (!bench.isQuick) for (const topology of topologies()) await call(bench, topology, { inFlight: 64 }, WARM_MS);
+            return close;
+        } catch (error) {
+            await close();
+            throw error;
+        }
+    },
+};
+
+async function openServers({ stack }: Bench, undo: (() => Promise<unknown>)[]): Promise<Servers> {
+    const keep = <Opened extends { stop(): Promise<void> }>(one: Opened): Opened => {
+        undo.push(() => one.stop());
+        return one;
+    };
+    const own = keep(await openPostgres('embedded'));
+    const debian = await startDebianPostgres({ isDurable: true, settings: [PRELOADED] });
+    undo.push(() => debian.remove());
+    for (const name of ['direct', 'routebook']) {
+        await debian.tool('createdb', [name]);
+        await migrate(debian.url(name));
+    }
+    const port = await freePort();
+    const pooler = await startPgBouncer(debian, port);
+    undo.push(() => pooler.close());
+    const embeddedUrl = await own.createDatabase('stock');
+    await migrate(embeddedUrl);
+    const pooledUrl = debian.url('routebook').replace(`:${debian.port}/`, `:${port}/`);
+    const at = (databaseUrl: string, postgresPid: number) => openTopology(stack, { databaseUrl, postgresPid }).then(keep);
+    return {
+        embedded: await at(embeddedUrl, own.pid),
+        debian: await at(debian.url('direct'), debian.pid()),
+        pooled: await at(pooledUrl, debian.pid()),
+        debianUrl: debian.url('postgres'),
+    };
+}
+
+function topologies(): Topology[] {
+    const { embedded, debian, pooled } = opened();
+    return [embedded, debian, pooled];
+}
+
+/** 64 at once, then one at a time; which of the three comes first changes each time. */
+async function compare(bench: Bench): Promise<Figures> {
+    const { embedded, debian, pooled } = opened();
+    const all: [string, Topology][] = [
+        ['embedded', embedded],
+        ['debian', debian],
+        ['pooled', pooled],
+    ];
+    const figures: Figures = {};
+    for (const [load, inFlight, measuredMs, wanted] of LOADS) {
+        const first = turn++ % all.length;
+        for (const [name, topology] of [...all.slice(first), ...all.slice(0, first)]) {
+            const of = await call(bench, topology, { inFlight }, measuredMs);
+            for (const figure of wanted) figures[`${name}_${load}_${figure}`] = of[figure] ?? Number.NaN;
+        }
+    }
+    return figures;
+}
+
+const LOADS: readonly [name: string, inFlight: number, measuredMs: number, figures: readonly string[]][] = [
+    ['64', 64, 6000, ['per_second', 'cpu_us', 'cpu_postgres_us']],
+    ['1', 1, 3000, ['p50_ms', 'cpu_us', 'cpu_postgres_us']],
+];
+
+/** What one fetch has Debian's server do. */
+async function count(bench: Bench): Promise<Figures> {
+    const { debian, debianUrl } = opened();
+    await countStatements(debianUrl);
+    const { count: calls = 1 } = await call(bench, debian, { inFlight: 1 }, 3000);
+    const statements = await statementsSince(debianUrl);
+    if (process.argv.includes('--sql')) process.stdout.write(`${tellStatements(statements, calls)}\n`);
+    const onThePath = statements.filter((statement) => statement.calls * ON_THE_PATH >= calls);
+    const isTop = onThePath.filter((statement) => statement.isTop);
+    return {
+        statements: isTop.length,
+        calls_per_fetch: isTop.reduce((sum, statement) => sum + statement.calls, 0) / calls,
+        ms_per_fetch: isTop.reduce((sum, { totalMs }) => sum + totalMs, 0) / calls,
+        compiled: statements.reduce((sum, { compiled }) => sum + compiled, 0),
+        slowest_mean_ms: Math.max(...onThePath.map(({ meanMs }) => meanMs)),
+    };
+}
+
+function call(bench: Bench, { watched, ...service }: Topology, pace: LoadPlan['pace'], measuredMs: number): Promise<Figures> {
+    return fetches(bench, { service, watched, endpoints: ['item'], pace, measuredMs });
+}
