@@ -23,7 +23,7 @@ for (const topology of TOPOLOGIES) {
                 response.writeHead(status, headers).end(bytes);
             });
             world = await openWorld({ topology, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
-            caller = await join(world, { plan: 'enterprise', credits: 100_000 });
+            caller = await join(world, { plan: 'enterprise', credits: 100_000, overrides: { perMinute: 1000 } });
             const endpoints = ROWS.map((row, place) => endpointOf(row, place, site.port));
             const published = await caller.publish({
                 format: 'routebook/1',

@@ -33,8 +33,6 @@ export const CONTENT: readonly Behaviour[] = [
     row('sends JSON twice', send(whole(OK, '{}{}')), CODE),
     row('sends JSON with a comma too many', send(whole(OK, '{"a":1,}')), CODE),
     row('sends NaN as JSON', send(whole(OK, '{"a":NaN}')), CODE),
-    row('names a charset that does not exist', send(inCharset('klingon', Buffer.from('{}'))), CODE),
-    row('calls Latin-1 UTF-8', send(inCharset('utf-8', Buffer.from('"\xe9"', 'latin1'))), CODE),
     row('calls UTF-8 UTF-16', send(inCharset('utf-16', Buffer.from('{"a":"b"}'))), CODE),
     row('calls a picture JSON', send(whole(OK, Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'))), CODE),
 ];
@@ -44,6 +42,8 @@ export const ODD: readonly Behaviour[] = [
     row('sends trailers', send(`${OK}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX-Sum: 1\r\n\r\n`), 'success'),
     row('sends the same header twice', send(whole(`${OK}Set-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-A: 1\r\nX-A: 2\r\n`, '{}')), 'success'),
     row('sends a byte order mark', send(whole(OK, '\ufeff{}')), 'success'),
+    row('names a charset that does not exist', send(inCharset('klingon', Buffer.from('{}'))), 'success'),
+    row('calls Latin-1 UTF-8', send(inCharset('utf-8', Buffer.from('"\xe9"', 'latin1'))), 'success'),
     row('sends JSON in Latin-1 and says so', send(inCharset('ISO-8859-1', Buffer.from('"\xe9"', 'latin1'))), 'success'),
     row('sends keys like __proto__', send(whole(OK, '{"__proto__":{"a":1},"constructor":2}')), 'success'),
     row('ends the body by closing', sendAndEnd(`${OK}\r\n{}`), 'success'),

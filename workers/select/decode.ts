@@ -1,5 +1,12 @@
+import { LRUCache } from 'lru-cache';
 import type { ResponseType } from '../../shared/domain/types.ts';
-import { InvalidResponse } from './invalid-response.ts';
+
+/** A body, and what tells its encoding. */
+interface Undecoded {
+    body: Uint8Array;
+    contentType: string | undefined;
+    type: ResponseType;
+}
 
 /**
  * The type of a body: from the package, else from the Content-Type, else from its first bytes. Many sites label JSON as text or a
@@ -12,26 +19,63 @@ export function typeOfBody(
 ): ResponseType {
     if (wanted !== undefined) return wanted;
     const said = typeOf(readContentType(contentType).essence);
-    if (said === 'text' && isTakenApart && guessType(body) === 'json') return 'json';
+    if (said === 'text' && isTakenApart && (guessType(body) === 'json' || isGuarded(body))) return 'json';
     return said ?? guessType(body);
 }
 
 /**
- * Decodes a body, JSON too, by the charset of its Content-Type, its byte order mark, for HTML its `meta`, else as UTF-8 (docs/api.md, "Hosted fetch"). An
- * unknown charset, or bytes that do not fit it, are a fault of the answer.
- * @throws InvalidResponse
+ * Decodes a body as browsers do (WHATWG, "Encoding" and "HTML"), JSON too: by its byte order mark, else the charset of its Content-Type, else
+ * for HTML its `meta`, else as UTF-8. A charset that does not exist counts as none; bytes that do not fit become U+FFFD.
  */
-export function decode({ body, contentType, type }: { body: Uint8Array; contentType: string | undefined; type: ResponseType }): string {
-    const { charset } = readContentType(contentType);
-    // The byte order mark gives the order of plain "utf-16" (RFC 2781, 4.3).
-    const named = /^utf-?16$/i.test(charset ?? '') ? (bomOf(body) ?? charset) : charset;
-    return toText(body, named ?? bomOf(body) ?? (type === 'html' ? metaCharset(body) : undefined) ?? 'utf-8');
+export function decode(page: Undecoded): string {
+    return new TextDecoder(encodingOf(page)).decode(page.body);
 }
 
-/** Whether the bytes of a body are UTF-8, as declared. */
-export function isUtf8({ body, contentType }: { body: Uint8Array; contentType: string | undefined }): boolean {
+/** Whether a body is read as UTF-8. */
+export function isUtf8(page: Undecoded): boolean {
+    return encodingOf(page) === 'utf-8';
+}
+
+/** The name of an encoding that TextDecoder knows. */
+function encodingOf({ body, contentType, type }: Undecoded): string {
     const { charset } = readContentType(contentType);
-    return charset === undefined ? bomOf(body) === undefined : /^utf-?8$/i.test(charset);
+    return bomOf(body) ?? knownEncoding(charset) ?? (type === 'html' ? knownEncoding(metaCharset(body)) : undefined) ?? 'utf-8';
+}
+
+/** Sites name few charsets, and some of them at random. */
+const encodings = new LRUCache<string, { name: string | undefined }>({ max: 100 });
+
+function knownEncoding(label: string | undefined): string | undefined {
+    if (label === undefined || label.length > MAX_LABEL) return undefined;
+    const known = encodings.get(label);
+    if (known !== undefined) return known.name;
+    let name: string | undefined;
+    try {
+        name = new TextDecoder(label).encoding;
+    } catch {
+        // A label of no encoding.
+    }
+    encodings.set(label, { name });
+    return name;
+}
+
+/** No label of the standard is longer. */
+const MAX_LABEL = 40;
+
+/** Lines that sites put before JSON, so that no script can load it. */
+const GUARD = /^\s*(?:\)\]\}'?,?|while\s*\(\s*1\s*\)\s*;|for\s*\(\s*;\s*;\s*\)\s*;)\s*/;
+
+/** The call of a function around JSON, as Express and others write it. */
+const CALLBACK = /^\s*(?:\/\*\*\/\s*)?(?:typeof\s+[\w$.]{1,100}\s*===?\s*['"]function['"]\s*&&\s*)?[A-Za-z_$][\w$.]{0,100}\s*\(/;
+
+/** The JSON in a text: without the line that guards it (`)]}'`), and without the function that it is an argument of (JSONP). */
+export function jsonIn(text: string): string {
+    const guard = GUARD.exec(text)?.[0];
+    if (guard !== undefined) return text.slice(guard.length);
+    const callback = CALLBACK.exec(text)?.[0];
+    if (callback === undefined) return text;
+    const end = text.trimEnd().replace(/;$/, '').trimEnd();
+    return end.endsWith(')') ? end.slice(callback.length, -1) : text;
 }
 
 function readContentType(header: string | undefined): { essence: string; charset: string | undefined } {
@@ -58,7 +102,14 @@ function guessType(body: Uint8Array): ResponseType {
     return start.startsWith('<') ? 'html' : 'text';
 }
 
+/** Whether a body begins like JSON in a function, or behind a line that guards it. */
+function isGuarded(body: Uint8Array): boolean {
+    const start = Buffer.from(body.subarray(0, 512)).toString('latin1');
+    return GUARD.test(start) || CALLBACK.test(start);
+}
+
 function bomOf(body: Uint8Array): string | undefined {
+    if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return 'utf-8';
     if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le';
     if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be';
     return undefined;
@@ -70,13 +121,4 @@ function metaCharset(body: Uint8Array): string | undefined {
     const label = /<meta\s[^<>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.-]{1,40})/i.exec(head)?.[1];
     // A `meta` readable as ASCII is not UTF-16, whatever it says. Browsers use UTF-8.
     return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
-}
-
-function toText(body: Uint8Array, label: string): string {
-    try {
-        return new TextDecoder(label, { fatal: true }).decode(body);
-    } catch (error) {
-        if (error instanceof RangeError) throw new InvalidResponse('The answer names a charset that does not exist.');
-        throw new InvalidResponse('The answer is not in the charset that it names, or not in UTF-8 where it names none.');
-    }
 }

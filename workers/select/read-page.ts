@@ -8,7 +8,7 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { saysNothing } from '../upstream/bodyless.ts';
-import { decode, isUtf8 } from './decode.ts';
+import { decode, isUtf8, jsonIn } from './decode.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 import { fitsInto, MAX_OUTPUT, refuseTooMuch, TOO_LONG } from './measure.ts';
@@ -222,7 +222,8 @@ function harmless(pointer: string): string {
 /** Decodes a page. Rejects large JSON that nests too deep before the decoding. */
 function textOf(page: RawPage): string {
     if (page.type === 'json' && page.body.length > LARGE && isUtf8(page)) refuseDepth(page.body);
-    return decode(page);
+    const text = decode(page);
+    return page.type === 'json' ? jsonIn(text) : text;
 }
 
 /** Body size from which the depth is checked first. For smaller bodies the additional pass costs more than it saves. */
