@@ -1,6 +1,7 @@
 import { accountRoutes } from './account/routes.ts';
 import { catalogRoutes } from './catalog/routes.ts';
 import { claimRoutes } from './claims/routes.ts';
+import { connectionRoutes } from './connections/routes.ts';
 import { discoveryRoutes } from './discovery/routes.ts';
 import { eventRoutes } from './events/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
@@ -17,6 +18,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...findRoutes,
     ...catalogRoutes,
     ...fetchRoutes,
+    ...connectionRoutes,
     ...schemaRoutes,
     ...claimRoutes,
     ...requestRoutes,

@@ -12,6 +12,8 @@ import { shippedPhrases } from './platform/phrases.ts';
 import { createSecrets, type Secrets } from './platform/secrets.ts';
 import { NO_TRACING, type Tracing } from './platform/tracing.ts';
 import { type Keys, openKeys } from './store/accounts/callers.ts';
+import { type ConnectionUses, openConnectionUses } from './store/connections/uses.ts';
+import { openVault, type Vault } from './store/connections/vault.ts';
 import { type Credits, openCredits } from './store/credits/credits.ts';
 import { createIdempotency, type Idempotency } from './store/fetch/idempotency.ts';
 import { type LookUpSessions, openLookUpSessions } from './store/fetch/look-up-sessions.ts';
@@ -47,6 +49,9 @@ export interface App {
     /** Idempotency keys and the answers kept under them. */
     readonly idempotency: Idempotency;
     readonly keys: Keys;
+    /** Connections for calls. */
+    readonly vault: Vault;
+    readonly connectionUses: ConnectionUses;
     /** Places in lists, sealed for callers. */
     readonly cursors: Cursors;
     /** The latest version of a site, read again for every call, in one query a tick. */
@@ -142,6 +147,10 @@ export function openApp(
     cleanup.add('keys', () => keys.close());
     const usage = openUsage(db, { log });
     cleanup.add('usage', () => usage.close());
+    const connectionUses = openConnectionUses(db, {
+        onError: (error) => log.warn({ part: 'connections', err: error }, 'uses of connections could not be written'),
+    });
+    cleanup.add('uses of connections', () => connectionUses.close());
     const lookUpSessions = openLookUpSessions(db, { log });
     cleanup.add('look-up sessions', () => lookUpSessions.close());
     const versions = createVersions(db);
@@ -166,6 +175,8 @@ export function openApp(
         credits,
         idempotency,
         keys,
+        vault: openVault(db, secrets),
+        connectionUses,
         cursors: createCursors(db),
         latest: createLatest(db),
         versions,

@@ -70,6 +70,7 @@ const TABLE = {
     VERSION_NOT_FOUND: refusal(404, 'caller', false, 'The site has no such version, or it may not run any more.'),
     REQUEST_NOT_FOUND: refusal(404, 'caller', false, 'There is no schema request with this id.'),
     CLAIM_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no claim with this id on this domain; it may have expired.'),
+    CONNECTION_NOT_FOUND: refusal(404, 'caller', false, 'There is no connection with this id that you may use for this site.'),
     METHOD_NOT_ALLOWED: refusal(405, 'caller', false, 'The path exists, but not with this method; see the Allow header.'),
     REQUEST_TIMEOUT: refusal(408, 'caller', true, 'The request did not arrive whole within 15 seconds.'),
     IDEMPOTENCY_CONFLICT: refusal(409, 'caller', false, 'This Idempotency-Key was used with another body.'),
@@ -85,11 +86,18 @@ const TABLE = {
         false,
         'This endpoint cannot be called through hosted fetch; call it yourself from the catalog.',
     ),
+    CONNECTION_REQUIRED: refusal(
+        422,
+        'caller',
+        false,
+        'This call needs a connection: your own credential for the site, kept with POST /v1/connections.',
+    ),
     RATE_LIMITED: refusal(429, 'caller', true, 'A rate limit of this account is used up.'),
     CONCURRENCY_LIMITED: refusal(429, 'caller', true, 'Too many fetches of this account are in flight.'),
     SITE_BUSY: refusal(429, 'service', true, 'The share of the workers that this site may take is full.'),
     INTERNAL: refusal(500, 'service', false, 'Something went wrong on our side; it is a bug and it was logged.'),
     UPSTREAM_STATUS: refusal(502, 'upstream', 'reads', 'The site answered with a status that is not 2xx.'),
+    UPSTREAM_UNAUTHORIZED: refusal(502, 'caller', false, 'The site answered 401: it does not take the credential of this connection.'),
     UPSTREAM_UNREACHABLE: refusal(502, 'upstream', 'reads', 'The site could not be reached, or the connection broke off.'),
     UPSTREAM_BLOCKED: refusal(502, 'upstream', false, 'The site showed a bot wall or a captcha instead of its answer.'),
     UPSTREAM_INVALID_RESPONSE: refusal(502, 'schema', false, 'The answer came whole, but is not what the schema describes.'),
@@ -152,6 +160,9 @@ export interface RefusalExtras {
     retryAfter?: number;
     upgradeTo?: string;
     upgradeUrl?: string;
+    /** Where it is said how to connect a site, and where people get its credential. */
+    connectUrl?: string;
+    obtainUrl?: string;
     upstream?: { status: number; snippet: string };
     didYouMean?: string[];
     /** Overrides the table where it says `reads`, or for a write that may have been sent. */

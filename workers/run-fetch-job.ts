@@ -5,6 +5,7 @@ import { parseExact } from '../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../shared/platform/tracing.ts';
 import { type Collected, collectOne, collectPages } from './collect.ts';
+import type { CallCredential } from './credentials/credential.ts';
 import { prepareCall } from './prepare-call.ts';
 import { createReadingTurn, type Reader } from './select/reader.ts';
 import { type CallTools, openSiteCall, type SiteCall } from './site-call.ts';
@@ -14,6 +15,8 @@ export interface FetchTools extends CallTools {
     /** Loads an endpoint of an immutable version, and the domain that its requests stay on. */
     loadEndpoint(versionId: number, name: string): Promise<{ endpoint: Endpoint; registrable: string } | undefined>;
     reader: Reader;
+    /** The credential of a job with a connection; absent: there are none here. */
+    credentialOf?(job: FetchJob, endpoint: Endpoint): Promise<CallCredential | undefined>;
     userAgent(): string;
 }
 
@@ -38,7 +41,8 @@ export async function runFetchJob(
 
     const { reader } = tools;
     const identity: Identity = { userAgent: tools.userAgent() };
-    const call = openSiteCall(tools, job, { registrable, signal, span });
+    const credential = await tools.credentialOf?.(job, endpoint);
+    const call = openSiteCall(tools, job, { registrable, signal, span, credential });
     const turn = createReadingTurn(registrable, job.deadlineAt);
     try {
         const prepared = await prepareCall(call, reader, endpoint, identity, turn);
@@ -47,6 +51,8 @@ export async function runFetchJob(
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
         const collected = await collect({ call, reader, endpoint, values, job, identity, form: prepared.form, turn });
         if (!collected.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...collected, startedAt };
+        // Escapes of a page that hid the value from the first look are gone now.
+        if (credential !== undefined) collected.text = credential.maskText(collected.text);
         call.keepOutcome(Buffer.byteLength(collected.text));
         return outcomeOf(endpoint, collected, call, startedAt);
     } finally {

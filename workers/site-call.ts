@@ -2,6 +2,7 @@ import type { FetchFailure, FetchJob, UpstreamFigures } from '../shared/domain/f
 import { isPathBlocked } from '../shared/domain/site/site-policy.ts';
 import type { Effect, UpstreamRequest } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
+import type { CallCredential } from './credentials/credential.ts';
 import type { PaceFor } from './pace.ts';
 import { openCallTime } from './upstream/call.ts';
 import { createCallCookies } from './upstream/cookies.ts';
@@ -48,7 +49,12 @@ export interface CallTools {
 export function openSiteCall(
     { upstream, markSent, paceFor, memoryBudget }: CallTools,
     job: FetchJob,
-    { registrable, signal, span }: { registrable: string; signal: AbortSignal; span: Span },
+    {
+        registrable,
+        signal,
+        span,
+        credential,
+    }: { registrable: string; signal: AbortSignal; span: Span; credential?: CallCredential | undefined },
 ): SiteCall {
     const { site, endpoint, deadlineAt } = job;
     const pace = paceFor?.(registrable, job.pace);
@@ -70,6 +76,7 @@ export function openSiteCall(
             if (pace !== undefined) options.pace = pace;
             const { blockedPaths } = job;
             if (blockedPaths !== undefined) options.isBlocked = (url) => isPathBlocked(blockedPaths, url);
+            if (credential !== undefined) options.credential = credential;
             if (namedBy !== undefined) options.namedBy = namedBy;
             if (reservation !== undefined) options.reservation = reservation;
             const answer = await upstream.send(request, options);

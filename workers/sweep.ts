@@ -4,6 +4,7 @@ import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
 import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
 import { forgetNews } from '../shared/store/accounts/workspace-news.ts';
+import { forgetConnectionUses } from '../shared/store/connections/uses.ts';
 import { forgetSpending } from '../shared/store/credits/spending.ts';
 import { forgetEvents } from '../shared/store/events/event-feed.ts';
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
@@ -22,7 +23,17 @@ const STARTER_RUNS_MS = 60_000;
 /** Days that the request log is kept. The ledger is kept for ever. */
 const USAGE_DAYS = 90;
 
-const PRUNED = [forgetExpired, forgetNotices, forgetSpending, forgetSignUps, maintainAudit, forgetClaims, forgetNews, forgetEvents];
+const PRUNED = [
+    forgetExpired,
+    forgetNotices,
+    forgetSpending,
+    forgetSignUps,
+    maintainAudit,
+    forgetConnectionUses,
+    forgetClaims,
+    forgetNews,
+    forgetEvents,
+];
 
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,

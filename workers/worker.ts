@@ -7,6 +7,7 @@ import type { Endpoint } from '../shared/domain/types.ts';
 import type { Span } from '../shared/platform/tracing.ts';
 import { userAgent } from '../shared/platform/user-agent.ts';
 import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
+import { type CallCredential, createCallCredential } from './credentials/credential.ts';
 import { startIndexing } from './index/index-endpoints.ts';
 import { createPaces } from './pace.ts';
 import { startPlacingEvents } from './place-events.ts';
@@ -58,6 +59,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
         memoryBudget: createMemoryBudget({ onFull: createFullNotice(log) }),
         upstream,
         reader,
+        credentialOf: (job: FetchJob, endpoint: Endpoint) => credentialOf(app, job, endpoint),
         userAgent: () => userAgent(app.publicUrl()),
     };
     const consumer = app.queue.consume(
@@ -105,6 +107,17 @@ async function loadEndpoint(
     const endpoint = version?.endpoints.get(name);
     const registrable = version === undefined ? undefined : registrableDomain(version.site);
     return endpoint === undefined || registrable === undefined ? undefined : { endpoint, registrable };
+}
+
+/** The credential of a job. Its value is read when a request is about to carry it. */
+async function credentialOf(
+    { versions, vault, config }: App,
+    { connection, versionId }: FetchJob,
+    endpoint: Endpoint,
+): Promise<CallCredential | undefined> {
+    const offer = connection === undefined ? undefined : await versions.load(versionId);
+    if (connection === undefined || offer === undefined) return undefined;
+    return createCallCredential({ open: () => vault.open(connection), offer, endpoint, rules: { hosts: config.egressHosts } });
 }
 
 /** Logs that large answers wait, at most once a minute. */

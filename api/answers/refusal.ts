@@ -36,7 +36,18 @@ export function envelope(
     publicUrl: string,
 ): object {
     const { status, fault, retryable } = refusalEntry(refusal.code);
-    const { details, retryAfter, upgradeTo, upgradeUrl, upstream, didYouMean, data, retryable: override } = refusal.extras;
+    const {
+        details,
+        retryAfter,
+        upgradeTo,
+        upgradeUrl,
+        connectUrl,
+        obtainUrl,
+        upstream,
+        didYouMean,
+        data,
+        retryable: override,
+    } = refusal.extras;
     const { requestId, notes: { creditsRemaining } = {} } = request.app;
     return {
         success: false,
@@ -52,6 +63,8 @@ export function envelope(
             doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
             ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal.code, details) }),
             ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
+            ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
+            ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
             ...(upstream === undefined ? {} : { upstream }),
             ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
         },

@@ -33,7 +33,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     app.lookUpSessions.record({ id: sessionId, site, accountId: call.caller?.accountId, words: memorableWords(words) });
     usageOf(call, { site, registrable, sessionId, version: version.version, durationMs: performance.now() - began });
     const isOwners = policy?.writes === false && (await isPublishedForSite(app.db, { registrable, versionId: version.versionId }));
-    const look = { words, siteCredits, policy, isOwners, health, ...experience };
+    const look = { words, siteCredits, policy, isOwners, auth: loaded.auth, health, ...experience };
     const head = { success: true as const, domain: site, session_id: sessionId };
     const schema = {
         version: version.version,
@@ -41,14 +41,16 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
         verified: version.verifiedAt !== null,
         verified_at: version.verifiedAt?.toISOString() ?? null,
         claim: latest.claim,
+        hosts: [...loaded.hosts],
+        auth: [...loaded.auth],
     };
     const { endpoints } = loaded;
     if (!(endpoints instanceof LazyEndpoints)) {
         const { endpoints: offered, refused } = presentEndpoints(loaded.inOrder, look);
-        return { answer: { ...head, endpoints: offered, schema: { ...schema, hosts: [...loaded.hosts], ...left(refused) } } };
+        return { answer: { ...head, endpoints: offered, schema: { ...schema, ...left(refused) } } };
     }
     const { answer } = await workOnPackage('catalog', site, { endpoints: endpoints.toJson(), look });
-    const tail = JSON.stringify({ schema: { ...schema, hosts: answer.hosts, ...left(answer.refused) } });
+    const tail = JSON.stringify({ schema: { ...schema, ...left(answer.refused) } });
     return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
 }
 

@@ -1,14 +1,17 @@
 import type { App } from '../../shared/app.ts';
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
+import { showAttached } from '../../shared/domain/connections/attach.ts';
 import { buildPrepareRequest, buildRequest, type Identity } from '../../shared/domain/fetch/build-request.ts';
 import { isFileSchema, withoutBytes } from '../../shared/domain/fetch/files.ts';
 import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
-import type { Endpoint, JsonObject, Values } from '../../shared/domain/types.ts';
-import type { Admitted } from '../../shared/fetch/admit.ts';
+import { type AuthOffer, hostsForCall, termsOf } from '../../shared/domain/package/auth.ts';
+import type { Endpoint, JsonObject, UpstreamRequest, Values } from '../../shared/domain/types.ts';
+import type { Admitted, Found } from '../../shared/fetch/admit.ts';
 import { findKept } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { recordKept } from '../../shared/fetch/settle.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
+import type { UsableConnection } from '../../shared/store/connections/vault.ts';
 import { around } from '../answers/fetch-answer.ts';
 import type { Reply } from '../serve.ts';
 
@@ -44,9 +47,13 @@ async function presentKept(
 }
 
 /** The request that would be sent, and its highest cost. */
-async function presentDryRun(app: App, { caller, requestId }: FetchOrder, { found, values, price }: Admitted): Promise<Reply<FetchAnswer>> {
+async function presentDryRun(
+    app: App,
+    { caller, requestId }: FetchOrder,
+    { found, values, price, connection }: Admitted,
+): Promise<Reply<FetchAnswer>> {
     const began = performance.now();
-    const planned = planOf(found.endpoint, values, { userAgent: userAgent(app.publicUrl()) });
+    const planned = planOf(found, values, { userAgent: userAgent(app.publicUrl()) }, connection);
     const balance = await app.credits.balance(caller.accountId);
     return {
         answer: {
@@ -74,12 +81,19 @@ function paramsShown(endpoint: Endpoint, values: Values): JsonObject {
 }
 
 /** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the first page. */
-function planOf(endpoint: Endpoint, values: Values, identity: Identity): JsonObject {
+function planOf({ endpoint, offer }: Found, values: Values, identity: Identity, connection: Admitted['connection']): JsonObject {
     const first = atFirstPage(endpoint, values);
     const { prepare } = endpoint;
-    const { method, url, headers, bodyShown } =
-        prepare === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(prepare.url, identity);
+    const built = prepare === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(prepare.url, identity);
+    const { method, url, headers, bodyShown } = connection === undefined ? built : showCredential(built, connection, offer);
     const request = { method, url, headers, body: bodyShown };
     // biome-ignore lint/suspicious/noThenProperty: the contract's name; it holds no function, so nothing waits for it.
     return prepare === undefined ? { request } : { request, then: { params: paramsShown(endpoint, first.values) } };
+}
+
+/** The request with the place of the credential, where its host gets it. */
+function showCredential(request: UpstreamRequest, connection: UsableConnection, offer: AuthOffer): UpstreamRequest {
+    const offered = termsOf(offer, connection.authId);
+    const isSent = offered !== undefined && hostsForCall(connection, offered).has(new URL(request.url).hostname);
+    return isSent ? showAttached(request, connection.entry) : request;
 }

@@ -4,6 +4,7 @@ import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import { bindValues, type Found, findEndpoint } from '../../shared/fetch/admit.ts';
+import { chooseConnection } from '../../shared/fetch/choose-connection.ts';
 import { AFTERMATH_MS } from '../../shared/fetch/deadlines.ts';
 import { isEffectBound, judgeEffect, judgeHours, judgeUrl } from '../../shared/fetch/judge-rights.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -21,20 +22,22 @@ export const fetchOnce: OnceRules<FetchRequest> = {
 
 /**
  * Checks a stored answer against today's rules: the block of the site, the policies of its owner and the operator, and the scopes of the
- * key. Nothing is sent again.
- * @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE, FORBIDDEN
+ * key, and the connection. Nothing is sent again.
+ * @throws Refusal SITE_BLOCKED, SITE_UNAVAILABLE, FORBIDDEN, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND
  */
 async function judgeReplay({ app, body, caller }: FetchCall): Promise<void> {
     const { isBlocked, policy } = await app.latest.find(readSite(body.site, '/site'));
     if (isBlocked) throw siteBlocked();
     const isBound = caller !== undefined && isEffectBound(caller);
-    if (policy === null && !isBound) return;
     const found = await findEndpoint(app, body, (question) => app.latest.find(question));
     if (found.ok) {
+        if (caller !== undefined) await chooseConnection(app, caller, found, body);
         if (isBound) await judgeEffect(app, caller, found);
         await judgePath(found, body);
         return;
     }
+    // Whether the connection may still be used is no longer known.
+    if (body.connection !== undefined) throw new Refusal('CONNECTION_NOT_FOUND');
     // The effect of the endpoint is no longer known.
     if (isBound) throw lacks({ part: 'effects', needs: 'write' });
     if (policy === null) return;

@@ -1,10 +1,11 @@
 import type { CatalogEndpoint } from '../../shared/contracts/catalog.ts';
 import { shortenSchema } from '../../shared/domain/json/schema/shorten.ts';
+import { needOf } from '../../shared/domain/package/auth.ts';
 import { sendsBody } from '../../shared/domain/package/endpoint.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Experience, rankEndpoints } from '../../shared/domain/search/ranking.ts';
 import { refusesEndpoint, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
-import type { Endpoint, JsonSchema } from '../../shared/domain/types.ts';
+import type { Endpoint, JsonSchema, PackageAuth } from '../../shared/domain/types.ts';
 import type * as usage from '../../shared/store/usage/traffic.ts';
 import { presentHealth } from '../answers/present-health.ts';
 
@@ -17,6 +18,8 @@ export interface Look {
     policy: StrictestPolicy | null;
     /** Whether a workspace that proved the domain published the version. */
     isOwners: boolean;
+    /** Of the package. */
+    auth: readonly PackageAuth[];
     health: usage.EndpointHealth;
     outcomes: Experience['outcomes'];
     verdicts: Experience['verdicts'];
@@ -25,12 +28,12 @@ export interface Look {
 /** All endpoints as the catalog shows them, best matches first, and the number of those that the owner's policy hides. */
 export function presentEndpoints(
     inOrder: readonly Endpoint[],
-    { words, siteCredits, policy, isOwners, health, outcomes, verdicts }: Look,
+    { words, siteCredits, policy, isOwners, auth, health, outcomes, verdicts }: Look,
 ): { endpoints: CatalogEndpoint[]; refused: number } {
     const offered = policy === null ? inOrder : inOrder.filter((endpoint) => !refusesEndpoint(policy, endpoint, isOwners));
     const ranked = rankEndpoints(offered, words, { outcomes, verdicts, successRates: ratesOf(health) });
     return {
-        endpoints: ranked.map((endpoint) => presentEndpoint(endpoint, siteCredits, health.get(endpoint.name))),
+        endpoints: ranked.map((endpoint) => presentEndpoint(endpoint, { auth, siteCredits, traffic: health.get(endpoint.name) })),
         refused: inOrder.length - offered.length,
     };
 }
@@ -105,7 +108,10 @@ function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {
     return rates;
 }
 
-function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage.TrafficHealth | undefined): CatalogEndpoint {
+function presentEndpoint(
+    endpoint: Endpoint,
+    { auth, siteCredits, traffic }: Pick<Look, 'auth' | 'siteCredits'> & { traffic: usage.TrafficHealth | undefined },
+): CatalogEndpoint {
     return {
         name: endpoint.name,
         method: endpoint.method,
@@ -127,6 +133,7 @@ function presentEndpoint(endpoint: Endpoint, siteCredits: number, traffic: usage
         ...(endpoint.prepare === undefined ? {} : { prepare: presentPrepare(endpoint.prepare) }),
         hosted: endpoint.hosted,
         effect: endpoint.effect,
+        auth: needOf(endpoint, auth),
         ...presentReturns(endpoint.response.schema),
         billing: presentBilling(endpoint.billing),
         credits: siteCredits,

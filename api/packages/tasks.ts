@@ -4,7 +4,6 @@ import { hasMoreValues } from '../../shared/domain/json/tokens.ts';
 import { contentOf, type PackageContent, type PackageHead } from '../../shared/domain/package/content.ts';
 import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
-import { hostsOf } from '../../shared/domain/package/hosts.ts';
 import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package/rules/tree.ts';
 import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
@@ -27,7 +26,7 @@ export interface PackageTasks {
     form: { task: { bytes: Uint8Array }; answer: FormRead };
     source: { task: { text: string; isStored: boolean }; answer: string };
     mistake: { task: { text: string }; answer: string };
-    catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number; hosts: string[] } };
+    catalog: { task: { endpoints: string; look: Look }; answer: { endpoints: string; refused: number } };
 }
 
 export type PackageTask = { [Name in keyof PackageTasks]: { name: Name } & PackageTasks[Name]['task'] }[keyof PackageTasks];
@@ -64,11 +63,11 @@ export function doPackageTask(task: PackageTask): unknown {
 /** Bytes of a catalog answer beyond which its last endpoints are shown without what they return. */
 const MOST_OF_CATALOG = 1024 * 1024;
 
-/** The catalog's view of a package: endpoints, best matches first, and hosts. */
+/** The catalog's view of a package: endpoints, best matches first. */
 function rank({ endpoints: text, look }: PackageTasks['catalog']['task']): PackageTasks['catalog']['answer'] {
     const endpoints = JSON.parse(text) as PackageEndpoint[];
     const { endpoints: offered, refused } = presentEndpoints(endpoints.map(readEndpoint), look);
-    return { endpoints: writeEndpoints(offered, MOST_OF_CATALOG), refused, hosts: hostsOf({ endpoints }) };
+    return { endpoints: writeEndpoints(offered, MOST_OF_CATALOG), refused };
 }
 
 /** Everything that publishing needs from a package's bytes. */

@@ -19,7 +19,7 @@ export function differences(before: PackageDocument, after: PackageDocument): Di
     const found: Difference[] = [];
     const { endpoints: old, ...oldHead } = before;
     const { endpoints: now, ...newHead } = after;
-    compare(oldHead as Json, newHead as Json, '', found);
+    compare(oldHead as unknown as Json, newHead as unknown as Json, '', found);
     for (const endpoint of now) {
         const earlier = old.find(({ name }) => name === endpoint.name);
         if (earlier !== undefined) compare(earlier as unknown as Json, endpoint as unknown as Json, `/endpoints/${endpoint.name}`, found);

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import type { Claim } from '../domain/site/claim.ts';
 import type {
+    AuthNeed,
     BillingUnit,
     BodyFormat,
     Effect,
@@ -9,6 +10,7 @@ import type {
     JsonSchema,
     Kind,
     Method,
+    PackageAuth,
     ParamSource,
     ParamStyle,
 } from '../domain/types.ts';
@@ -40,6 +42,7 @@ export interface CatalogEndpoint {
     prepare?: { url: string; form?: string };
     hosted: boolean;
     effect: Effect;
+    auth: AuthNeed;
     returns?: JsonSchema;
     returns_truncated?: true;
     billing: { unit: BillingUnit; results?: string; max_results?: number };
@@ -62,6 +65,7 @@ export interface CatalogAnswer {
         verified_at: string | null;
         claim: Claim;
         hosts: string[];
+        auth: PackageAuth[];
         refused_by_owner?: number;
     };
 }
@@ -96,6 +100,7 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
     }).description('A page to open first, for cookies and hidden fields; absent where there is none'),
     hosted: Joi.boolean().required().description('Whether POST /v1/fetch runs it'),
     effect: v.effect().required(),
+    auth: v.authNeed().required(),
     returns: Joi.alternatives(Joi.boolean(), v.jsonObject()).description('JSON Schema of what a fetch returns as data'),
     returns_truncated: Joi.boolean()
         .valid(true)
@@ -150,6 +155,7 @@ export const getCatalog = contract<{ domain: string }, { intent?: string }, unde
                 verified_at: v.nullableTime().required(),
                 claim: v.claim().required(),
                 hosts: v.hosts().required(),
+                auth: v.auth().required(),
                 refused_by_owner: v
                     .count()
                     .description("Endpoints left out, since the site's owner or an operator refuses their calls; absent where none is"),

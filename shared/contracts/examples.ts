@@ -82,6 +82,20 @@ const CLAIM: JsonObject = {
     expires_at: '2026-11-09T09:30:00.000Z',
 };
 
+const CONNECTION: JsonObject = {
+    connection_id: 'con_2cH7pW9sKd4X',
+    site: SHOP,
+    auth_id: 'api_key',
+    type: 'header',
+    name: 'My shop account',
+    shared: false,
+    owner: 'usr_1aS5dF7gHj3K',
+    hosts: [SHOP],
+    hint: '…8f2c',
+    created_at: AT,
+    last_used_at: null,
+};
+
 const POLICY: JsonObject = {
     blocked: false,
     writes: false,
@@ -93,6 +107,7 @@ const POLICY: JsonObject = {
 /** A body that can be sent, by the name of its contract. */
 export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     postFetch: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, dry_run: true },
+    postConnection: { site: SHOP, name: 'My shop account', secret: { value: 'the key that the shop gave you' } },
     postSchema: PACKAGE,
     postSchemaRequest: {
         domain: 'timetable.example.com',
@@ -151,6 +166,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
                 params: [{ name: 'id', source: 'path', required: true, description: '', schema: { type: 'integer' } }],
                 hosted: true,
                 effect: 'read',
+                auth: 'none',
                 returns: { type: 'object', properties: { id: { type: 'integer' }, title: { type: 'string' }, price: { type: 'number' } } },
                 billing: { unit: 'request' },
                 credits: 1,
@@ -160,7 +176,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
                 health: HEALTH,
             },
         ],
-        schema: { version: 3, version_hash: HASH, verified: true, verified_at: AT, claim: 'owner', hosts: [SHOP] },
+        schema: { version: 3, version_hash: HASH, verified: true, verified_at: AT, claim: 'owner', hosts: [SHOP], auth: [] },
     },
     postFetch: {
         success: true,
@@ -203,6 +219,10 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getMaintainers: MAINTAINERS,
     putMaintainer: MAINTAINERS,
     deleteMaintainer: LEAVING,
+    postConnection: { success: true, data: CONNECTION },
+    getConnections: { success: true, data: [CONNECTION], meta: PAGE },
+    getConnection: { success: true, data: CONNECTION },
+    deleteConnection: { success: true, data: { connection_id: 'con_2cH7pW9sKd4X', deleted: true } },
     postClaim: { success: true, data: CLAIM },
     getClaims: { success: true, data: [CLAIM], meta: PAGE },
     getPolicy: { success: true, data: POLICY },

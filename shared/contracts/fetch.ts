@@ -14,6 +14,7 @@ export interface FetchRequest {
     max_results?: number;
     max_age?: number;
     dry_run?: boolean;
+    connection?: string;
 }
 
 export interface FetchMeta {
@@ -52,6 +53,9 @@ const request = Joi.object<FetchRequest, true>({
     max_results: Joi.number().integer().min(1).max(1000),
     max_age: Joi.number().integer().min(0).max(86_400).description('Seconds; an equal result that is no older may be served for 0 credits'),
     dry_run: Joi.boolean().description('Validate, build and price the call; send and charge nothing'),
+    connection: Joi.string()
+        .max(100)
+        .description('Id of a connection, or "default": your only one for the site. That one is used too where the endpoint requires one'),
 });
 
 const meta = Joi.object<FetchMeta, true>({
@@ -120,15 +124,18 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
         'SITE_NOT_FOUND',
         'ENDPOINT_NOT_FOUND',
         'VERSION_NOT_FOUND',
+        'CONNECTION_NOT_FOUND',
         'IDEMPOTENCY_CONFLICT',
         'IDEMPOTENCY_IN_PROGRESS',
         'PAYLOAD_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',
         'ENDPOINT_NOT_HOSTED',
+        'CONNECTION_REQUIRED',
         'RATE_LIMITED',
         'CONCURRENCY_LIMITED',
         'SITE_BUSY',
         'UPSTREAM_STATUS',
+        'UPSTREAM_UNAUTHORIZED',
         'UPSTREAM_UNREACHABLE',
         'UPSTREAM_BLOCKED',
         'UPSTREAM_INVALID_RESPONSE',

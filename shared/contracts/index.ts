@@ -2,6 +2,7 @@ import { getAccount } from './account.ts';
 import { getAudit } from './audit.ts';
 import { getCatalog } from './catalog.ts';
 import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
+import { deleteConnection, getConnection, getConnections, postConnection } from './connections.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
 import { getEndpoints } from './endpoints.ts';
@@ -21,6 +22,10 @@ export const CONTRACTS = [
     getEndpoints,
     getCatalog,
     postFetch,
+    postConnection,
+    getConnections,
+    getConnection,
+    deleteConnection,
     postSchema,
     getSchemas,
     getSchema,

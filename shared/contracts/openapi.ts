@@ -39,6 +39,7 @@ export function openApiDocument(serverUrl: string): JsonObject {
 const TAGS: Readonly<Record<string, string>> = {
     Catalog: 'What a site offers, for a stated intent',
     Fetch: 'Calls that Routebook makes for you',
+    Connections: 'Your own credentials for sites, used in calls and never shown',
     Registry: 'Packages of routes: found, read, published and looked after',
     Owners: 'Domains whose owners prove that they are theirs, and what they allow here',
     Requests: 'Schemas that somebody wishes for',
@@ -309,6 +310,8 @@ function errorSchema(): JsonObject {
                     },
                     upgrade_to: text,
                     upgrade_url: text,
+                    connect_url: { ...text, description: 'Where it is said how to connect a site' },
+                    obtain_url: { ...text, description: 'Where people get a credential for the site' },
                     upstream: { type: 'object', properties: { status: { type: 'integer' }, snippet: text } },
                     did_you_mean: { type: 'array', items: text },
                 },

@@ -2,7 +2,7 @@ import Joi, { type CustomHelpers, type ErrorReport } from 'joi';
 import { findSecrets } from '../domain/package/secrets-scan.ts';
 import { isCategory } from '../domain/package/taxonomy.ts';
 import { CLAIMS } from '../domain/site/claim.ts';
-import { BODY_FORMATS, KINDS, METHODS, SOURCES, STYLES } from '../domain/types.ts';
+import { AUTH_NEEDS, AUTH_TYPES, BODY_FORMATS, KINDS, METHODS, type PackageAuth, SOURCES, STYLES } from '../domain/types.ts';
 
 /** Words of the wire that several contracts share. */
 
@@ -31,6 +31,27 @@ export const style = () =>
         .valid(...STYLES)
         .description('How a list or an object is written; repeat where absent');
 export const bodyFormat = () => Joi.string().valid(...BODY_FORMATS);
+export const authNeed = () =>
+    Joi.string()
+        .valid(...AUTH_NEEDS)
+        .description('Whether a call takes a connection: your own credential for the site');
+/** How a site takes credentials, as its package says it. */
+export const auth = () =>
+    Joi.array()
+        .items(
+            Joi.object<PackageAuth, true>({
+                id: Joi.string().required(),
+                type: Joi.string()
+                    .valid(...AUTH_TYPES)
+                    .required(),
+                name: Joi.string().description('Of the header, query parameter or cookie'),
+                prefix: Joi.string().description('What stands before the value in a header'),
+                description: Joi.string().allow(''),
+                obtain_url: Joi.string().description('Where people get a credential'),
+                hosts: Joi.array().items(Joi.string()).description('The hosts that get it; by default all hosts of the package'),
+            }),
+        )
+        .description('How the site takes credentials of callers; empty: it takes none');
 export const effect = () => Joi.string().valid('read', 'write');
 export const versionNumber = () => Joi.number().integer().min(1);
 export const versionHash = () =>

@@ -21,6 +21,12 @@ export const STYLES = ['repeat', 'comma', 'brackets', 'space', 'pipe', 'deepObje
 export type ParamStyle = (typeof STYLES)[number];
 
 export type Effect = 'read' | 'write';
+
+/** How a site takes a credential of the caller's own. */
+export const AUTH_TYPES = ['header', 'query', 'basic', 'bearer', 'cookie'] as const;
+export type AuthType = (typeof AUTH_TYPES)[number];
+export const AUTH_NEEDS = ['required', 'optional', 'none'] as const;
+export type AuthNeed = (typeof AUTH_NEEDS)[number];
 export const BODY_FORMATS = ['json', 'form', 'multipart', 'xml', 'text', 'ndjson'] as const;
 export type BodyFormat = (typeof BODY_FORMATS)[number];
 export type ResponseType = 'json' | 'html' | 'text';
@@ -47,6 +53,21 @@ export interface PackageParam {
     segments?: boolean;
 }
 
+/** One way to authenticate at the site: names only, never a value. */
+export interface PackageAuth {
+    id: string;
+    type: AuthType;
+    /** Of the header, query parameter or cookie. */
+    name?: string;
+    /** What stands before the value in a header, such as `token `. */
+    prefix?: string;
+    description?: string;
+    /** Where people get a credential. */
+    obtain_url?: string;
+    /** The hosts that may get it; by default all hosts of the package. */
+    hosts?: string[];
+}
+
 export interface PackageEndpoint {
     name: string;
     kind?: Kind;
@@ -61,6 +82,8 @@ export interface PackageEndpoint {
     prepare?: { url: string; form?: string } | null;
     hosted?: boolean;
     effect?: Effect;
+    /** Whether a call takes a credential; `required` by default in a package with `auth`. */
+    auth?: AuthNeed;
     response?: { type?: ResponseType; select?: Select; schema?: JsonSchema };
     billing?: { unit?: BillingUnit; results?: string; max_results?: number };
     pagination?: {
@@ -82,6 +105,7 @@ export interface PackageDocument {
     intent_category: string;
     /** What the site asks its callers for: requests a minute to each host of the package. */
     pace?: { requests_per_minute: number };
+    auth?: PackageAuth[];
     endpoints: PackageEndpoint[];
 }
 
@@ -128,6 +152,8 @@ export interface Endpoint {
     prepare: { url: string; form: string | undefined } | undefined;
     hosted: boolean;
     effect: Effect;
+    /** Absent: the default of its package (`needOf`). */
+    auth: AuthNeed | undefined;
     response: { type: ResponseType | undefined; select: Select | undefined; schema: JsonSchema | undefined };
     billing: { unit: BillingUnit; results: string; maxResults: number };
     pagination: Pagination | undefined;

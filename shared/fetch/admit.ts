@@ -6,13 +6,16 @@ import { createParamJudge, WORK_OF_A_TURN } from '../domain/fetch/judge-params.t
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
+import type { AuthOffer } from '../domain/package/auth.ts';
 import * as pricing from '../domain/package/pricing.ts';
 import { readSite, siteBlocked, siteNotFound } from '../domain/site/read-site.ts';
 import { didYouMean } from '../domain/text/suggestions.ts';
 import type { Endpoint, JsonObject, Values } from '../domain/types.ts';
 import { createSideThread, SideThreadFailure } from '../platform/side-thread.ts';
 import { Refusal } from '../refusals.ts';
+import type { UsableConnection } from '../store/connections/vault.ts';
 import * as schemas from '../store/registry/schemas.ts';
+import { chooseConnection } from './choose-connection.ts';
 import { judgeEffect, judgePolicy, judgeUrl } from './judge-rights.ts';
 import type { FetchOrder } from './order.ts';
 
@@ -22,6 +25,8 @@ export interface Admitted {
     found: Found;
     values: Values;
     price: pricing.Price;
+    /** Whose credential is sent. */
+    connection: UsableConnection | undefined;
 }
 
 /** Who asks for what; the parts of an order that decide whether it is admitted. */
@@ -30,7 +35,7 @@ type Question = Pick<FetchOrder, 'caller' | 'body'>;
 /**
  * Resolves a call to its endpoint and price, or to the reason why its package refuses it. It uses the remembered site state where the call
  * passes and the hold checks that state. In all other cases it reads the database.
- * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR: these end the call uncounted.
+ * @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, FORBIDDEN, INVALID_PARAMS, VALIDATION_ERROR, CONNECTION_REQUIRED, CONNECTION_NOT_FOUND: these end the call uncounted.
  */
 export async function admit(app: App, question: Question): Promise<Admitted | Kept> {
     const { dry_run: isDry, max_age: maxAge = 0 } = question.body;
@@ -58,9 +63,10 @@ async function judge(app: App, { caller, body }: Question, found: Found): Promis
     await judgeEffect(app, caller, found);
     const values = await bindValues(found, body);
     judgeUrl(found.policy, () => buildUrl(found.endpoint, values));
+    const connection = await chooseConnection(app, caller, found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: body.max_credits, maxResults: body.max_results });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
-    return { ok: true, found, values, price };
+    return { ok: true, found, values, price, connection };
 }
 
 /**
@@ -103,6 +109,8 @@ export interface Found {
     versionId: number;
     version: number;
     endpoint: Endpoint;
+    /** How the version sends credentials. */
+    offer: AuthOffer;
     /** Credits of one unit. */
     siteCredits: number;
     /** Units that may be billed at most, since a call that names no version pays no more than it did within the last 24 h. */
@@ -167,6 +175,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
         versionId: version.versionId,
         version: version.version,
         endpoint,
+        offer: { auth: loaded.auth, hosts: loaded.hosts },
         siteCredits,
         siteConcurrency,
         siteRate,

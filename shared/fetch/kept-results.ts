@@ -15,10 +15,10 @@ import type { Settled } from './settle.ts';
 export async function findKept(
     app: App,
     { body, caller }: FetchOrder,
-    { found, values }: Admitted,
+    { found, values, connection }: Admitted,
 ): Promise<{ text: string; results: number } | undefined> {
     if (!mayAsk(body, found)) return undefined;
-    const place = { accountId: caller.accountId, question: questionOf(body, found, values) };
+    const place = { accountId: caller.accountId, question: questionOf(body, found, values, connection) };
     return results.findResult(app.db, app.secrets, place, body.max_age ?? 0);
 }
 
@@ -26,14 +26,14 @@ export async function findKept(
 export async function keepResult(
     app: App,
     { body, caller, operation }: FetchOrder,
-    { found, values }: Admitted,
+    { found, values, connection }: Admitted,
     { outcome, charged }: Settled & { ok: true },
 ): Promise<void> {
     if (!mayAsk(body, found) || !outcome.mayKeep || outcome.truncated || charged === 0) return;
     const { text } = outcome;
     if (Buffer.byteLength(text) > results.RESULT_BYTES) return;
     try {
-        const place = { accountId: caller.accountId, question: questionOf(body, found, values) };
+        const place = { accountId: caller.accountId, question: questionOf(body, found, values, connection) };
         await results.keepResult(app.db, app.secrets, place, { text, results: outcome.results });
     } catch (error) {
         app.log.warn({ part: 'results', operation, err: error }, 'a result could not be kept');
@@ -45,7 +45,13 @@ function mayAsk({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boo
 }
 
 /** The hash of everything that decides the result; caps and timeouts do not. Results of releases without encryption have other hashes. */
-function questionOf({ max_results: maxResults }: FetchRequest, { versionId, endpoint }: Found, values: Values): string {
-    const question = canonicalize(['sealed', versionId, endpoint.name, values, maxResults ?? null]) ?? '';
+function questionOf(
+    { max_results: maxResults }: FetchRequest,
+    { versionId, endpoint }: Found,
+    values: Values,
+    connection: Admitted['connection'],
+): string {
+    const whose = connection === undefined ? [] : [connection.connectionId];
+    const question = canonicalize(['sealed', versionId, endpoint.name, values, maxResults ?? null, ...whose]) ?? '';
     return createHash('sha256').update(question, 'utf8').digest('hex');
 }

@@ -87,7 +87,7 @@ const QUARANTINED = 'This endpoint is paused, since calls of it ended two worker
 export function jobOf(
     app: App,
     { body, operation, requestId, times: { deadlineAt, admittedAt } }: FetchOrder,
-    { found, values, price }: Admitted,
+    { found, values, price, connection }: Admitted,
     { units, backlogMs }: { units: number; backlogMs: number },
 ): FetchJob {
     const limits = pricing.limitsFor({ endpoint: found.endpoint, maxResults: body.max_results }, price, units);
@@ -105,6 +105,7 @@ export function jobOf(
         ...(pricing.isCut(limits, { endpoint: found.endpoint, maxResults: body.max_results }) ? { isCutByCredits: true as const } : {}),
         ...paceOf(found, backlogMs),
         ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
+        ...(connection === undefined ? {} : { connection: connection.connectionId }),
         run: 1,
     };
 }

@@ -64,6 +64,7 @@ export async function settle(
     };
     const ending = await end();
     const durationMs = performance.now() - order.times.began;
+    recordUse(app, order, job, outcome);
     if (outcome.ok && ending.isBilled) {
         recordFetch(app, order, { found, code: 'success', credits: ending.charged, outcome, durationMs });
         const { charged, available, kept } = ending;
@@ -169,7 +170,7 @@ function recordFetch(
         credits,
         durationMs,
         queueMs,
-        ...(outcome.ok ? { results: outcome.results, upstream: outcome.upstream } : {}),
+        ...(outcome.ok ? { results: outcome.results, upstream: outcome.upstream } : { isCallers: outcome.isCallers === true }),
     });
 }
 
@@ -179,6 +180,13 @@ export function recordKept({ metrics, usage }: App, order: FetchOrder, found: Fo
     metrics.fetches.inc({ site: metrics.siteLabel(found.site), outcome: 'success' });
     metrics.fetchSeconds.observe(durationMs / 1000);
     usage.record({ ...whoAndWhat(order, found), outcome: 'success', credits: 0, results, cached: true, durationMs });
+}
+
+/** The audit of the workspace has every call that may have sent a credential. */
+function recordUse({ connectionUses }: App, { caller }: FetchOrder, { connection, site, endpoint }: FetchJob, outcome: FetchOutcome): void {
+    if (connection === undefined || (!outcome.ok && outcome.attempts === 0)) return;
+    const { workspaceId, keyId, userId } = caller;
+    connectionUses.record({ workspaceId, connectionId: connection, keyId, userId, site, endpoint });
 }
 
 function whoAndWhat({ caller, operation, sessionId }: FetchOrder, found: Found) {

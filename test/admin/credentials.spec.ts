@@ -30,7 +30,10 @@ describe('credentials rotate', () => {
         const code = await runAdmin(['credentials', 'rotate', '--json'], terminal, env);
         return { code, json: JSON.parse(out.at(-1) ?? 'null'), told: err.join('\n') };
     }
-    const counts = (rewrapped: number, current: number, unreadable: number) => [{ table: 'totp_secrets', rewrapped, current, unreadable }];
+    const counts = (rewrapped: number, current: number, unreadable: number) => [
+        { table: 'totp_secrets', rewrapped, current, unreadable },
+        { table: 'connection_keys', rewrapped: 0, current: 0, unreadable: 0 },
+    ];
 
     let people = 0;
     /** Somebody who set an authenticator app up under these keys. */

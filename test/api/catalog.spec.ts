@@ -216,6 +216,7 @@ describe('a catalog look-up', () => {
                 ],
                 hosted: true,
                 effect: 'read',
+                auth: 'none',
                 returns: RETURNS,
                 billing: { unit: 'result', results: 'items', max_results: 50 },
                 credits: 1,
@@ -226,6 +227,7 @@ describe('a catalog look-up', () => {
             });
             expect(catalog.endpoints.find(({ name }) => name === 'place_order')).to.include({
                 effect: 'write',
+                auth: 'none',
                 hosted: true,
                 kind: 'api_call',
             });
@@ -315,6 +317,7 @@ describe('a catalog look-up', () => {
                 verified_at: null,
                 claim: 'unproven',
                 hosts: [SITE],
+                auth: [],
             });
             expect(catalog.endpoints.find(({ name }) => name === 'search_products')).to.include({ credits: 5, credits_max: 250 });
             await sites.setDomain(world.app.db, SITE, { credits: 1 });

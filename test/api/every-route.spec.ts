@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
+import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { join } from '../support/people.ts';
 import { aProvenClaim, callRoute, dataOf, everyRoute } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES } from '../support/world.ts';
 
 /** After them the site is another. */
-const LAST = ['postSchema', 'postYank'];
+const LAST = ['deleteConnection', 'postSchema', 'postYank'];
 
 for (const topology of TOPOLOGIES) {
     // What each of them says in detail is the subject of the other specs; `callRoute` holds every answer against its contract.
@@ -17,12 +18,17 @@ for (const topology of TOPOLOGIES) {
             const maker = await join(world, { plan: 'starter' });
             const other = await join(world);
             dataOf(await maker.publish(shopPackage(shop.port)));
+            dataOf(await maker.publish(connectedPackage(CONNECTED)));
+            const connection = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
+            const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
             const asked = { domain: SHOP, task: 'Read the price of every product once a day.' };
             const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
             const routes = everyRoute(SHOP, {
                 workspace_id: other.workspaceId,
                 request_id,
                 claim_id: await aProvenClaim(world, maker, SHOP),
+                connection_id,
+                connected: CONNECTED,
             });
             const inOrder = routes.toSorted((a, b) => LAST.indexOf(a.contract.name) - LAST.indexOf(b.contract.name));
             const statuses = new Map<string, number>();

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { newApiKey } from '../../shared/domain/accounts/api-key.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
+import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { type Answer, join, type Person, stranger, withKey } from '../support/people.ts';
 import { dataOf, everyRoute, INTENT, placeholdersOf, type RouteCall } from '../support/routes.ts';
 import { aPackage } from '../support/schemas.ts';
@@ -33,6 +34,9 @@ describe('another tenant', () => {
         const asked = { domain: 'wanted.test', task: 'Read what the other tenant wants to know.', requester_contact: 'ask@other.example' };
         requested = String(dataOf(await other.call('POST', '/v1/schema-requests', { body: asked }))['request_id']);
         const claimed = dataOf<{ claim_id: string; value: string }>(await other.call('POST', '/v1/sites/other.test/claims'));
+        dataOf(await other.publish(connectedPackage()));
+        const connection = { site: CONNECTED, secret: { value: 'of-the-other-tenant' }, shared: true };
+        const connected = dataOf<{ connection_id: string }>(await other.call('POST', '/v1/connections', { body: connection }));
         const { rows } = await world.app.db.raw('select email from users where id = ?', [other.userId]);
 
         const me = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } });
@@ -50,6 +54,7 @@ describe('another tenant', () => {
             { what: 'key', foreign: key.id, absent: newId('key') },
             { what: 'session', foreign: String(look.body['session_id']), absent: newId('ses') },
             { what: 'request', foreign: 'req_ofTheOther', absent: 'req_ofNobodyAt' },
+            { what: 'connection', foreign: connected.connection_id, absent: newId('con') },
             { what: 'claim', foreign: claimed.claim_id, absent: newId('clm') },
             { what: 'schema_request', foreign: requested, absent: newId('srq') },
         ];
@@ -59,6 +64,8 @@ describe('another tenant', () => {
             key.id,
             claimed.claim_id,
             claimed.value,
+            connected.connection_id,
+            'of-the-other-tenant',
             rows[0].email,
             'ask@other.example',
             other.apiKey ?? '',
@@ -96,6 +103,10 @@ describe('another tenant', () => {
             places.push([`{${placeholder}} of the path`, (id) => ask(person, method, route.pathWith(placeholder, id), body)]);
         }
         if (body === undefined) return places;
+        if (what === 'connection' && route.contract.name === 'postFetch') {
+            const call = { site: CONNECTED, endpoint: 'mine' };
+            places.push(['the connection of a fetch', (id) => ask(person, method, path, { ...call, connection: id, dry_run: true })]);
+        }
         const everyField = (id: string) => Object.fromEntries(Object.keys(body).map((field) => [field, id]));
         return [
             ...places,
@@ -148,7 +159,7 @@ describe('another tenant', () => {
     it('keeps its balance, limits and version whatever others tried', async () => {
         const account = dataOf<{ credits: { balance: number }; user_id: string }>(await other.call('GET', '/v1/account'));
         expect(account).to.deep.include({ user_id: other.userId });
-        expect(account.credits.balance).to.equal(60_000 + 123_457 + 50);
+        expect(account.credits.balance).to.equal(60_000 + 123_457 + 100);
         expect(dataOf(await other.call('GET', '/v1/schemas/other.test'))['version']).to.equal(1);
     });
 });

@@ -37,6 +37,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     req: /what: 'request'/,
     srq: /what: 'schema_request'/,
     clm: /what: 'claim'/,
+    con: /what: 'connection'/,
     op: /operation: newId\('op'\)/,
     inv: /invitation_id: newId\('inv'\)/,
     // It is part of a signed link alone.

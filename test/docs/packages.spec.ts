@@ -8,7 +8,8 @@ import { KINDS, SOURCES } from '../../shared/domain/types.ts';
 
 const page = readFileSync(new URL('../../docs/packages.md', import.meta.url), 'utf8');
 const shown = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(([, text = '']) => JSON.parse(text) as { format?: string; name?: string });
-const [whole = {}, ...endpoints] = shown;
+const [whole = {}] = shown;
+const endpoints = shown.slice(1).flatMap((example) => ('endpoints' in example ? (example.endpoints as object[]) : [example]));
 const fits = new Ajv({ strict: true, allowUnionTypes: true }).compile(packageSchema('http://localhost:8080'));
 
 /** What an author would publish who pastes an example of the page: an endpoint goes into the package at the top of the page. */

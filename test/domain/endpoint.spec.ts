@@ -21,6 +21,7 @@ describe('an endpoint that says only what it must', () => {
             prepare: undefined,
             hosted: true,
             effect: 'read',
+            auth: undefined,
             response: { type: undefined, select: undefined, schema: undefined },
             billing: { unit: 'request', results: 'items', maxResults: 100 },
             pagination: undefined,

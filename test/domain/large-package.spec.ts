@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
-import { LazyEndpoints } from '../../shared/domain/package/large-package.ts';
+import { LazyEndpoints, splitPackage } from '../../shared/domain/package/large-package.ts';
 import type { PackageDocument } from '../../shared/domain/types.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
 
@@ -34,7 +34,7 @@ describe('the endpoints of a large package', () => {
         ['first', JSON.stringify({ endpoints, ...head })],
     ] as const) {
         it(`are those that the parser finds, whatever stands in them: listed ${where}`, () => {
-            const lazy = new LazyEndpoints(text);
+            const lazy = new LazyEndpoints(splitPackage(text).endpoints);
             expect([...lazy]).to.deep.equal(endpoints.map((endpoint) => [endpoint.name, readEndpoint(endpoint)]));
             expect(JSON.parse(lazy.toJson())).to.deep.equal(endpoints);
             expect([lazy.size, lazy.has('endpoint_1'), lazy.has('constructor'), lazy.get('name')]).to.deep.equal([

@@ -14,7 +14,7 @@ const run = (calls: number, ...verdicts: FindingVerdict[]) =>
 describe('the calls of a verification run', () => {
     const endpoints = Array.from({ length: 10 }, (_, at) => anEndpoint({ name: `e${at}`, examples: [{ params: {} }] }));
     const names = (run: number, missed: string[], most?: number) =>
-        callsOf(endpoints, { run, missed }, most).map(({ endpoint }) => endpoint.name);
+        callsOf({ inOrder: endpoints, auth: [] }, { run, missed }, most).map(({ endpoint }) => endpoint.name);
 
     it('are as many as it has time for, so that later runs come to the others', () => {
         expect(names(1, [])).to.have.length(10);

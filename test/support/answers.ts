@@ -124,6 +124,8 @@ const ENVELOPE = Joi.object({
             ),
         upgrade_to: Joi.string(),
         upgrade_url: Joi.string().uri(),
+        connect_url: Joi.string().uri(),
+        obtain_url: Joi.string().uri(),
         upstream: Joi.object({ status: Joi.number().integer().required(), snippet: Joi.string().allow('').max(512).required() }),
         did_you_mean: Joi.array().min(1).items(Joi.string()),
     })

@@ -17,6 +17,9 @@ export interface Places {
     workspace_id: string;
     request_id: string;
     claim_id: string;
+    connection_id: string;
+    /** A site that takes connections. */
+    connected: string;
 }
 
 /** The id of a claim of somebody's on a domain, proved without anybody looking it up. */
@@ -47,6 +50,7 @@ export interface RouteCall {
 export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, contracts: readonly AnyContract[] = CONTRACTS): RouteCall[] {
     const bodies: Readonly<Record<string, object>> = {
         postFetch: { site, endpoint: 'product', params: { id: 1 } },
+        postConnection: { site: places.connected ?? site, secret: { value: 'a-key-of-my-own' } },
         postSchema: aPackage(site),
         postYank: { reason: 'broken' },
         postKeyReport: { keys: ['rb_live_of_nobody'] },
@@ -61,6 +65,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
             workspace_id: newId('wsp'),
             request_id: newId('srq'),
             claim_id: newId('clm'),
+            connection_id: newId('con'),
             ...places,
         }),
     );

@@ -31,6 +31,7 @@ export interface UpstreamFailure {
     attempts: number;
     /** See `FetchFailure`. */
     isUnsent?: true;
+    isCallers?: true;
 }
 
 /** The cost of one request to a site, for metrics. */

@@ -10,6 +10,8 @@ export interface Fault {
     isTransient: boolean;
     status?: number;
     snippet?: string;
+    /** See `FetchFailure`. */
+    isCallers?: boolean;
     /** Seconds, from the site's own Retry-After. */
     retryAfter?: number;
 }

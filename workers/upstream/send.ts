@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Got } from 'got';
 import type { Effect, Method, UpstreamRequest } from '../../shared/domain/types.ts';
 import { NO_SPAN, type Span } from '../../shared/platform/tracing.ts';
+import type { CallCredential } from '../credentials/credential.ts';
 import { type EgressConnector, type EgressRules, GuardedAgent, type HandOver, judgeUrl } from '../egress.ts';
 import type { Pace } from '../pace.ts';
 import type { Page, RequestFigures, UpstreamAnswer, UpstreamFailure } from './answers.ts';
@@ -41,6 +42,8 @@ export interface SendOptions {
     onHost?: (host: string) => void;
     /** Memory for large answers. It holds the returned page until the caller is done with it. */
     reservation?: Reservation;
+    /** The caller's own credential; absent: none is sent. */
+    credential?: CallCredential;
     /** Begins the span of each request. No trace header goes to the site. */
     beginSpan?: () => Span;
 }
@@ -97,9 +100,10 @@ export class Call {
     }
 
     async run(first: UpstreamRequest): Promise<UpstreamAnswer | UpstreamFailure> {
-        const refused = this.#judgeFirst(first);
-        if (refused !== undefined) return this.#failed(refused);
-        let request = first;
+        const cleaned = this.#clean(first);
+        const refused = 'code' in cleaned ? cleaned : this.#judgeFirst(cleaned);
+        if (refused !== undefined || 'code' in cleaned) return this.#failed(refused as Fault);
+        let request = cleaned;
         let failed: Fault | undefined;
         for (let redirects = 0; ; ) {
             if (this.#options.isBlocked?.(request.url)) return this.#failed({ code: 'SITE_BLOCKED', isTransient: false });
@@ -120,6 +124,17 @@ export class Call {
                 }
                 request = step.next;
             }
+        }
+    }
+
+    /** A URL that the site named may repeat the credential that was sent to it. */
+    #clean(request: UpstreamRequest): UpstreamRequest | Fault {
+        const { credential, namedBy } = this.#options;
+        if (credential === undefined || namedBy === undefined) return request;
+        try {
+            return { ...request, url: credential.cleanUrl(request.url) };
+        } catch (error) {
+            return faultOf(error);
         }
     }
 
@@ -153,10 +168,13 @@ export class Call {
         let status = 0;
         let body: Body | undefined;
         let exchange: Exchange | undefined;
+        let isAttached = false;
         let result = 'success';
         try {
             this.#attempts++;
-            exchange = startExchange(this.#tools.client, this.#withCookies(request), this.#agentFor(request), this.#time);
+            const sent = await this.#withCredential(this.#withCookies(request));
+            isAttached = sent.isAttached;
+            exchange = startExchange(this.#tools.client, sent.request, this.#agentFor(request), this.#time);
             const response = await exchange.head;
             this.#checkHeaders(response, request.method);
             this.#options.cookies?.store(request.url, response.headers['set-cookie'], Date.now());
@@ -165,17 +183,19 @@ export class Call {
                 exchange.abandon();
                 this.#heads.push(response.headers);
                 result = 'redirect';
-                const { effect, registrable } = this.#options;
-                const here = { status, location: response.headers.location };
+                const { effect, registrable, credential } = this.#options;
+                const { location } = response.headers;
+                const here = { status, location: credential?.cleanUrl(location) ?? location };
                 return { next: followRedirect(request, here, { effect, registrable, rules: this.#tools.rules }) };
             }
-            if (status < 200 || status > 299) throw await this.#refused(request, response, exchange, began);
+            if (status < 200 || status > 299) throw await this.#refused(request, response, exchange, { began, isAttached });
             const isEmpty = isBodyless({ status, method: request.method });
             body = await readBody(response, this.#tools.caps.body, { isEmpty, reservation: this.#options.reservation });
             if (!body.isWhole) throw new UpstreamFault('UPSTREAM_TOO_LARGE', `The answer has more than ${this.#tools.caps.body} bytes.`);
             this.#checkCount(response.rawHeaders.length + response.rawTrailers.length);
             this.#heads.push(response.headers);
-            return { page: { status, headers: response.headers, body: body.bytes, url: request.url, method: request.method } };
+            const shown = this.#options.credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes;
+            return { page: { status, headers: response.headers, body: shown, url: request.url, method: request.method } };
         } catch (error) {
             const cause = error instanceof UpstreamFault ? error : (exchange?.brokenBy() ?? error);
             exchange?.abandon();
@@ -198,6 +218,11 @@ export class Call {
             });
             span.end();
         }
+    }
+
+    /** Adds the credential, where the host of this very request may get it. */
+    async #withCredential(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }> {
+        return (await this.#options.credential?.attachTo(request)) ?? { request, isAttached: false };
     }
 
     /** Adds the cookies for this request. A redirect may lead to another host, so each request adds its own. */
@@ -238,7 +263,12 @@ export class Call {
     }
 
     /** The fault for a status other than 2xx, with the beginning of its body if that arrives soon. */
-    async #refused(request: UpstreamRequest, response: IncomingMessage, exchange: Exchange, began: number): Promise<UpstreamFault> {
+    async #refused(
+        request: UpstreamRequest,
+        response: IncomingMessage,
+        exchange: Exchange,
+        { began, isAttached }: { began: number; isAttached: boolean },
+    ): Promise<UpstreamFault> {
         const status = response.statusCode ?? 0;
         const patience = setTimeout(() => exchange.abandon(), REFUSAL_PATIENCE);
         const body = await readBody(response, REFUSAL_BODY, { keepsBeginning: true }).catch(() => undefined);
@@ -246,13 +276,18 @@ export class Call {
         if (body === undefined || !body.isWhole) exchange.abandon();
         const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
         if (status === 429) this.#options.pace?.slowDown(new URL(request.url).hostname, retryAfter, performance.now() - began);
-        const snippet = body === undefined ? '' : snippetOf(body.bytes);
+        const { credential } = this.#options;
+        const bytes = body && (credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes);
+        const snippet = bytes === undefined ? '' : snippetOf(bytes);
+        const isCallers = isAttached && (status === 401 || status === 403);
+        if (isAttached && status === 401) return new UpstreamFault('UPSTREAM_UNAUTHORIZED', undefined, { status, snippet, isCallers });
         const wall = botChallengeOf({ headers: response.headers, body: body?.bytes }, 'refused');
         if (wall !== undefined) return new UpstreamFault('UPSTREAM_BLOCKED', wall, { status, snippet });
         return new UpstreamFault(status === 429 ? 'UPSTREAM_RATE_LIMITED' : 'UPSTREAM_STATUS', undefined, {
             isTransient: isRetriedStatus(status),
             status,
             snippet,
+            isCallers,
             ...(retryAfter === undefined ? {} : { retryAfter }),
         });
     }
@@ -293,7 +328,7 @@ export class Call {
         return { ok: true, page, heads: this.#heads, figures };
     }
 
-    async #failed({ code, message, retryAfter, status, snippet = '' }: Fault): Promise<UpstreamFailure> {
+    async #failed({ code, message, retryAfter, status, snippet = '', isCallers }: Fault): Promise<UpstreamFailure> {
         const isUnsent = await this.#isUnsent();
         return {
             ok: false,
@@ -304,6 +339,7 @@ export class Call {
             ...(retryAfter === undefined ? {} : { retryAfter: Math.max(1, retryAfter) }),
             ...(status === undefined ? {} : { upstream: { status, snippet } }),
             ...(isUnsent ? { isUnsent: true } : {}),
+            ...(isCallers ? { isCallers: true } : {}),
         };
     }
 

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import { pacedMs } from '../../shared/domain/package/pace.ts';
 import { callsOf, type ExampleToCall, type Finding, outcomeOf, type RunOutcome } from '../../shared/domain/package/verification.ts';
-import type { Endpoint } from '../../shared/domain/types.ts';
 import { findLatest, type SiteState } from '../../shared/store/registry/schemas.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 import { callExample } from './call-example.ts';
@@ -24,7 +23,11 @@ export async function verifySite(
     const began = performance.now();
     const version = await app.versions.load(run.versionId);
     const { paces } = await findLatest(app.db, { site: run.site, registrable: run.registrable });
-    const calls = callsInTime(version?.endpoints.values() ?? [], run, { paces, paceMs, lastMs: app.config.fetchTimeoutMs });
+    const calls = callsInTime({ inOrder: version?.inOrder ?? [], auth: version?.auth ?? [] }, run, {
+        paces,
+        paceMs,
+        lastMs: app.config.fetchTimeoutMs,
+    });
     const findings: Finding[] = [];
     for (const [place, { endpoint, params }] of calls.entries()) {
         const patienceMs = Math.min(app.config.fetchTimeoutMs + pacedMs(endpoint, paces), began + RUN_MS - performance.now());
@@ -46,15 +49,14 @@ export async function verifySite(
 
 /** As many calls as a run has time for at the pace of the site, and at least one. @param pace.lastMs time for the last call */
 function callsInTime(
-    endpoints: Iterable<Endpoint>,
+    version: Parameters<typeof callsOf>[0],
     run: verification.VerificationRun,
     { paces, paceMs, lastMs }: { paces: SiteState['paces']; paceMs: number; lastMs: number },
 ): ExampleToCall[] {
-    const all = [...endpoints];
-    const calls = callsOf(all, run);
+    const calls = callsOf(version, run);
     const slowestMs = Math.max(paceMs, ...calls.map(({ endpoint }) => pacedMs(endpoint, paces)));
     const most = Math.max(1, Math.floor((RUN_MS - lastMs) / slowestMs));
-    return most >= calls.length ? calls : callsOf(all, run, most);
+    return most >= calls.length ? calls : callsOf(version, run, most);
 }
 
 function report(

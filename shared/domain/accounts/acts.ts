@@ -32,6 +32,9 @@ export const ACTS = {
     'claim.lost': 'counts a domain as unproven',
     'claim.deleted': 'deleted a claim',
     'policy.changed': 'changed what a domain allows',
+    'connection.created': 'connected a site',
+    'connection.deleted': 'deleted a connection',
+    'connection.used': 'used a connection',
     'bonus.reclaimed': 'took back the bonus for a schema',
 } as const;
 

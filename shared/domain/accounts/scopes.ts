@@ -45,7 +45,7 @@ export const FIRST_SCOPES: Scopes = { ...EARLIER_SCOPES, routes: ['fetch', 'cata
 
 /** A missing scope, and the value that the call needs. */
 export interface Lack {
-    part: 'effects' | 'sites' | 'endpoints' | 'routes' | 'ip_allow';
+    part: 'effects' | 'sites' | 'endpoints' | 'connections' | 'routes' | 'ip_allow';
     needs: string;
 }
 

@@ -39,6 +39,8 @@ export interface FetchJob {
     pace?: { rate?: number; hosts?: Readonly<Record<string, number>> };
     /** Paths that the site's owner blocks, in the package, in page links and in redirects. */
     blockedPaths?: readonly BlockedPath[];
+    /** `con_…`: a worker opens its value in the moment of the call. */
+    connection?: string;
     /** 1 on the first run; 2 when a read runs again after its worker died. */
     run: number;
 }
@@ -85,6 +87,8 @@ export interface FetchFailure {
     /** Whole seconds. */
     retryAfter?: number;
     upstream?: { status: number; snippet: string };
+    /** The site refused the caller's own credential, which says nothing of the site or its schema. */
+    isCallers?: true;
     /** As of a success. */
     hosts?: readonly string[];
     /**

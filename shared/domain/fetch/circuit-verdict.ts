@@ -34,6 +34,7 @@ export function circuitVerdict(
     { admittedAt, deadlineAt }: { admittedAt: number; deadlineAt: number },
 ): CircuitVerdict {
     if (outcome.ok) return 'passed';
+    if (outcome.isCallers === true) return 'none';
     if (outcome.code === 'UPSTREAM_STATUS') return (outcome.upstream?.status ?? 0) >= 500 ? 'failed' : 'passed';
     if (outcome.code === 'UPSTREAM_UNREACHABLE') return 'failed';
     if (outcome.code === 'UPSTREAM_TIMEOUT') {

@@ -2,7 +2,7 @@ import type { Endpoint, PackageDocument } from '../types.ts';
 import { comparePackages, type PackageChange } from './diff.ts';
 import { readEndpoint } from './endpoint.ts';
 import { hostsOf } from './hosts.ts';
-import { isVerifiable } from './verification.ts';
+import { isVerifiablePackage } from './verification.ts';
 
 /** The facts of a package about its site, without its endpoints. */
 export type PackageHead = Omit<PackageDocument, 'endpoints'>;
@@ -33,7 +33,7 @@ export function contentOf(document: PackageDocument): PackageContent {
         text: JSON.stringify(document),
         summary: JSON.stringify(summarise(document)),
         hosts: hostsOf(document),
-        isVerifiable: document.endpoints.some((endpoint) => isVerifiable(readEndpoint(endpoint))),
+        isVerifiable: isVerifiablePackage(document),
         compare: (before) => comparePackages(before === undefined ? undefined : (JSON.parse(before) as PackageDocument), document),
     };
 }

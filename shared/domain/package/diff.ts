@@ -1,5 +1,6 @@
 import canonicalize from 'canonicalize';
 import type { Endpoint, PackageDocument, Param } from '../types.ts';
+import { needOf, sentBy } from './auth.ts';
 import { readEndpoint } from './endpoint.ts';
 import { hostsOf } from './hosts.ts';
 import { greatestUnits } from './pricing.ts';
@@ -35,15 +36,23 @@ export function comparePackages(before: PackageDocument | undefined, after: Pack
     const changed: string[] = [];
     const known = new Set(before === undefined ? [] : hostsOf(before));
     const hostsAdded = hostsOf(after).filter((host) => !known.has(host));
-    let isBreaking = before === undefined || removed.length > 0 || hostsAdded.length > 0;
+    let isBreaking = before === undefined || removed.length > 0 || hostsAdded.length > 0 || endsConnections(before, after);
     for (const [name, endpoint] of now) {
         const earlier = old.get(name);
-        if (earlier === undefined || canonicalize(earlier) === canonicalize(endpoint)) continue;
+        if (earlier === undefined) continue;
+        const needs = [needOf(earlier, before?.auth ?? []), needOf(endpoint, after.auth ?? [])];
+        if (needs[0] === needs[1] && canonicalize(earlier) === canonicalize(endpoint)) continue;
         changed.push(name);
-        isBreaking ||= breaks(earlier, endpoint);
+        isBreaking ||= breaks(earlier, endpoint) || (needs[0] !== 'required' && needs[1] === 'required');
     }
     const change = isBreaking ? 'major' : added.length > 0 ? 'minor' : 'patch';
     return { change, changes: { added, removed, changed, hosts_added: hostsAdded } };
+}
+
+/** Whether connections made for the version before have to be agreed to again. */
+function endsConnections({ auth = [] }: PackageDocument, after: PackageDocument): boolean {
+    const kept = new Set((after.auth ?? []).map((entry) => canonicalize(sentBy(entry))));
+    return auth.some((entry) => !kept.has(canonicalize(sentBy(entry))));
 }
 
 function byName(document: PackageDocument | undefined): Map<string, Endpoint> {

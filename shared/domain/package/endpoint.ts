@@ -28,6 +28,7 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
         prepare: document.prepare ? { url: document.prepare.url, form: document.prepare.form } : undefined,
         hosted: document.hosted ?? true,
         effect: document.effect ?? defaultEffect(kind, document.method),
+        auth: document.auth,
         response: { type: document.response?.type, select: document.response?.select, schema: document.response?.schema },
         billing: {
             unit: document.billing?.unit ?? 'request',

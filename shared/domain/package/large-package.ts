@@ -5,13 +5,23 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
+/** The parts of a stored package that calls need. */
+interface SplitPackage {
+    /** Each endpoint as JSON, by its name. */
+    endpoints: Map<string, string>;
+    /** `auth` as JSON. */
+    auth: string;
+}
+
 /**
- * The endpoints of a stored package, each as JSON by its name, found without parsing the package: one of 4 MiB takes the parser ten
+ * The endpoints of a stored package, each as JSON by its name, and its `auth`, found without parsing the package: one of 4 MiB takes the parser ten
  * times as long, and most callers want one endpoint of it.
  * @param text as `JSON.stringify` wrote it
  */
-export function splitEndpoints(text: string): Map<string, string> {
+export function splitPackage(text: string): SplitPackage {
     const found = new Map<string, string>();
+    let auth = '[]';
+    let authFrom = -1;
     /** The list of endpoints is at depth 2, one of them at depth 3. */
     let depth = 0;
     let isInList = false;
@@ -22,16 +32,24 @@ export function splitEndpoints(text: string): Map<string, string> {
         if (code === QUOTE) {
             const end = endOfString(text, at);
             const isKey = text.charCodeAt(end + 1) === COLON;
-            if (isKey && depth === 1) isInList = text.startsWith('"endpoints":[', at);
+            if (isKey && depth === 1) {
+                isInList = text.startsWith('"endpoints":[', at);
+                if (text.startsWith('"auth":[', at)) authFrom = at + '"auth":'.length;
+            }
             if (isKey && isInList && depth === 3 && text.startsWith('"name":"', at)) name = text.slice(at + 8, endOfString(text, at + 7));
             at = end;
         } else if (code === 0x7b || code === 0x5b) {
             if (++depth === 3 && isInList) from = at;
         } else if (code === 0x7d || code === 0x5d) {
-            if (depth-- === 3 && isInList) found.set(name, text.slice(from, at + 1));
+            if (depth === 3 && isInList) found.set(name, text.slice(from, at + 1));
+            if (depth === 2 && authFrom !== -1) {
+                auth = text.slice(authFrom, at + 1);
+                authFrom = -1;
+            }
+            depth--;
         }
     }
-    return found;
+    return { endpoints: found, auth };
 }
 
 /** The index of the quote that closes the string opened at `open`. */
@@ -49,8 +67,9 @@ export class LazyEndpoints implements ReadonlyMap<string, Endpoint> {
     readonly #texts: ReadonlyMap<string, string>;
     readonly #read = new Map<string, Endpoint>();
 
-    constructor(text: string) {
-        this.#texts = splitEndpoints(text);
+    /** @param texts endpoints as JSON, by name */
+    constructor(texts: ReadonlyMap<string, string>) {
+        this.#texts = texts;
     }
 
     get size(): number {

@@ -2,7 +2,7 @@ import type { Detail } from '../../refusals.ts';
 import { normaliseSite } from '../site/site-name.ts';
 import { normaliseNewlines } from '../text/text-rule.ts';
 import type { Json, PackageDocument } from '../types.ts';
-import { readEndpoint } from './endpoint.ts';
+import { checkAuth } from './rules/auth.ts';
 import { createBudget } from './rules/budget.ts';
 import { checkEndpoint } from './rules/endpoint-rules.ts';
 import { MAX_EXPRESSIONS } from './rules/expressions.ts';
@@ -11,7 +11,7 @@ import { MAX_PARAMS, type PackageDraft, readPackage } from './rules/structure.ts
 import { checkTree } from './rules/tree.ts';
 import type { UrlContext } from './rules/urls.ts';
 import { isCategory } from './taxonomy.ts';
-import { isVerifiable } from './verification.ts';
+import { isVerifiablePackage } from './verification.ts';
 
 /** The context of publishing besides the package. */
 export interface PackageContext {
@@ -50,6 +50,7 @@ export function checkPackage(value: unknown, context: PackageContext): PackageVe
     const site = draft.site === undefined ? undefined : checkSite(draft.site, report);
     checkCategory(draft, report);
     checkNames(draft, report);
+    checkAuth(draft, report);
     if (!checkSelects(draft, report)) return { ok: false, problems: report.problems };
     const urls: UrlContext = { registrable: site?.registrable, isPortAllowed: (port) => context.isPortAllowed(port) };
     const budget = createBudget();
@@ -120,6 +121,7 @@ function asPublished({ $schema: _, ...document }: PackageDocument & { $schema?: 
     return {
         ...withUnixLines(document),
         site,
+        ...(document.auth === undefined ? {} : { auth: document.auth.map(withUnixLines) }),
         endpoints: document.endpoints.map((endpoint) => {
             const { params, ...rest } = withUnixLines(endpoint);
             return params === undefined ? rest : { ...endpoint, ...rest, params: params.map(withUnixLines) };
@@ -133,13 +135,13 @@ function withUnixLines<T extends { description?: string }>(described: T): T {
 
 /** A site is verified by the examples of its reads, so it needs at least one. */
 function warningsOf(document: PackageDocument): PackageWarning[] {
-    if (document.endpoints.map(readEndpoint).some(isVerifiable)) return [];
+    if (isVerifiablePackage(document)) return [];
     return [
         {
             code: 'NO_EXAMPLES',
             path: '/endpoints',
             message:
-                'No hosted read endpoint has an example, so this version can never be verified; add examples with the params of a call that works.',
+                'No hosted read endpoint that works without a credential has an example, so this version can never be verified; add examples with the params of a call that works.',
         },
     ];
 }

@@ -1,6 +1,8 @@
 import type { RefusalCode } from '../../refusals.ts';
 import type { FetchOutcome } from '../fetch/call.ts';
-import type { Endpoint, JsonObject } from '../types.ts';
+import type { Endpoint, JsonObject, PackageAuth, PackageDocument } from '../types.ts';
+import { needOf } from './auth.ts';
+import { readEndpoint } from './endpoint.ts';
 
 /** Calls of one run (docs/api.md, "Registry"). */
 export const MAX_CALLS = 20;
@@ -27,10 +29,19 @@ export interface Finding {
     durationMs: number;
 }
 
-/** Whether a verification run may call this endpoint: a hosted read by GET, HEAD or of kind `search`, with an example. */
-export function isVerifiable({ hosted, effect, method, kind, examples }: Endpoint): boolean {
+/**
+ * Whether a verification run may call this endpoint: a hosted read by GET, HEAD or of kind `search`, with an example, that works without a
+ * credential. A run never uses a connection of a caller. @param auth of the package
+ */
+export function isVerifiable(endpoint: Endpoint, auth: readonly PackageAuth[]): boolean {
+    const { hosted, effect, method, kind, examples } = endpoint;
     const isCalled = method === 'GET' || method === 'HEAD' || kind === 'search';
-    return hosted && effect === 'read' && isCalled && examples.length > 0;
+    return hosted && effect === 'read' && isCalled && examples.length > 0 && needOf(endpoint, auth) !== 'required';
+}
+
+/** Whether a verification run can call any endpoint of a package. */
+export function isVerifiablePackage({ endpoints, auth = [] }: Pick<PackageDocument, 'endpoints' | 'auth'>): boolean {
+    return endpoints.some((endpoint) => isVerifiable(readEndpoint(endpoint), auth));
 }
 
 export interface ExampleToCall {
@@ -50,11 +61,15 @@ export interface RunPlace {
  * that failures in a row are seen in a large package too.
  * @param most calls that a run has time for; half of them are what was missed, and each run begins half of them further on
  */
-export function callsOf(endpoints: Iterable<Endpoint>, { run, missed }: RunPlace, most = MAX_CALLS): ExampleToCall[] {
+export function callsOf(
+    { inOrder, auth }: { inOrder: Iterable<Endpoint>; auth: readonly PackageAuth[] },
+    { run, missed }: RunPlace,
+    most = MAX_CALLS,
+): ExampleToCall[] {
     const all: ExampleToCall[] = [];
-    for (const endpoint of endpoints) {
+    for (const endpoint of inOrder) {
         const [example] = endpoint.examples;
-        if (example !== undefined && isVerifiable(endpoint)) all.push({ endpoint, params: example.params });
+        if (example !== undefined && isVerifiable(endpoint, auth)) all.push({ endpoint, params: example.params });
     }
     if (all.length <= most) return all;
     const stride = Math.max(1, Math.floor(most / 2));

@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
+import { CONNECTION_KEY_PURPOSE } from '../connections/sealing.ts';
 import { TOTP_PURPOSE } from './totp.ts';
 
 /** A column that outlives the 25 hours for which an old key stays in the ring at least. */
@@ -12,7 +13,10 @@ interface SealedColumn {
 }
 
 /** Every such column. Secrets that live for a day or less are not listed. */
-const SEALED_COLUMNS: readonly SealedColumn[] = [{ table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE }];
+const SEALED_COLUMNS: readonly SealedColumn[] = [
+    { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
+    { table: 'connection_keys', id: 'workspace_id', column: 'sealed', purpose: CONNECTION_KEY_PURPOSE },
+];
 
 /** What became of the rows of one table. */
 export interface Rewrapped {

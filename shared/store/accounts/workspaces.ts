@@ -1,6 +1,7 @@
 import { PLANS, type Plan } from '../../domain/accounts/plans.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, countRows, type Db, now } from '../../platform/db.ts';
+import { dropConnectionsOf } from '../connections/connections.ts';
 import * as credits from '../credits/credits.ts';
 import { revokeKeys } from './revoke-keys.ts';
 
@@ -150,6 +151,7 @@ async function changeMember(db: Db, { workspaceId, userId, by }: MemberChange, r
         else await trx('memberships').where(ofMember).update({ role });
         if (role === undefined || role === 'billing') {
             await revokeKeys(trx, (keys) => keys.where(ofMember), 'member');
+            await dropConnectionsOf(trx, { userId, workspaceId });
         }
         await withdrawInvitationsOf(trx, workspaceId, userId, role);
         return { ok: true };

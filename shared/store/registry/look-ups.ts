@@ -85,12 +85,12 @@ export function createLookUps(db: Db, versions: Versions): LookUps {
     function latestOf(site: string, known: LoadedVersion | undefined, row: LookUpColumns): LookUp['latest'] {
         const ref = versionIn(row);
         if (ref === undefined) return undefined;
-        const { document, claim } = row;
+        const { document, documentHosts, claim } = row;
         const { versionId: id, version, versionHash: version_hash } = ref;
         latestIds.set(site, id);
         let loaded = known?.versionId === id ? Promise.resolve(known) : undefined;
         const read = async () => {
-            if (document !== null) return versions.take({ id, site, version, version_hash, document });
+            if (document !== null) return versions.take({ id, site, version, version_hash, document, hosts: documentHosts ?? [] });
             const found = await versions.load(id);
             if (found === undefined) throw new Error(`version ${id} is gone, and versions stay`);
             return found;
@@ -122,6 +122,7 @@ const LOOK_UPS: PreparedQuery = {
         select coalesce(d.credits, 1) as credits, coalesce(d.is_blocked, false) as is_blocked, d.policy, d.operator_policy, ${claimOf('asked.registrable')} as claim,
                ${VERSION_COLUMNS},
                case when v.id <> asked.known_id and pg_column_size(v.document) < ${READ_ALONG} then v.document::text end as document,
+               case when v.id <> asked.known_id then v.hosts end as "documentHosts",
                case when asked.is_health_wanted then (select json_agg(h) from (${ENDPOINT_HEALTH}) as h) end as health,
                (select json_agg(json_build_array(o.word, o.endpoint, o.callers)) from intent_outcomes o
                 where o.site = asked.site and o.word = any (string_to_array(asked.words, ' '))) as outcomes,
@@ -155,6 +156,7 @@ type LookUpColumns = (VersionRef | { versionId: null }) & {
     claim: Claim;
     /** null where it is known already, or large. */
     document: string | null;
+    documentHosts: string[] | null;
     health: EndpointHealthColumns[] | null;
     outcomes: [word: string, endpoint: string, callers: number][] | null;
     findings: { name: string; verdict: FindingVerdict }[] | null;

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { greatestUnits } from '../../domain/package/diff.ts';
 import { readEndpoint } from '../../domain/package/endpoint.ts';
-import { hostsOf } from '../../domain/package/hosts.ts';
-import { LazyEndpoints } from '../../domain/package/large-package.ts';
-import type { Endpoint, PackageDocument } from '../../domain/types.ts';
+import { LazyEndpoints, splitPackage } from '../../domain/package/large-package.ts';
+import type { Endpoint, PackageAuth, PackageDocument } from '../../domain/types.ts';
 import { openBatch } from '../../platform/batch.ts';
 import type { Db } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
@@ -29,8 +28,10 @@ export interface LoadedVersion {
     endpoints: ReadonlyMap<string, Endpoint>;
     /** The same as a list; of a large package all endpoints are read for it. */
     inOrder: readonly Endpoint[];
-    /** Names of all hosts that it calls, sorted; a large package is read for them. */
+    /** Names of all hosts that it calls, sorted. */
     hosts: readonly string[];
+    /** How the site takes credentials of callers; empty: it takes none. */
+    auth: readonly PackageAuth[];
 }
 
 export interface Versions {
@@ -125,8 +126,8 @@ export async function readPackageText(db: Db, versionId: number, { most }: { mos
 const TIMEOUT_MS = 5000;
 
 const VERSIONS: PreparedQuery = {
-    name: 'versions',
-    text: `select v.id, v.site, v.version, v.version_hash, v.document::text as document
+    name: 'versions_with_hosts',
+    text: `select v.id, v.site, v.version, v.version_hash, v.hosts, v.document::text as document
         from unnest((select $1::bigint[])) with ordinality as asked (id, place) left join versions v on v.id = asked.id order by place`,
 };
 
@@ -142,6 +143,7 @@ export interface VersionDocument {
     site: string;
     version: number;
     version_hash: string;
+    hosts: string[];
     document: string;
 }
 
@@ -149,21 +151,20 @@ export interface VersionDocument {
 const LARGE = 64 * 1024;
 
 function toLoaded(row: VersionDocument): LoadedVersion {
-    const known = { versionId: row.id, site: row.site, version: row.version, versionHash: row.version_hash };
+    const known = { versionId: row.id, site: row.site, version: row.version, versionHash: row.version_hash, hosts: row.hosts };
     if (row.document.length > LARGE) {
-        const endpoints = new LazyEndpoints(row.document);
+        const { endpoints: texts, auth } = splitPackage(row.document);
+        const endpoints = new LazyEndpoints(texts);
         return {
             ...known,
+            auth: JSON.parse(auth) as PackageAuth[],
             endpoints,
             get inOrder() {
                 return [...endpoints.values()];
-            },
-            get hosts() {
-                return hostsOf({ endpoints: JSON.parse(endpoints.toJson()) as PackageDocument['endpoints'] });
             },
         };
     }
     const document = JSON.parse(row.document) as PackageDocument;
     const inOrder = document.endpoints.map(readEndpoint);
-    return { ...known, endpoints: new Map(inOrder.map((endpoint) => [endpoint.name, endpoint])), inOrder, hosts: hostsOf(document) };
+    return { ...known, auth: document.auth ?? [], endpoints: new Map(inOrder.map((endpoint) => [endpoint.name, endpoint])), inOrder };
 }

@@ -25,6 +25,8 @@ export interface UsageRow {
     results?: number | undefined;
     /** Served from memory at no cost: counts neither for health nor as a fetch. */
     cached?: boolean;
+    /** The site refused the caller's own credential: it does not count for health. */
+    isCallers?: boolean;
     durationMs: number;
     queueMs?: number | undefined;
     upstream?: UpstreamFigures | undefined;
@@ -145,8 +147,8 @@ function toColumns(row: UsageRow & { recordedAt: number }, now: number) {
 }
 
 /** What a call says of its endpoint: only calls that reached the site, or failed by what the schema says of it, say anything. */
-function verdict({ kind, outcome, cached }: UsageRow): boolean | undefined {
-    if (kind !== 'fetch' || cached === true) return undefined;
+function verdict({ kind, outcome, cached, isCallers }: UsageRow): boolean | undefined {
+    if (kind !== 'fetch' || cached === true || isCallers === true) return undefined;
     if (outcome === 'success') return true;
     const { fault } = refusalEntry(outcome);
     return (fault === 'upstream' || fault === 'schema') && outcome !== 'SITE_UNAVAILABLE' ? false : undefined;

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import * as keys from '../../../shared/store/accounts/api-keys.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
 import * as sites from '../../../shared/store/registry/sites.ts';
+import { CONNECTED, connectedPackage } from '../connections.ts';
 import { untilIndexed } from '../find.ts';
 import { join, type Person } from '../people.ts';
 import { dataOf, INTENT, makeOwner } from '../routes.ts';
@@ -86,6 +87,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
 
     await good.call('PUT', `/v1/schemas/${SHOP}/maintainers/${other.workspaceId}`);
     const claims = await keepClaims(world, good);
+    const connection = await keepConnections(world, good);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
     const eventsRead = (await cursorOf(good, '/v1/events'))[0]?.[1] ?? '';
     const values: Record<string, (random: Random) => Json> = {
@@ -115,6 +117,12 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         'postClaimCheck.claim_id': () => claims.proven,
         'deleteClaim.domain': () => 'claimed.test',
         'deleteClaim.claim_id': () => claims.open,
+        'postFetch.connection': () => 'default',
+        'postConnection.site': () => CONNECTED,
+        'postConnection.auth_id': () => 'api_key',
+        'postConnection.name': ({ words, int }) => words(int(1, 8)),
+        'postConnection.secret': ({ int }) => ({ value: `key-${int(0, 1_000_000)}` }),
+        connection_id: () => connection,
         'postSchemaRequest.domain': ({ int }) => `wished${int(0, 9)}.test`,
         task: ({ words, int }) => `${TASK} ${words(int(0, 300))}`,
         output_shape: ({ words, int }) => words(int(1, 200)),
@@ -138,6 +146,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         getVersions: await cursorOf(good, `/v1/schemas/${SHOP}/versions`),
         getMaintainers: await cursorOf(good, `/v1/schemas/${SHOP}/maintainers`),
         getAudit: await cursorOf(good, '/v1/audit'),
+        getConnections: await cursorOf(good, '/v1/connections'),
     };
     return {
         world,
@@ -188,6 +197,23 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
     return { proven, open };
 }
 
+/** Two connections, of which none goes; those made later go at the commit, so that the workspace has room. Returns the id of one. */
+async function keepConnections({ app: { db } }: World, person: Person): Promise<string> {
+    const body = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
+    const made = async () => dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections', { body })).connection_id;
+    const kept = [await made(), await made()];
+    const names = kept.map((id) => `'${id}'`).join(', ');
+    await db.raw(`
+        create function keep_connection() returns trigger language plpgsql as $$ begin insert into connections select old.*; return null; end $$;
+        create function pass_connection() returns trigger language plpgsql as
+            $$ begin delete from connections where id = new.id; return null; end $$;
+        create trigger keep_connection after delete on connections for each row when (old.id in (${names})) execute function keep_connection();
+        create constraint trigger pass_connection after insert on connections deferrable initially deferred
+            for each row when (new.id not in (${names})) execute function pass_connection();
+    `);
+    return kept[0] ?? '';
+}
+
 /** Body of a fetch of the shop that succeeds. */
 export function aCall(random: Random): JsonObject {
     return random.pick(CALLS);
@@ -207,6 +233,7 @@ async function publishAll(good: Person, shopPort: number, oddPort: number): Prom
     dataOf(await good.publish(shopPackage(shopPort, { title: 'Second edition' })));
     for (const site of ['blocked.test', 'inside.test']) dataOf(await good.publish(shopPackage(shopPort, { site })));
     for (const name of Object.keys(ODD_ENDPOINTS)) dataOf(await good.publish(oddPackage(`${name}.test`, oddPort)));
+    dataOf(await good.publish(connectedPackage()));
     for (const site of ['kept.test', 'alone.test', ...Array.from({ length: 10 }, (_, index) => `made${index}.test`)])
         dataOf(await good.publish(aPackage(site)));
     for (const title of ['One', 'Two', 'Three', 'Four', 'Five', 'Six']) dataOf(await good.publish(aPackage('yanked.test', { title })));

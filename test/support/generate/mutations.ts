@@ -48,7 +48,11 @@ const UNKNOWN_DOMAIN: Readonly<Record<string, RefusalCode | 'success'>> = {
     putPolicy: 'CLAIM_REQUIRED',
 };
 
-const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = { request_id: 'REQUEST_NOT_FOUND', claim_id: 'CLAIM_NOT_FOUND' };
+const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = {
+    request_id: 'REQUEST_NOT_FOUND',
+    connection_id: 'CONNECTION_NOT_FOUND',
+    claim_id: 'CLAIM_NOT_FOUND',
+};
 
 function wrongPlaces({ id, parameters }: Operation): Mutation[] {
     const at = (parameter: string, name: string, value: string, codes: Mutation['codes']): Mutation => ({

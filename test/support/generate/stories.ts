@@ -1,5 +1,7 @@
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
+import { CONNECTED } from '../connections.ts';
+import { SHOP } from '../shop.ts';
 import type { Operation } from './document.ts';
 import { type GeneratorWorld, USED_BODY, USED_KEY } from './generator-world.ts';
 import type { Mutation } from './mutations.ts';
@@ -59,6 +61,19 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
             apply: (draft) => ({ ...draft, places: { site: 'alone.test', workspace_id: fixture.keeper } }),
         },
     ],
+    postConnection: () => [
+        field('a domain that is none', { site: 'localhost' }, ['INVALID_DOMAIN']),
+        field('an unknown site', { site: 'nowhere.test' }, ['SITE_NOT_FOUND']),
+        field('a blocked site', { site: 'blocked.test' }, ['SITE_BLOCKED']),
+        field('a site that takes no connections', { site: SHOP }, ['VALIDATION_ERROR']),
+        field('an unknown way to authenticate', { auth_id: 'token' }, ['VALIDATION_ERROR']),
+        field('a secret of another type', { secret: { username: 'a', password: 'b' } }, ['VALIDATION_ERROR']),
+        field('a secret that no header can hold', { secret: { value: 'ü' } }, ['VALIDATION_ERROR']),
+        field('an empty secret', { secret: {} }, ['VALIDATION_ERROR']),
+    ],
+    getConnections: () => [query('a domain that is none', 'site', 'localhost', 'INVALID_DOMAIN')],
+    getConnection: foreignConnection,
+    deleteConnection: foreignConnection,
     postClaimCheck: foreignClaim,
     deleteClaim: foreignClaim,
     postSchemaRequest: () => [
@@ -94,9 +109,22 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
                 [code, 'SITE_UNAVAILABLE', ...(endpoint === 'silent' ? (['DEADLINE_EXCEEDED'] as const) : [])],
             ),
         ),
+        field('a connection that is not there', { ...MINE, connection: 'con_0000000000000000000000' }, ['CONNECTION_NOT_FOUND']),
+        field('one of two connections', MINE, ['CONNECTION_REQUIRED']),
+        field('a connection that nobody asks for', { connection: 'con_0000000000000000000000' }, ['VALIDATION_ERROR']),
         field('an address that may not be reached', { site: 'inside.test', endpoint: 'list', params: {} }, ['EGRESS_DENIED']),
     ],
 };
+
+/** A call that needs a connection. */
+const MINE: JsonObject = { site: CONNECTED, endpoint: 'mine', params: {} };
+
+function foreignConnection({ keys }: GeneratorWorld): Mutation[] {
+    return [
+        key("another workspace's key", keys.other, 'CONNECTION_NOT_FOUND'),
+        site('a connection that is not there', 'connection_id', 'con_0000000000000000000000', 'CONNECTION_NOT_FOUND'),
+    ];
+}
 
 function maintained({ keys }: GeneratorWorld): Mutation[] {
     return [key('the key of a workspace that does not maintain it', keys.other, 'NOT_MAINTAINER')];

@@ -138,8 +138,15 @@ export function checkHeaders(headers: JsonObject, at: Path, report: Report, body
     }
 }
 
-/** Why a package may not set a header of this name, nor let callers set it; undefined where it may. @param name in small letters */
-export function headerNameFault(name: string): { code: DetailCode; message: string } | undefined {
+/**
+ * Why a package may not set a header of this name, nor let callers set it; undefined where it may.
+ * @param name in small letters
+ * @param options.isCredential `auth` names the header for credentials of callers
+ */
+export function headerNameFault(
+    name: string,
+    { isCredential = false }: { isCredential?: boolean } = {},
+): { code: DetailCode; message: string } | undefined {
     if (name.length > MAX_HEADER_NAME || !/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) {
         return {
             code: 'INVALID_VALUE',
@@ -149,8 +156,8 @@ export function headerNameFault(name: string): { code: DetailCode; message: stri
     // Many servers read every sign but letters and digits as a hyphen: `x_forwarded_for` reaches them as X-Forwarded-For.
     const hyphened = name.replaceAll(/[^0-9a-z]/g, '-');
     const row = FORBIDDEN.find(({ names }) => names.some((pattern) => fits(hyphened, pattern)));
-    const why = row?.why ?? (namesCredential(name) ? 'it carries a credential' : undefined);
-    if (why === undefined) return undefined;
+    const why = row?.why ?? (!isCredential && namesCredential(name) ? 'it carries a credential' : undefined);
+    if (why === undefined || (isCredential && name === 'authorization')) return undefined;
     return { code: 'FORBIDDEN_FIELD', message: `A package may not set the header ${quoted(name)}: ${why}. Leave it out.` };
 }
 

@@ -1,4 +1,8 @@
 import {
+    AUTH_NEEDS,
+    AUTH_TYPES,
+    type AuthNeed,
+    type AuthType,
     type BillingUnit,
     BODY_FORMATS,
     type BodyFormat,
@@ -63,6 +67,17 @@ export interface PaginationFields {
     max_pages: number;
 }
 
+export interface AuthFields {
+    id: string;
+    type: AuthType;
+    name: string;
+    prefix: string;
+    description: string;
+    obtain_url: string;
+    hosts: (string | undefined)[];
+}
+export type AuthDraft = Partial<AuthFields>;
+
 export interface EndpointFields {
     name: string;
     kind: Kind;
@@ -77,6 +92,7 @@ export interface EndpointFields {
     prepare: Partial<PrepareFields>;
     hosted: boolean;
     effect: Effect;
+    auth: AuthNeed;
     response: Partial<ResponseFields>;
     billing: Partial<BillingFields>;
     pagination: Partial<PaginationFields>;
@@ -92,6 +108,7 @@ export interface PackageFields {
     description: string;
     intent_category: string;
     pace: { requests_per_minute?: number };
+    auth: (AuthDraft | undefined)[];
     endpoints: (EndpointDraft | undefined)[];
 }
 export type PackageDraft = Partial<PackageFields>;
@@ -101,6 +118,8 @@ export const MAX_PARAMS = 2000;
 export const MAX_TITLE = 200;
 export const MAX_DESCRIPTION = 10_000;
 export const MAX_EXAMPLES = 20;
+export const MAX_AUTH = 10;
+export const MAX_AUTH_PREFIX = 32;
 export const MAX_URL = 2048;
 const MAX_EXPRESSION = 1000;
 
@@ -178,6 +197,37 @@ const PAGINATION: Fields<PaginationFields> = {
     max_pages: { read: wholeNumber(1, 20), about: 'Pages of one call at most; 5 by default.' },
 };
 
+const AUTH: Fields<AuthFields> = {
+    id: {
+        read: text({
+            max: 64,
+            pattern: ENDPOINT_NAME,
+            hint: 'The id of an entry begins with a small letter and goes on with small letters, digits and underscores, 64 at most.',
+        }),
+        required: true,
+        about: 'What connections name it by, such as api_key. Unique in the package.',
+    },
+    type: { read: oneOf(AUTH_TYPES), required: true, about: 'How the site takes the credential.' },
+    name: {
+        read: text({ max: 100, pattern: /^[!-z|~]+$/, hint: 'This name has 1 to 100 visible ASCII characters and no braces.' }),
+        about: 'Of types header, query and cookie: the name of the header, parameter or cookie.',
+    },
+    prefix: {
+        read: text({
+            max: MAX_AUTH_PREFIX,
+            pattern: /^[!-~](?:[ -~]*[!-~])? ?$/,
+            hint: `A prefix has 1 to ${MAX_AUTH_PREFIX} visible ASCII characters, with one blank at its end at most.`,
+        }),
+        about: 'Of type header: what stands before the value, such as "token ". Never a credential.',
+    },
+    description: description('What the credential is, for who has to get one.'),
+    obtain_url: { read: text({ max: MAX_URL }), about: 'Page where people get a credential.' },
+    hosts: {
+        read: listOf(text({ max: 253 }), { min: 1, max: 50, of: 'hosts' }),
+        about: 'The hosts of the package that may get the credential; all of them by default.',
+    },
+};
+
 const ENDPOINT: Fields<EndpointFields> = {
     name: {
         read: text({
@@ -214,6 +264,10 @@ const ENDPOINT: Fields<EndpointFields> = {
         read: oneOf(['read', 'write']),
         about: 'Whether a call changes something. Read by default for GET, HEAD and kind search; PUT, PATCH and DELETE always write.',
     },
+    auth: {
+        read: oneOf(AUTH_NEEDS),
+        about: 'Whether a call takes a credential of the caller. Required by default where the package has auth, otherwise none.',
+    },
     response: { read: objectOf(RESPONSE), about: 'What comes back.' },
     billing: { read: objectOf(BILLING), about: 'What a call costs.' },
     pagination: { read: objectOf(PAGINATION), orNull: true, about: 'How to go on to the next page. Only a read has pages.' },
@@ -244,6 +298,10 @@ const PACKAGE: Fields<PackageFields> = {
             requests_per_minute: { read: wholeNumber(1, 6000), required: true, about: 'Requests a minute to each host.' },
         }),
         about: 'The pace that the site asks for. It is kept for all callers together.',
+    },
+    auth: {
+        read: listOf(objectOf(AUTH), { max: MAX_AUTH, of: 'ways to authenticate' }),
+        about: 'How the site takes credentials of callers. Names only; a package never holds a value.',
     },
     endpoints: {
         read: listOf(objectOf(ENDPOINT), { min: 1, max: MAX_ENDPOINTS, of: 'endpoints' }),

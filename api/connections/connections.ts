@@ -1,0 +1,41 @@
+import type { ConnectionDeleted, ConnectionEntry, ConnectionParams, ConnectionQuery } from '../../shared/contracts/connections.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import * as store from '../../shared/store/connections/connections.ts';
+import { readPage } from '../answers/paging.ts';
+import { byCall } from '../auth/by-call.ts';
+import type { Call, Reply } from '../serve.ts';
+import { presentConnection } from './present-connection.ts';
+
+/** GET /v1/connections */
+export async function listMine(call: Call<object, ConnectionQuery, undefined>): Promise<Reply<ConnectionEntry[]>> {
+    const { app, query } = call;
+    const { workspaceId, userId } = call.caller as Caller;
+    const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
+    const page = await readPage(call, 'getConnections', [workspaceId, userId, site ?? null]);
+    const place = { site, limit: page.limit, after: page.from as store.ConnectionPlace | undefined };
+    const { connections, next, total } = await store.listConnections(app.browse, { workspaceId, userId }, place);
+    return { answer: connections.map(presentConnection), pagination: await page.end(next as Json | undefined, total) };
+}
+
+/** GET /v1/connections/{connection_id} */
+export async function readOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
+    return { answer: presentConnection(await find(call)) };
+}
+
+/** DELETE /v1/connections/{connection_id}. The scope that it needs belongs to owners and admins, who may delete shared ones. */
+export async function deleteOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionDeleted>> {
+    const connection = await find(call);
+    await store.deleteConnection(call.app.db, connection, byCall(call));
+    return { answer: { connection_id: connection.connectionId, deleted: true } };
+}
+
+/** @throws Refusal CONNECTION_NOT_FOUND */
+async function find({ app, params, caller }: Call<ConnectionParams, object, undefined>): Promise<store.Connection> {
+    const { workspaceId, userId } = caller as Caller;
+    const connection = await store.findConnection(app.db, { workspaceId, userId }, params.connection_id);
+    if (connection === undefined) throw new Refusal('CONNECTION_NOT_FOUND', 'You have no connection with this id.');
+    return connection;
+}

@@ -1,0 +1,20 @@
+import type { ConnectionEntry } from '../../shared/contracts/connections.ts';
+import type { Connection } from '../../shared/store/connections/connections.ts';
+
+/** A connection as answers show it. */
+export function presentConnection(connection: Connection): ConnectionEntry {
+    const { connectionId, site, authId, entry, name, shared, ownerId, hosts, hint, createdAt, lastUsedAt } = connection;
+    return {
+        connection_id: connectionId,
+        site,
+        auth_id: authId,
+        type: entry.type,
+        name,
+        shared,
+        owner: ownerId,
+        hosts,
+        hint,
+        created_at: createdAt.toISOString(),
+        last_used_at: lastUsedAt?.toISOString() ?? null,
+    };
+}

@@ -1,0 +1,47 @@
+import type { Knex } from 'knex';
+
+/** Credentials that callers have for sites, sealed by a data key of their workspace, which the key ring of the installation seals. */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(`
+        create table connection_keys (
+            workspace_id text collate "C" primary key references workspaces (id) on delete cascade,
+            sealed bytea not null
+        );
+        create table connections (
+            id text collate "C" primary key check (id like 'con\\_%'),
+            workspace_id text collate "C" not null references workspaces (id) on delete cascade,
+            -- Who made it; null where a shared one outlived its owner's membership.
+            owner_id text collate "C",
+            shared boolean not null,
+            site text collate "C" not null,
+            auth_id text not null,
+            name text not null,
+            -- What the owner agreed to: the entry of the package's auth, and the hosts that may get the value.
+            entry jsonb not null,
+            hosts text[] not null,
+            sealed bytea not null,
+            -- The last four characters of the value.
+            hint text not null,
+            created_at timestamptz not null default app_now(),
+            last_used_at timestamptz,
+            check (shared or owner_id is not null)
+        );
+        create index connections_of_workspace on connections (workspace_id, created_at, id);
+        create index connections_for_calls on connections (workspace_id, site, id);
+        -- Uses by the hour; the first of an hour adds a row to the workspace's audit.
+        create table connection_uses (
+            workspace_id text collate "C" not null references workspaces (id) on delete cascade,
+            connection_id text collate "C" not null,
+            key_id text collate "C" not null,
+            endpoint text collate "C" not null,
+            hour timestamptz not null,
+            uses integer not null,
+            primary key (connection_id, key_id, endpoint, hour)
+        );
+        create index connection_uses_by_hour on connection_uses (hour);
+    `);
+}
+
+export async function down(knex: Knex): Promise<void> {
+    await knex.raw('drop table connection_uses, connections, connection_keys');
+}

@@ -1,0 +1,60 @@
+import canonicalize from 'canonicalize';
+import type { AuthNeed, Endpoint, PackageAuth } from '../types.ts';
+import { hostsOfEndpoint } from './hosts.ts';
+
+/** Whether calls of an endpoint take a credential. @param auth the entries of its package */
+export function needOf(endpoint: Pick<Endpoint, 'auth'>, auth: readonly PackageAuth[]): AuthNeed {
+    if (auth.length === 0) return 'none';
+    return endpoint.auth ?? 'required';
+}
+
+/** What a connection is made for: an entry of a package, and the hosts that may get the credential. */
+export interface AuthTerms {
+    entry: PackageAuth;
+    /** Sorted. */
+    hosts: readonly string[];
+}
+
+/** What a version says of credentials. */
+export interface AuthOffer {
+    auth: readonly PackageAuth[];
+    /** Names of all hosts that the version calls, sorted. */
+    hosts: readonly string[];
+}
+
+/** The terms that a version offers under an id; undefined where it has no such entry. */
+export function termsOf({ auth, hosts }: AuthOffer, id: string): AuthTerms | undefined {
+    const entry = auth.find((one) => one.id === id);
+    return entry && { entry, hosts: entry.hosts?.toSorted() ?? hosts };
+}
+
+/** What decides where and how a credential is sent; texts for people do not. */
+export function sentBy({ id, type, name, prefix }: PackageAuth): Pick<PackageAuth, 'id' | 'type' | 'name' | 'prefix'> {
+    return { id, type, ...(name !== undefined && { name }), ...(prefix !== undefined && { prefix }) };
+}
+
+/**
+ * What a version changed of the terms that a connection's owner agreed to, as far as a call of this endpoint meets it; one sentence each.
+ * Empty: the call may use the connection.
+ */
+export function changesOfTerms(agreed: AuthTerms, offered: AuthTerms | undefined, endpoint: Pick<Endpoint, 'url' | 'prepare'>): string[] {
+    if (offered === undefined) return [`This version has no entry ${agreed.entry.id} in its auth.`];
+    const changes: string[] = [];
+    if (canonicalize(sentBy(offered.entry)) !== canonicalize(sentBy(agreed.entry)))
+        changes.push(`This version sends the credential in another way: ${wayOf(offered.entry)}; agreed was ${wayOf(agreed.entry)}.`);
+    for (const host of hostsOfEndpoint(endpoint)) {
+        if (offered.hosts.includes(host) && !agreed.hosts.includes(host))
+            changes.push(`This version sends the credential to ${host}, which was not agreed to.`);
+    }
+    return changes;
+}
+
+/** The hosts that get the credential of a call: those that its version declares and its owner agreed to. */
+export function hostsForCall(agreed: AuthTerms, offered: AuthTerms): ReadonlySet<string> {
+    return new Set(offered.hosts.filter((host) => agreed.hosts.includes(host)));
+}
+
+function wayOf({ type, name, prefix }: PackageAuth): string {
+    const what = name === undefined ? type : `${type} ${name}`;
+    return prefix === undefined ? what : `${what} with the prefix "${prefix}"`;
+}

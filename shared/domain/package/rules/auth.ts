@@ -1,0 +1,78 @@
+import { headerNameFault } from './headers.ts';
+import { type Path, quoted, type Report } from './report.ts';
+import type { AuthDraft, EndpointDraft, PackageDraft } from './structure.ts';
+
+/** The rules of `auth` (docs/api.md, "Schema packages"), beyond the types of its fields. */
+export function checkAuth(draft: PackageDraft, report: Report): void {
+    const { auth, endpoints = [] } = draft;
+    const entries = (auth ?? []).flatMap((entry, index) => (entry === undefined ? [] : [{ entry, at: ['auth', index] as Path }]));
+    const hosts = hostsOfDraft(endpoints);
+    const ids = new Set<string>();
+    for (const { entry, at } of entries) {
+        if (entry.id !== undefined && ids.has(entry.id))
+            report.add([...at, 'id'], 'DUPLICATE_NAME', `Another entry of auth is called ${quoted(entry.id)} too.`);
+        if (entry.id !== undefined) ids.add(entry.id);
+        checkName(entry, at, report);
+        checkObtainUrl(entry, at, report);
+        for (const [index, host] of (entry.hosts ?? []).entries()) {
+            if (host !== undefined && !hosts.has(host))
+                report.add([...at, 'hosts', index], 'INVALID_VALUE', `No endpoint of this package calls ${quoted(host)}.`);
+        }
+    }
+    for (const [index, endpoint] of endpoints.entries()) {
+        if (endpoint !== undefined)
+            checkNeed(
+                endpoint,
+                ['endpoints', index],
+                report,
+                entries.map(({ entry }) => entry),
+            );
+    }
+}
+
+const NAMED: ReadonlySet<string> = new Set(['header', 'query', 'cookie']);
+
+function checkName({ type, name, prefix }: AuthDraft, at: Path, report: Report): void {
+    if (type === undefined) return;
+    if (NAMED.has(type) && name === undefined) report.add([...at, 'name'], 'REQUIRED', `An entry of type ${type} names its ${type}.`);
+    if (!NAMED.has(type) && name !== undefined)
+        report.add([...at, 'name'], 'INVALID_VALUE', `An entry of type ${type} is always sent as Authorization: leave the name out.`);
+    if (prefix !== undefined && type !== 'header')
+        report.add([...at, 'prefix'], 'INVALID_VALUE', 'Only an entry of type header has a prefix.');
+    if (type === 'header' && name !== undefined) {
+        const fault = headerNameFault(name.toLowerCase(), { isCredential: true });
+        if (fault !== undefined) report.add([...at, 'name'], fault.code, fault.message);
+    }
+    if (type === 'cookie' && name !== undefined && !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
+        report.add([...at, 'name'], 'INVALID_VALUE', 'The name of a cookie is a token of letters, digits and signs such as the hyphen.');
+}
+
+function checkObtainUrl({ obtain_url: url }: AuthDraft, at: Path, report: Report): void {
+    if (url === undefined) return;
+    const parsed = URL.parse(url);
+    if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
+        report.add([...at, 'obtain_url'], 'INVALID_VALUE', 'This has to be a page: a URL with https and without user name.');
+}
+
+/** A call that needs a credential has to be able to send one. */
+function checkNeed({ auth: need, url }: EndpointDraft, at: Path, report: Report, entries: readonly AuthDraft[]): void {
+    if (entries.length === 0) {
+        if (need === 'required' || need === 'optional')
+            report.add([...at, 'auth'], 'INVALID_VALUE', 'The package has no auth that says how to send a credential.');
+        return;
+    }
+    if (need === 'none' || url === undefined) return;
+    const host = URL.parse(url)?.hostname;
+    const isReached = host === undefined || entries.some(({ hosts }) => hosts === undefined || hosts.includes(host));
+    if (!isReached)
+        report.add(
+            [...at, 'url'],
+            'INVALID_VALUE',
+            `No entry of auth sends its credential to ${quoted(host)}: add it to hosts, or say auth none.`,
+        );
+}
+
+function hostsOfDraft(endpoints: NonNullable<PackageDraft['endpoints']>): Set<string> {
+    const urls = endpoints.flatMap((endpoint) => [endpoint?.url, endpoint?.prepare?.url]);
+    return new Set(urls.flatMap((url) => (url === undefined ? [] : [URL.parse(url)?.hostname ?? []])).flat());
+}

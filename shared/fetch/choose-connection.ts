@@ -1,0 +1,108 @@
+import type { App } from '../app.ts';
+import type { FetchRequest } from '../contracts/fetch.ts';
+import { lacks } from '../domain/accounts/scopes.ts';
+import { type AuthOffer, changesOfTerms, needOf, termsOf } from '../domain/package/auth.ts';
+import type { Endpoint } from '../domain/types.ts';
+import { type Detail, Refusal } from '../refusals.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import { isFor } from '../store/connections/connections.ts';
+import type { UsableConnection } from '../store/connections/vault.ts';
+
+/** "The only one" where a call names none by its id. */
+const DEFAULT = 'default';
+
+/** An endpoint, and how its package sends credentials. */
+interface Called {
+    site: string;
+    endpoint: Endpoint;
+    offer: AuthOffer;
+}
+
+/**
+ * The connection that a call uses: the one it names, or the caller's only one where the endpoint requires one; undefined: none.
+ * @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, FORBIDDEN, VALIDATION_ERROR, SERVICE_UNAVAILABLE
+ */
+export async function chooseConnection(
+    app: App,
+    caller: Caller,
+    called: Called,
+    { connection: named }: Pick<FetchRequest, 'connection'>,
+): Promise<UsableConnection | undefined> {
+    const need = needOf(called.endpoint, called.offer.auth);
+    if (need === 'none') {
+        if (named === undefined || named === DEFAULT) return undefined;
+        const message = 'This endpoint takes no connection: leave the field out.';
+        throw new Refusal('VALIDATION_ERROR', message, { details: [{ path: '/connection', code: 'INVALID_VALUE', message }] });
+    }
+    if (named === undefined && need === 'optional') return undefined;
+    mayKeepCredentials(app);
+    const { workspaceId, userId } = caller;
+    const decide = (all: readonly UsableConnection[]) =>
+        decideAmong(app, caller, called, { known: all.filter((one) => isFor(one, userId)), named });
+    try {
+        return decide(await app.vault.list(workspaceId, called.site));
+    } catch (error) {
+        // Who has just made a connection may use it.
+        if (error instanceof Refusal) return decide(await app.vault.listNow(workspaceId, called.site));
+        throw error;
+    }
+}
+
+/** @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, FORBIDDEN */
+function decideAmong(
+    app: App,
+    caller: Caller,
+    called: Called,
+    { known, named }: { known: readonly UsableConnection[]; named: string | undefined },
+): UsableConnection {
+    const chosen = named === undefined || named === DEFAULT ? theOnly(app, caller, called, known) : theNamed(caller, known, named);
+    const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
+    if (changes.length === 0) return chosen;
+    const message = 'The schema of this site has changed how it uses this connection; make a new one to agree.';
+    throw required(
+        app,
+        called,
+        message,
+        changes.map((change) => ({ path: '/connection', code: 'INVALID_VALUE', message: change })),
+    );
+}
+
+/** Credentials are kept only where the key ring is outside of the database. @throws Refusal SERVICE_UNAVAILABLE */
+export function mayKeepCredentials({ secrets }: App): void {
+    if (secrets.isConfigured) return;
+    throw new Refusal('SERVICE_UNAVAILABLE', 'Connections need SECRET_KEYS, which the operator of this service has not set.', {
+        retryAfter: 3600,
+    });
+}
+
+function theNamed({ scopes }: Caller, known: readonly UsableConnection[], named: string): UsableConnection {
+    const chosen = known.find(({ connectionId }) => connectionId === named);
+    if (chosen === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
+    if (scopes.listed.connections?.includes(named) === false) throw lacks({ part: 'connections', needs: named });
+    return chosen;
+}
+
+function theOnly(app: App, { scopes }: Caller, called: Called, known: readonly UsableConnection[]): UsableConnection {
+    const { connections: listed } = scopes.listed;
+    const allowed = known.filter(({ connectionId }) => listed === null || listed.includes(connectionId));
+    const [only, another] = allowed;
+    if (another !== undefined) {
+        const details = allowed.map(({ connectionId, entry }): Detail => {
+            return { path: '/connection', code: 'INVALID_VALUE', message: `${connectionId} (${entry.id})` };
+        });
+        throw required(app, called, 'You have several connections for this site: name one of them as connection.', details);
+    }
+    if (only !== undefined) return only;
+    const [forbidden] = known;
+    if (forbidden !== undefined) throw lacks({ part: 'connections', needs: forbidden.connectionId });
+    throw required(app, called, `${called.site} needs a credential of your own: keep it with POST /v1/connections, then call again.`);
+}
+
+function required(app: App, { offer }: Called, message: string, details?: Detail[]): Refusal {
+    const obtainUrl = offer.auth.find(({ obtain_url: url }) => url !== undefined)?.obtain_url;
+    return new Refusal('CONNECTION_REQUIRED', message, {
+        ...(details === undefined ? {} : { details }),
+        connectUrl: `${app.publicUrl()}/docs/api/connections`,
+        ...(obtainUrl === undefined ? {} : { obtainUrl }),
+    });
+}

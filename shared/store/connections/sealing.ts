@@ -1,0 +1,54 @@
+import { createSecretKey, randomBytes } from 'node:crypto';
+import { createKeyRing, KEY_BYTES } from '../../domain/accounts/key-ring.ts';
+import type { Secret } from '../../domain/connections/secret.ts';
+import type { Db } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+
+/** Of the key ring, for the data keys of workspaces. */
+export const CONNECTION_KEY_PURPOSE = 'connection-key';
+
+/** What a sealed value belongs to: moved to another row, it does not open. */
+export interface SealedPlace {
+    workspaceId: string;
+    connectionId: string;
+    site: string;
+}
+
+/** Seals a value by the data key of its workspace, which is made on first use. */
+export async function sealSecret(db: Db, secrets: Secrets, place: SealedPlace, secret: Secret): Promise<Buffer> {
+    return ringOf(await dataKey(db, secrets, place.workspaceId)).seal(JSON.stringify(secret), purposeOf(place));
+}
+
+/** Opens a value; undefined where no key of the ring opens the data key, or the row is not where it was made. @param sealedKey the workspace's */
+export async function openSecret(
+    secrets: Secrets,
+    { sealedKey, sealed }: { sealedKey: Buffer; sealed: Buffer },
+    place: SealedPlace,
+): Promise<Secret | undefined> {
+    const key = await secrets.open(sealedKey, CONNECTION_KEY_PURPOSE);
+    const plain = key && ringOf(key).open(sealed, purposeOf(place));
+    return plain && (JSON.parse(plain.toString('utf8')) as Secret);
+}
+
+async function dataKey(db: Db, secrets: Secrets, workspaceId: string): Promise<Buffer> {
+    const stored = async (): Promise<Buffer | undefined> =>
+        (await db('connection_keys').where({ workspace_id: workspaceId }).first('sealed'))?.sealed;
+    let sealed = await stored();
+    if (sealed === undefined) {
+        const made = await secrets.seal(randomBytes(KEY_BYTES), CONNECTION_KEY_PURPOSE);
+        await db('connection_keys').insert({ workspace_id: workspaceId, sealed: made }).onConflict().ignore();
+        sealed = await stored();
+    }
+    const key = sealed && (await secrets.open(sealed, CONNECTION_KEY_PURPOSE));
+    if (key === undefined) throw new Error('no key of SECRET_KEYS opens the data key of this workspace');
+    return key;
+}
+
+function ringOf(key: Buffer) {
+    return createKeyRing([{ id: 'data', key: createSecretKey(key) }]);
+}
+
+/** Part of the associated data. */
+function purposeOf({ workspaceId, connectionId, site }: SealedPlace): string {
+    return JSON.stringify(['connection', workspaceId, connectionId, site]);
+}

@@ -1,0 +1,67 @@
+import { openBatchWriter } from '../../platform/batch-writer.ts';
+import { ago, type Db } from '../../platform/db.ts';
+import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
+
+/** One call with a connection. */
+export interface ConnectionUse {
+    workspaceId: string;
+    connectionId: string;
+    keyId: string;
+    userId: string;
+    site: string;
+    endpoint: string;
+}
+
+/** Counts uses of connections; written within a second, off the path of calls. */
+export interface ConnectionUses {
+    record(use: ConnectionUse): void;
+    flush(): Promise<void>;
+    close(): Promise<void>;
+}
+
+const EVERY_MS = 900;
+const MAX_ROWS = 20_000;
+const DAYS = 400;
+
+/** Opens the count of a process; close it before the pool. */
+export function openConnectionUses(db: Db, { onError }: { onError: (error: unknown) => void }): ConnectionUses {
+    return openBatchWriter<ConnectionUse>({ write: (uses) => write(db, uses), everyMs: EVERY_MS, maxRows: MAX_ROWS, onError });
+}
+
+/** Counts by connection, key, endpoint and hour. The first use of an hour stands in the audit of the workspace. */
+async function write(db: Db, uses: readonly ConnectionUse[]): Promise<void> {
+    const groups = [...Map.groupBy(uses, ({ connectionId, keyId, endpoint }) => JSON.stringify([connectionId, keyId, endpoint]))];
+    const inOrder = groups.toSorted(([one], [other]) => (one < other ? -1 : 1));
+    await db.transaction(async (trx) => {
+        for (const [, [use, ...more]] of inOrder) {
+            if (use === undefined) continue;
+            const { workspaceId, connectionId, keyId, endpoint, site } = use;
+            const { rows } = await trx.raw<{ rows: { isFirst: boolean }[] }>(
+                `insert into connection_uses as kept (workspace_id, connection_id, key_id, endpoint, hour, uses)
+                 select w.id, ?, ?, ?, date_trunc('hour', app_now(), 'UTC'), ? from workspaces w where w.id = ?
+                 on conflict (connection_id, key_id, endpoint, hour) do update set uses = kept.uses + excluded.uses
+                 returning xmax = 0 as "isFirst"`,
+                [connectionId, keyId, endpoint, more.length + 1, workspaceId],
+            );
+            if (rows[0]?.isFirst)
+                await recordAct(trx, {
+                    actor: actorOf(use),
+                    workspaceId,
+                    action: 'connection.used',
+                    target: connectionId,
+                    details: { site, endpoint },
+                });
+        }
+        const used = [...new Set(uses.map(({ connectionId }) => connectionId))].toSorted();
+        await trx('connections')
+            .whereIn('id', used)
+            .update({ last_used_at: trx.raw('app_now()') });
+    });
+}
+
+/** Forgets counts as old as the audit keeps nothing of. */
+export async function forgetConnectionUses(db: Db): Promise<void> {
+    await db('connection_uses')
+        .where('hour', '<', ago(db, `${DAYS} days`))
+        .delete();
+}

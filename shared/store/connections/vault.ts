@@ -1,0 +1,115 @@
+import type { Secret } from '../../domain/connections/secret.ts';
+import { openBatch } from '../../platform/batch.ts';
+import type { Db } from '../../platform/db.ts';
+import { growingCache } from '../../platform/growing-cache.ts';
+import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import type { Connection } from './connections.ts';
+import { openSecret } from './sealing.ts';
+
+/** What a call needs to know of a connection. */
+export type UsableConnection = Pick<
+    Connection,
+    'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts'
+>;
+
+/** Connections for the calls of one process. What it knows is less than a second old, so that a deleted one is forgotten by then. */
+export interface Vault {
+    /** The connections of a workspace for a site, whichever member owns them. */
+    list(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
+    /** The same as it is now, for who would be refused by what is remembered. */
+    listNow(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
+    /**
+     * Opens the value of a connection, in the moment of a call. Undefined: it is gone, or no key of the ring
+     * opens it.
+     */
+    open(connectionId: string): Promise<{ connection: UsableConnection; secret: Secret } | undefined>;
+}
+
+const KNOWN_MS = 500;
+const MAX_KNOWN = 10_000;
+const TIMEOUT_MS = 3000;
+
+/** Opens the vault of a process. Look-ups of one tick are one query; values stay sealed in memory. */
+export function openVault(db: Db, secrets: Secrets): Vault {
+    const lists = remembering(
+        (questions: readonly Question[]) => readLists(db, questions),
+        (question) => JSON.stringify(question),
+    );
+    const rows = remembering(
+        (ids: readonly string[]) => readSealed(db, ids),
+        (id) => id,
+    );
+    return {
+        list: (workspaceId, site) => lists.remembered([workspaceId, site]),
+        listNow: (workspaceId, site) => lists.now([workspaceId, site]),
+        async open(connectionId) {
+            const row = await rows.remembered(connectionId);
+            if (row === undefined) return undefined;
+            const { sealed, sealedKey, ...connection } = row;
+            const secret = await openSecret(secrets, { sealed, sealedKey }, connection);
+            return secret && { connection, secret };
+        },
+    };
+}
+
+interface Remembering<Question, Answer> {
+    /** What was read within the last half second, counted from the question. */
+    remembered(question: Question): Promise<Answer>;
+    now(question: Question): Promise<Answer>;
+}
+
+/** Questions of one tick are one query. */
+function remembering<Question, Answer extends object | undefined>(
+    read: (questions: readonly Question[]) => Promise<Answer[]>,
+    keyOf: (question: Question) => string,
+): Remembering<Question, Answer> {
+    const known = growingCache<string, { answer: Promise<Answer> }>(MAX_KNOWN, KNOWN_MS);
+    const { add } = openBatch({ run: read });
+    const now = (question: Question) => {
+        const key = keyOf(question);
+        const answer = add(question);
+        known.set(key, { answer });
+        answer.catch(() => known.delete(key));
+        return answer;
+    };
+    return { now, remembered: (question) => known.get(keyOf(question))?.answer ?? now(question) };
+}
+
+type Question = readonly [workspaceId: string, site: string];
+
+const COLUMNS = `c.id as "connectionId", c.workspace_id as "workspaceId", c.owner_id as "ownerId", c.shared, c.site, c.auth_id as "authId", c.entry, c.hosts`;
+
+const LISTS: PreparedQuery = {
+    name: 'connections_for_calls',
+    text: `select ${COLUMNS}, asked.place::integer as place
+        from unnest((select $1::text[]), (select $2::text[])) with ordinality as asked (workspace_id, site, place)
+        join connections c on c.workspace_id = asked.workspace_id and c.site = asked.site order by c.id`,
+};
+
+async function readLists(db: Db, questions: readonly Question[]): Promise<UsableConnection[][]> {
+    const columns = [questions.map(([workspaceId]) => workspaceId), questions.map(([, site]) => site)];
+    const rows = await runPrepared<UsableConnection & { place: number }>(db, LISTS, columns, TIMEOUT_MS);
+    const lists = questions.map((): UsableConnection[] => []);
+    for (const { place, ...connection } of rows) lists[place - 1]?.push(connection);
+    return lists;
+}
+
+interface SealedRow extends UsableConnection {
+    sealed: Buffer;
+    sealedKey: Buffer;
+}
+
+const SEALED: PreparedQuery = {
+    name: 'connections_sealed',
+    text: `select ${COLUMNS}, c.sealed, k.sealed as "sealedKey", asked.place::integer as place
+        from unnest((select $1::text[])) with ordinality as asked (id, place)
+        join connections c on c.id = asked.id join connection_keys k on k.workspace_id = c.workspace_id`,
+};
+
+async function readSealed(db: Db, ids: readonly string[]): Promise<(SealedRow | undefined)[]> {
+    const rows = await runPrepared<SealedRow & { place: number }>(db, SEALED, [[...ids]], TIMEOUT_MS);
+    const found = new Array<SealedRow | undefined>(ids.length).fill(undefined);
+    for (const { place, ...row } of rows) found[place - 1] = row;
+    return found;
+}

@@ -1,0 +1,19 @@
+import type { PackageAuth, PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
+import { anEndpoint, aPackage } from './schemas.ts';
+
+/** A site that takes credentials. */
+export const CONNECTED = 'connected.test';
+
+export const API_KEY: PackageAuth = { id: 'api_key', type: 'header', name: 'X-Api-Key', obtain_url: `https://${CONNECTED}/keys` };
+
+/** Its package: `mine` needs a credential. @param base origin of its URLs */
+export function connectedPackage(
+    site = CONNECTED,
+    {
+        auth = [API_KEY],
+        base = `https://${site}`,
+        endpoints = [],
+    }: { auth?: PackageAuth[]; base?: string; endpoints?: PackageEndpoint[] } = {},
+): PackageDocument {
+    return aPackage(site, { auth, endpoints: [anEndpoint(site, { name: 'mine', url: `${base}/echo/mine`, params: [] }), ...endpoints] });
+}

@@ -1,0 +1,72 @@
+import ipaddr from 'ipaddr.js';
+import { attach } from '../../shared/domain/connections/attach.ts';
+import { createEchoMask, type EchoMask } from '../../shared/domain/connections/echo.ts';
+import { type AuthOffer, changesOfTerms, hostsForCall, termsOf } from '../../shared/domain/package/auth.ts';
+import type { Endpoint, UpstreamRequest } from '../../shared/domain/types.ts';
+import type { Vault } from '../../shared/store/connections/vault.ts';
+import type { EgressRules } from '../egress.ts';
+import { UpstreamFault } from '../upstream/failures.ts';
+
+type Opened = NonNullable<Awaited<ReturnType<Vault['open']>>>;
+
+/** The credential of one call. Nobody reads its value before a request is about to be sent, and no request object that outlives that holds it. */
+export interface CallCredential {
+    /**
+     * The request as it is sent: with the credential where its host may get it.
+     * @throws UpstreamFault CONNECTION_REQUIRED where the connection is gone, or was made for other terms
+     */
+    attachTo(request: UpstreamRequest): Promise<{ request: UpstreamRequest; isAttached: boolean }>;
+    /** What a site sent, without the value. */
+    maskBytes(bytes: Uint8Array, contentType: string | undefined): Uint8Array;
+    maskText(text: string): string;
+    /** A URL that the site named, without the value. @throws UpstreamFault UPSTREAM_REDIRECT where it stands outside of the query */
+    cleanUrl(url: string): string;
+}
+
+/** @param parts.open asked once, right before the first request that carries the value */
+export function createCallCredential(parts: {
+    open: () => Promise<Opened | undefined>;
+    offer: AuthOffer;
+    endpoint: Endpoint;
+    rules: Pick<EgressRules, 'hosts'>;
+}): CallCredential {
+    const { open, offer, endpoint, rules } = parts;
+    const declared = new Set(offer.auth.flatMap((entry) => entry.hosts ?? offer.hosts));
+    let opening: Promise<Opened & { hosts: ReadonlySet<string> }> | undefined;
+    let mask: EchoMask | undefined;
+    const opened = async () => {
+        const found = await open();
+        const offered = found && termsOf(offer, found.connection.authId);
+        if (found === undefined || offered === undefined || changesOfTerms(found.connection, offered, endpoint).length > 0) {
+            const message = 'The connection of this call is gone, or was made for another version of the schema.';
+            throw new UpstreamFault('CONNECTION_REQUIRED', message);
+        }
+        mask = createEchoMask(found.secret);
+        return { ...found, hosts: hostsForCall(found.connection, offered) };
+    };
+    return {
+        async attachTo(request) {
+            const url = new URL(request.url);
+            if (!declared.has(url.hostname) || !isPrivate(url, rules)) return { request, isAttached: false };
+            opening ??= opened();
+            const { connection, secret, hosts } = await opening;
+            if (!hosts.has(url.hostname)) return { request, isAttached: false };
+            return { request: attach(request, connection.entry, secret), isAttached: true };
+        },
+        maskBytes: (bytes, contentType = '') => mask?.bytes(bytes, /[/+]json\b/i.test(contentType)) ?? bytes,
+        maskText: (text) => mask?.text(text) ?? text,
+        cleanUrl(url) {
+            if (mask === undefined) return url;
+            const clean = mask.url(url);
+            if (clean === undefined) throw new UpstreamFault('UPSTREAM_REDIRECT', 'The site named a URL that holds the credential.');
+            return clean;
+        },
+    };
+}
+
+/** https, or a name that EGRESS_HOSTS binds to this very machine. */
+function isPrivate({ protocol, hostname }: URL, { hosts }: Pick<EgressRules, 'hosts'>): boolean {
+    if (protocol === 'https:') return true;
+    const addresses = hosts.get(hostname) ?? [];
+    return addresses.length > 0 && addresses.every((address) => ipaddr.process(address).range() === 'loopback');
+}
