@@ -5,6 +5,7 @@ import { contentOf, type PackageContent, type PackageHead } from '../../shared/d
 import { comparePackages, type PackageChange } from '../../shared/domain/package/diff.ts';
 import { readEndpoint } from '../../shared/domain/package/endpoint.ts';
 import { exportOpenApi } from '../../shared/domain/package/openapi-export.ts';
+import { exportPostman } from '../../shared/domain/package/postman-export.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package/rules/tree.ts';
 import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
 import { exportTools } from '../../shared/domain/package/tool-export.ts';
@@ -23,6 +24,7 @@ export interface PackageTasks {
     show: { task: { before: string; after: string }; answer: Comparison };
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
     tools: { task: { text: string }; answer: string };
+    postman: { task: { text: string; about: Parameters<typeof exportPostman>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
     source: { task: { text: string; isStored: boolean }; answer: string };
     mistake: { task: { text: string }; answer: string };
@@ -49,6 +51,8 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify(exportOpenApi(parse(task.text), task.version));
         case 'tools':
             return JSON.stringify({ success: true, data: exportTools(parse(task.text)) });
+        case 'postman':
+            return JSON.stringify(exportPostman(parse(task.text), task.about));
         case 'form':
             return readForm(task.bytes);
         case 'source':

@@ -1,3 +1,4 @@
+import type { App } from '../../shared/app.ts';
 import type { PackageQuery, SiteParams } from '../../shared/contracts/schemas.ts';
 import { readSite, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import type { Db } from '../../shared/platform/db.ts';
@@ -16,15 +17,15 @@ export async function downloadPackage({ app, params, query }: Call<SiteParams, P
         query.version === undefined ? siteState.version : await schemas.findVersion(app.browse, site, readVersion(query.version));
     // A version that was yanked for legal reasons is not readable.
     if (version === undefined || version.yankReason === 'legal') throw new Refusal('VERSION_NOT_FOUND');
-    return filesOf(app.browse).find(version, query.format ?? 'routebook');
+    return filesOf(app).find(version, query.format ?? 'routebook');
 }
 
 const filesByDb = new WeakMap<Db, PackageFiles>();
 
 /** The files of one process. */
-function filesOf(db: Db): PackageFiles {
-    const files = filesByDb.get(db) ?? createPackageFiles(db);
-    filesByDb.set(db, files);
+function filesOf({ browse, publicUrl }: Pick<App, 'browse' | 'publicUrl'>): PackageFiles {
+    const files = filesByDb.get(browse) ?? createPackageFiles(browse, publicUrl);
+    filesByDb.set(browse, files);
     return files;
 }
 

@@ -29,8 +29,9 @@ type Made = Bytes & { tag: string };
 /**
  * Files of packages, for one process. A package has up to 4 MiB: thirty callers who want the same one at once have it read and
  * gzipped once.
+ * @param base says the URL of this Routebook, which collections of requests name
  */
-export function createPackageFiles(db: Db): PackageFiles {
+export function createPackageFiles(db: Db, base: () => string): PackageFiles {
     const kept = new LRUCache<string, Made>({ maxSize: KEPT_BYTES, sizeCalculation: bytesOf });
     const underWay = new Map<string, Promise<Made>>();
 
@@ -46,14 +47,14 @@ export function createPackageFiles(db: Db): PackageFiles {
     async function make(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
         const light = await schemas.readPackageText(db, version.versionId, { most: LIGHT });
         if (light === undefined) return makeHeavy(version, format);
-        const plain = await makeText(version, format, light);
+        const plain = await makeText(version, format, light, base());
         return { plain, tag: tagOf(version, format, plain) };
     }
 
     async function makeHeavy(version: schemas.VersionRef, format: PackageFormat): Promise<Made> {
         const text = await schemas.readPackageText(db, version.versionId);
         if (text === undefined) throw new Refusal('VERSION_NOT_FOUND');
-        const plain = Buffer.from(await makeText(version, format, text));
+        const plain = Buffer.from(await makeText(version, format, text, base()));
         const made = { plain, gzipped: await gzip(plain), tag: tagOf(version, format, plain) };
         kept.set(`${version.versionId} ${format}`, made);
         return made;
@@ -69,7 +70,7 @@ export function createPackageFiles(db: Db): PackageFiles {
 }
 
 /** The whole answer, of the package as it is stored; what is made of it is made beside the event loop, in the line of its site. */
-async function makeText(version: schemas.VersionRef, format: PackageFormat, text: string): Promise<string> {
+async function makeText(version: schemas.VersionRef, format: PackageFormat, text: string, base: string): Promise<string> {
     const { versionId, versionHash, publishedAt } = version;
     // Stored packages are spliced into the answer without parsing.
     if (format === 'routebook') {
@@ -77,6 +78,7 @@ async function makeText(version: schemas.VersionRef, format: PackageFormat, text
         return `{"success":true,"data":${text.slice(0, text.lastIndexOf('}'))},${published.slice(1)}}`;
     }
     if (format === 'tools') return (await workOnPackage('tools', String(versionId), { text })).answer;
+    if (format === 'postman') return (await workOnPackage('postman', String(versionId), { text, about: { versionHash, base } })).answer;
     return (await workOnPackage('openapi', String(versionId), { text, version })).answer;
 }
 

@@ -46,16 +46,20 @@ export class Schemas {
     package(site: string, query?: { version?: number | string; format?: 'routebook' }, options?: CallOptions): Promise<DownloadedPackage>;
     /** The site as an OpenAPI 3.1 document. */
     package(site: string, query: { version?: number | string; format: 'openapi' }, options?: CallOptions): Promise<JsonObject>;
+    /** The site's hosted endpoints as a Postman collection. */
+    package(site: string, query: { version?: number | string; format: 'postman' }, options?: CallOptions): Promise<JsonObject>;
     /** The site's endpoints as tools of a language model. */
     package(site: string, query: { version?: number | string; format: 'tools' }, options?: CallOptions): Promise<ToolDefinition[]>;
     async package(
         site: string,
-        { version, format }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' } = {},
+        { version, format }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' } = {},
         options?: CallOptions,
     ): Promise<unknown> {
         const request = { ...reading(`${sitePath(site)}/package`), query: { version, format } };
-        // The OpenAPI document comes bare.
-        return format === 'openapi' ? this.#transport.call(request, options) : data(this.#transport, request, options);
+        // The documents of others' formats come bare.
+        return format === 'openapi' || format === 'postman'
+            ? this.#transport.call(request, options)
+            : data(this.#transport, request, options);
     }
 
     /**

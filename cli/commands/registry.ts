@@ -24,7 +24,9 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .description("download a site's package, or the site in another format")
         .argument('<site>')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
-        .addOption(new Option('--format <format>', 'what to download').choices(['routebook', 'openapi', 'tools']).default('routebook'))
+        .addOption(
+            new Option('--format <format>', 'what to download').choices(['routebook', 'openapi', 'tools', 'postman']).default('routebook'),
+        )
         .option('-o, --out <file>', 'write it there; stdout by default')
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
         .action((site: string, options: PullOptions, command: Command) =>

@@ -5,7 +5,7 @@ import { withoutVersion } from './published.ts';
 
 export interface PullOptions {
     version?: string;
-    format: 'routebook' | 'openapi' | 'tools';
+    format: 'routebook' | 'openapi' | 'tools' | 'postman';
     out?: string;
 }
 
@@ -47,6 +47,7 @@ async function download(
     format: PullOptions['format'],
 ): Promise<{ document: unknown; about?: About }> {
     if (format === 'openapi') return { document: await client.schemas.package(site, { ...query, format }) };
+    if (format === 'postman') return { document: await client.schemas.package(site, { ...query, format }) };
     if (format === 'tools') return { document: await client.schemas.package(site, { ...query, format }) };
     const { document, version, versionHash } = withoutVersion(await client.schemas.package(site, query));
     return { document, about: { site: document.site, version, version_hash: versionHash } };

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { PostmanCollection } from '../domain/package/postman-export.ts';
 import { LIMITS_IN_WORDS } from '../domain/package/rules/limits.ts';
 import type { ToolDefinition } from '../domain/package/tool-export.ts';
 import type { Claim } from '../domain/site/claim.ts';
@@ -166,11 +167,15 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
 
 export interface PackageQuery {
     version?: string;
-    format?: 'routebook' | 'openapi' | 'tools';
+    format?: 'routebook' | 'openapi' | 'tools' | 'postman';
 }
 
-/** By `format`: the package, tool definitions, or bare an OpenAPI document. */
-export type PackageAnswer = { success: true; data: DownloadedPackage } | { success: true; data: ToolDefinition[] } | OpenApiExport;
+/** By `format`: the package, tool definitions, or bare an OpenAPI document or a Postman collection. */
+export type PackageAnswer =
+    | { success: true; data: DownloadedPackage }
+    | { success: true; data: ToolDefinition[] }
+    | OpenApiExport
+    | PostmanCollection;
 
 export interface OpenApiExport extends JsonObject {
     openapi: '3.1.0';
@@ -188,7 +193,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     tag: 'Registry',
     summary: 'Download a schema package',
     description:
-        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), or as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`).',
+        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), or as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), or as a Postman collection of hosted fetches (`postman`, without an envelope).',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -197,7 +202,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
         version: Joi.string()
             .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/)
             .description('Number or hash of a version; the latest by default'),
-        format: Joi.string().valid('routebook', 'openapi', 'tools').default('routebook'),
+        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman').default('routebook'),
     }),
     answer: {
         shape: 'whole',
@@ -235,6 +240,24 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
                 info: v.jsonObject().required(),
                 paths: v.jsonObject().required(),
             }).unknown(true),
+            Joi.object<PostmanCollection, true>({
+                info: Joi.object({
+                    name: Joi.string().required(),
+                    description: Joi.string().allow('').required(),
+                    schema: Joi.string().required(),
+                }).required(),
+                auth: v.jsonObject().required(),
+                variable: Joi.array()
+                    .items(
+                        Joi.object({
+                            key: Joi.string().required(),
+                            value: Joi.string().allow('').required(),
+                            type: Joi.string().required(),
+                        }),
+                    )
+                    .required(),
+                item: Joi.array().items(v.jsonObject()).required(),
+            }),
         ),
     },
     answerParts: { '/anyOf/0/properties/data': 'PublishedPackage' },
