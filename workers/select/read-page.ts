@@ -143,12 +143,21 @@ export function readPart(
     return { text, items: items?.length, fingerprint: fingerprintOf(items), next: found };
 }
 
-/** Hashes one item after the other, since a sorted copy of all would take much memory. */
+/** Characters to hash at a time: one call for each small item takes as long as writing it. */
+const HASHED = 64 * 1024;
+
+/** Hashes a few items after the others, since a sorted copy of all would take much memory. */
 function fingerprintOf(items: readonly Json[] | undefined): string | undefined {
     if (items === undefined || items.length === 0) return undefined;
     const hash = createHash('sha256');
-    for (const item of items) hash.update(`${JSON.stringify(withSortedKeys(item))},`);
-    return hash.digest('base64');
+    let text = '';
+    for (const item of items) {
+        text += `${JSON.stringify(withSortedKeys(item))},`;
+        if (text.length < HASHED) continue;
+        hash.update(text);
+        text = '';
+    }
+    return hash.update(text).digest('base64');
 }
 
 /** Recursion is bounded by the levels that an answer may have. */
