@@ -4,10 +4,12 @@ import { firstValue, type PagePlace, type PaginationEnd } from '../shared/domain
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
 import { escapePointer } from '../shared/domain/json/json-bounds.ts';
 import type { Endpoint, Values } from '../shared/domain/types.ts';
+import { isLastPage } from './paging/last-page.ts';
 import { nextExpression, nextPlace } from './paging/next-place.ts';
 import { planPage } from './paging/plan-page.ts';
 import { mostSelected } from './select/inline.ts';
 import { MAX_OUTPUT } from './select/measure.ts';
+import type { WantedPart } from './select/read-page.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
 
@@ -60,7 +62,7 @@ export async function collectOne({
 }
 
 /**
- * Collects page after page (docs/api.md, "Schema packages"). It stops without a next page, at a page it has seen, at a page with the results
+ * Collects page after page (docs/api.md, "Schema packages"). It stops without a next page, where `pagination.end` says so, at a page it has seen, at a page with the results
  * of the one before, at a status that sites give beyond their last page, or when the requested pages or results are there. The result is
  * the first page with the results of all pages. Any other page that fails fails the whole call.
  */
@@ -83,6 +85,8 @@ export async function collectPages({
     let before: string | undefined;
     let place: PagePlace = startOf(endpoint, values);
     const known = new Set<string>();
+    const ids: string[] = [];
+    let firstItems: number | undefined;
     for (let pages = 1; ; pages++) {
         const request = planPage(endpoint, values, identity, form, pages === 1 ? undefined : place);
         // The first page of links has no place but its URL.
@@ -97,7 +101,7 @@ export async function collectPages({
         // The selected data may be many times larger than the page, and is kept.
         const full = await call.reserve(mostSelected(page.body.length, endpoint.response.select));
         if (full !== undefined) return full;
-        const part = await reader.readPart(page, endpoint, { results, next: nextExpression(endpoint) }, turn);
+        const part = await reader.readPart(page, endpoint, wantedOf(endpoint, job, ids), turn);
         if (!part.ok) return part;
         if (part.items === undefined) return withoutResults(endpoint);
         if (before !== undefined && part.fingerprint === before) {
@@ -107,20 +111,27 @@ export async function collectPages({
         }
         before = part.fingerprint;
         texts.push(part.text);
-        items += part.items;
+        const kept = part.kept ?? part.items;
+        items += kept;
+        ids.push(...(part.ids ?? []));
         bytes += part.bytes;
         call.keep(part.bytes);
-        if (part.items > 0) pagesWithItems++;
+        if (kept > 0) pagesWithItems++;
         // `Reader.join` rejects more than this.
         if (bytes > MAX_OUTPUT) break;
 
+        firstItems ??= part.items;
+        const { total, isLast } = part;
+        const isOver = isLastPage(endpoint, { delivered: items, first: firstItems, here: part.items, total, isLast });
         const link = page.headers['link'];
-        const after = nextPlace(endpoint, place, {
-            url: page.url,
-            link: Array.isArray(link) ? link.join(', ') : link,
-            found: part.next,
-            items: part.items,
-        });
+        const after = isOver
+            ? 'none'
+            : nextPlace(endpoint, place, {
+                  url: page.url,
+                  link: Array.isArray(link) ? link.join(', ') : link,
+                  found: part.next,
+                  items: part.items,
+              });
         if (after === 'unusable') return unusableNext();
         if (after === 'none') {
             end = part.items === 0 ? 'empty' : 'last';
@@ -142,6 +153,17 @@ export async function collectPages({
     const isMoreLeft = end === 'max_results' || end === 'max_pages';
     const paginationEnd = endOf(truncated ? 'max_results' : end, endpoint, job);
     return { ok: true, text, results: delivered, truncated, pagesWithItems, isMoreLeft, paginationEnd };
+}
+
+function wantedOf(endpoint: Endpoint, { maxResults: most }: FetchJob, known: readonly string[]): WantedPart {
+    const { pagination } = endpoint;
+    const id = pagination?.unique;
+    return {
+        next: nextExpression(endpoint),
+        results: endpoint.billing.results,
+        unique: id === undefined ? undefined : { id, known, most },
+        end: pagination?.end,
+    };
 }
 
 /** Statuses that sites answer beyond their last page. */

@@ -92,6 +92,8 @@ export interface PackageEndpoint {
         start?: number;
         step?: number;
         next?: string | null;
+        unique?: string;
+        end?: { total?: string; has_more?: string; short_page?: boolean };
         max_pages?: number;
     } | null;
     examples?: { params: JsonObject }[];
@@ -132,6 +134,10 @@ export interface Pagination {
     /** Absent for `offset` without one: the number of items of the last page. */
     step: number | undefined;
     next: string | undefined;
+    /** JMESPath of the id of an item: an item whose id was there before is left out. */
+    unique: string | undefined;
+    /** What else tells the last page. `total` and `hasMore` are JMESPath over the raw page. */
+    end: { total: string | undefined; hasMore: string | undefined; isShort: boolean };
     maxPages: number;
 }
 

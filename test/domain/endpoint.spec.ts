@@ -66,6 +66,8 @@ describe('an endpoint that says only what it must', () => {
             start: 1,
             step: 1,
             next: undefined,
+            unique: undefined,
+            end: { total: undefined, hasMore: undefined, isShort: false },
             maxPages: 5,
         });
         expect(read({ pagination: { style: 'offset', param: 'p' } }).pagination).to.include({ start: 0, step: undefined });

@@ -52,6 +52,7 @@ describe('the JSON Schema of the package format', () => {
         ['an unknown category', { '/intent_category': 'commerce/gossip' }],
         ['an unknown kind', { '/endpoints/0/kind': 'scrape' }],
         ['a name with capitals', { '/endpoints/0/name': 'SearchProducts' }],
+        ['a list for the end of pages', { '/endpoints/0/pagination/end': ['total'] }],
         ['more than 20 pages', { '/endpoints/0/pagination/max_pages': 21 }],
         ['a number for a flag', { '/endpoints/0/hosted': 1 }],
         ['a header that is a number', { '/endpoints/0/headers/accept': 1 }],

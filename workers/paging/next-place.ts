@@ -2,6 +2,7 @@ import { fitsOnLoop } from '../../shared/domain/fetch/judge-params.ts';
 import { type PagePlace, stepFrom } from '../../shared/domain/fetch/pages.ts';
 import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { Endpoint, Json, Pagination } from '../../shared/domain/types.ts';
+import { isNothing } from '../select/json.ts';
 import type { NextFound } from '../select/reader.ts';
 import { nextLink } from './next-link.ts';
 
@@ -76,10 +77,4 @@ function carriedBy(text: string, param: string): string | undefined {
     if (!/^https?:\/\//i.test(text)) return undefined;
     const value = URL.parse(text)?.searchParams.get(param) ?? '';
     return value === '' ? undefined : value;
-}
-
-/** Whether a value means that there is no next page. */
-function isNothing(value: Json): boolean {
-    if (value === null || value === false || value === '') return true;
-    return typeof value === 'object' && !isExact(value) && Object.keys(value).length === 0;
 }

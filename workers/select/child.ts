@@ -1,12 +1,22 @@
 import type { JsonSchema, Method } from '../../shared/domain/types.ts';
 import { answerTasks } from './child-loop.ts';
 import { InvalidResponse, type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
-import { type Content, joinParts, type Part, type RawPage, type ResponseRules, readPage, readPart, type Wanted } from './read-page.ts';
+import {
+    type Content,
+    joinParts,
+    type Part,
+    type RawPage,
+    type ResponseRules,
+    readPage,
+    readPart,
+    type Wanted,
+    type WantedPart,
+} from './read-page.ts';
 
 /** A task for a child: read a single answer, read one page of several, join pages, or read the form of a page. */
 export type Task =
     | { what: 'page'; page: RawPage; rules: ResponseRules; wanted: Wanted }
-    | { what: 'part'; page: RawPage; rules: ResponseRules; results: string; next: string | undefined }
+    | ({ what: 'part'; page: RawPage; rules: ResponseRules } & WantedPart)
     | { what: 'join'; texts: readonly string[]; schema: JsonSchema | undefined; wanted: Wanted }
     | { what: 'form'; page: RawPage; selector: string; method: Method };
 

@@ -51,8 +51,8 @@ export function canJudgeInline(schema: JsonSchema | undefined, bytes: number): b
 }
 
 /** Whether the cost of an expression is bounded by the page's size. */
-export function isInlineExpression(expression: string | undefined): boolean {
-    return expression === undefined || INLINE_EXPRESSION.test(expression);
+export function isInlineExpression(expression: string): boolean {
+    return INLINE_EXPRESSION.test(expression);
 }
 
 function isInlineSchema(schema: JsonSchema | undefined): boolean {

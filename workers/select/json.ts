@@ -1,4 +1,5 @@
 import { search } from 'jmespath';
+import { isExact } from '../../shared/domain/json/exact-numbers.ts';
 import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { isJsonTooDeep } from '../../shared/domain/json/tokens.ts';
 import type { Json, Select } from '../../shared/domain/types.ts';
@@ -59,4 +60,10 @@ export function searchJson(page: Json, expression: string, path: string): Json {
             { path, code: 'INVALID_VALUE', message: reason },
         ]);
     }
+}
+
+/** Whether a value is nothing, as JMESPath sees it: for paging, that there is no next page. */
+export function isNothing(value: Json): boolean {
+    if (value === null || value === false || value === '') return true;
+    return typeof value === 'object' && !isExact(value) && Object.keys(value).length === 0;
 }

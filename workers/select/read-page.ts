@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { cutResults, resultsAt, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
-import { hasRounded, isExact, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { cutResults, resultsAt, withResults, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
+import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
 import { walkedVerdict } from '../../shared/domain/json/schema/interpret.ts';
 import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
@@ -10,8 +10,10 @@ import type { DetailCode } from '../../shared/refusals.ts';
 import { saysNothing } from '../upstream/bodyless.ts';
 import { decode, isUtf8, jsonIn } from './decode.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
-import { parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
+import { isNothing, parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 import { fitsInto, MAX_OUTPUT, refuseTooMuch, TOO_LONG } from './measure.ts';
+import { withSortedKeys } from './sorted-keys.ts';
+import { withoutRepeats } from './unique-items.ts';
 
 /** A page of the site, serializable for another process. */
 export interface RawPage {
@@ -39,6 +41,8 @@ export interface Parsed {
         rounded: Json;
         /** Whether `value` may have ExactNumbers. */
         hasExact(): boolean;
+        /** The result of an expression over the body. @param path pointer to the expression @throws InvalidResponse when it fails */
+        search(expression: string, path: string): Json;
     };
 }
 
@@ -114,20 +118,39 @@ export interface Part {
     text: string;
     /** `undefined` without a list of results. */
     items: number | undefined;
+    /** Those of `items` that are in `text`: all, or with `unique` the ones that were not there before. */
+    kept?: number | undefined;
+    /** With `unique`: the ids of the first kept items, at most the wanted results. */
+    ids?: readonly string[] | undefined;
+    /** What `pagination.end.total` found, if it is a number. */
+    total?: number | undefined;
+    /** Whether `pagination.end.has_more` says that this is the last page. */
+    isLast?: boolean | undefined;
     /** Equal for pages with equal results, whatever the order of their keys; `undefined` without results. */
     fingerprint?: string | undefined;
     next: NextFound | undefined;
 }
 
+/** What is wanted of one page of several. */
+export interface WantedPart {
+    /** Dotted path of the list of results. */
+    results: string;
+    /** `pagination.next`, if the page itself contains it. */
+    next: string | undefined;
+    /** `pagination.unique`, the ids of the results before, and how many results the call may have. */
+    unique?: { id: string; known: readonly string[]; most: number } | undefined;
+    /** `pagination.end`, for pages of JSON. */
+    end?: { total: string | undefined; hasMore: string | undefined } | undefined;
+}
+
 /**
  * Reads one page of several: like `readPage`, but validation follows when all pages are joined. Also finds the next page.
- * @param wanted.results dotted path of the list of results
  * @throws InvalidResponse
  */
 export function readPart(
     page: RawPage,
     rules: ResponseRules,
-    { results, next }: { results: string; next: string | undefined },
+    { results, next, unique, end }: WantedPart,
     parse: ParseBody = parsePlain,
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
@@ -137,11 +160,27 @@ export function readPart(
     if (found !== undefined) refuseLongNext(found);
     const data = wrapResult(parsed.value(rules));
     if (isMeasured) refuseTooMuch(data, { isSelected: rules.select !== undefined });
-    const text = JSON.stringify(data);
-    refuseLength(text);
     const items = resultsAt(data, results);
-    return { text, items: items?.length, fingerprint: fingerprintOf(items), next: found };
+    const fresh = items === undefined || unique === undefined ? undefined : withoutRepeats(items, unique);
+    const text = JSON.stringify(fresh === undefined ? data : withResults(data, results, fresh.items));
+    refuseLength(text);
+    const kept = fresh?.items.length ?? items?.length;
+    const fingerprint = fingerprintOf(items);
+    return { text, items: items?.length, kept, ids: fresh?.ids, fingerprint, next: found, ...endIn(parsed, end) };
 }
+
+/** What a page of JSON tells of its end. What is no number tells no total. */
+function endIn({ json }: Parsed, { total, hasMore }: NonNullable<WantedPart['end']> = NO_END): Pick<Part, 'total' | 'isLast'> {
+    if (json === undefined) return {};
+    const said = total === undefined ? undefined : json.search(total, '/pagination/end/total');
+    const all = typeof said === 'string' && /^\d{1,15}$/.test(said) ? Number(said) : said;
+    return {
+        total: typeof all === 'number' ? all : undefined,
+        isLast: hasMore !== undefined && isNothing(json.search(hasMore, '/pagination/end/has_more')),
+    };
+}
+
+const NO_END = { total: undefined, hasMore: undefined };
 
 /** Characters to hash at a time: one call for each small item takes as long as writing it. */
 const HASHED = 64 * 1024;
@@ -158,14 +197,6 @@ function fingerprintOf(items: readonly Json[] | undefined): string | undefined {
         text = '';
     }
     return hash.update(text).digest('base64');
-}
-
-/** Recursion is bounded by the levels that an answer may have. */
-function withSortedKeys(value: Json): Json {
-    if (typeof value !== 'object' || value === null || isExact(value)) return value;
-    if (Array.isArray(value)) return value.map(withSortedKeys);
-    const keys = Object.keys(value).sort();
-    return Object.fromEntries(keys.map((key) => [key, withSortedKeys(value[key] ?? null)]));
 }
 
 /** Allowed size of a cursor, which goes into a URL or a form. */
@@ -255,10 +286,11 @@ function parsePlain(text: string, { type }: RawPage): Parsed {
     };
     // JMESPath compares a long number that is written in an expression as a double.
     const pageFor = (expression: string) => (whole() !== rounded && hasRounded(expression) ? rounded : whole());
+    const search = (expression: string, path: string) => searchJson(pageFor(expression), expression, path);
     return {
-        next: (expression) => ({ value: searchJson(pageFor(expression), expression, '/pagination/next') }),
+        next: (expression) => ({ value: search(expression, '/pagination/next') }),
         value: ({ select }) => (select === undefined ? whole() : selectJson(pageFor, select)),
-        json: { rounded, hasExact: () => whole() !== rounded },
+        json: { rounded, hasExact: () => whole() !== rounded, search },
     };
 }
 

@@ -22,6 +22,7 @@ import {
     readPage,
     readPart,
     type Wanted,
+    type WantedPart,
 } from './read-page.ts';
 
 export type { NextFound };
@@ -55,12 +56,8 @@ export function createReadingTurn(owner = '', deadlineAt?: number): ReadingTurn 
 export interface Reader {
     /** Reads a single answer by the endpoint's rules, cut to the wanted results. */
     read(page: Page, endpoint: ReadAs, wanted: Wanted, turn?: ReadingTurn): Promise<Reading>;
-    /**
-     * Reads one page of several, without validation.
-     * @param wanted.results dotted path of the list of results
-     * @param wanted.next `pagination.next`, if the page itself contains it
-     */
-    readPart(page: Page, endpoint: ReadAs, wanted: { results: string; next: string | undefined }, turn?: ReadingTurn): Promise<PartReading>;
+    /** Reads one page of several, without validation. */
+    readPart(page: Page, endpoint: ReadAs, wanted: WantedPart, turn?: ReadingTurn): Promise<PartReading>;
     /** Joins pages, validates them and cuts them to the wanted results. @param texts texts of parts @param bytes their size */
     join(texts: readonly string[], endpoint: ReadAs, wanted: Wanted, bytes: number, turn?: ReadingTurn): Promise<Reading>;
     /** Reads the form that `prepare.form` matches and `method` sends. */
@@ -140,17 +137,20 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         async readPart(answered, { response }, wanted, turn = createReadingTurn()) {
             pool.warm('plain');
             const rules = { ...response, schema: undefined };
-            const page = rawPage(answered, rules, (rules.select ?? wanted.next) !== undefined);
-            if (canReadInline(page, rules) && isInlineExpression(wanted.next)) {
+            const expressions = expressionsOf(wanted);
+            const page = rawPage(answered, rules, rules.select !== undefined || expressions.length > 0);
+            const areInline = expressions.every(isInlineExpression);
+            if (canReadInline(page, rules) && areInline) {
                 // The selected data may be larger than the page: an expression can select a value many times.
                 const part = refusable(() => sized(readPart(page, rules, wanted)));
                 return unlessBotChallenge(answered, page, part);
             }
-            const heavy = isHeavy(page, rules) || !isInlineExpression(wanted.next);
+            const heavy = isHeavy(page, rules) || !areInline;
             const answer = await askOf(answered, { what: 'part', page, rules, ...wanted }, heavy, turn);
             if (!answer.ok) return answer;
-            const { text, items, fingerprint, next } = answer;
-            return sized({ text, items, fingerprint, next: next === undefined ? undefined : (parseExact(next) as NextFound) });
+            const { text, items, kept, ids, fingerprint, next, total, isLast } = answer;
+            const found = next === undefined ? undefined : (parseExact(next) as NextFound);
+            return sized({ text, items, kept, ids, fingerprint, next: found, total, isLast });
         },
         async join(texts, { response: { schema } }, wanted, bytes, turn = createReadingTurn()) {
             if (bytes > MAX_OUTPUT) return refused(TOO_LONG);
@@ -166,6 +166,10 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         },
         close: () => pool.close(),
     };
+}
+
+function expressionsOf({ next, unique, end }: WantedPart): string[] {
+    return [next, unique?.id, end?.total, end?.hasMore].filter((one) => one !== undefined);
 }
 
 /** Whether the cost of a page depends on the contributor's rules and is not bounded by its size. */

@@ -27,7 +27,12 @@ export function cutResults(data: JsonObject, path: string, max: number): Cut {
     const found = resultsAt(data, path);
     if (found === undefined) return { data, results: 1, truncated: false };
     if (found.length <= max) return { data, results: found.length, truncated: false };
-    return { data: replaceAt(data, path.split('.'), found.slice(0, max)), results: max, truncated: true };
+    return { data: withResults(data, path, found.slice(0, max)), results: max, truncated: true };
+}
+
+/** A copy of `data` with other results at a dotted path that exists; all else is shared. */
+export function withResults(data: JsonObject, path: string, items: Json[]): JsonObject {
+    return replaceAt(data, path.split('.'), items);
 }
 
 /** A copy of `data` with another value at a dotted path that exists; siblings are shared. */

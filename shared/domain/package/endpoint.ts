@@ -95,6 +95,8 @@ function readPagination(document: NonNullable<PackageEndpoint['pagination']>): P
         start: document.start ?? defaultStart(style),
         step: document.step ?? (style === 'offset' ? undefined : 1),
         next: document.next ?? undefined,
+        unique: document.unique,
+        end: { total: document.end?.total, hasMore: document.end?.has_more, isShort: document.end?.short_page ?? false },
         maxPages: document.max_pages ?? 5,
     };
 }

@@ -4,9 +4,10 @@ import type { ResponseType } from '../../types.ts';
 import { expressionFault, selectorFault } from './expressions.ts';
 import { createReport, type Path, pointerTo, type Report } from './report.ts';
 import { checkHtmlSelect, checkJsonSelect } from './select.ts';
+import type { PaginationFields } from './structure.ts';
 import type { Subject } from './subject.ts';
 
-/** `select` and `schema` of the response, and the expressions of `pagination.next` and `prepare.form`. */
+/** `select` and `schema` of the response, and the expressions of `pagination` and `prepare.form`. */
 export function checkResponse({ draft, at, report, budget }: Subject): void {
     const { response, pagination, prepare } = draft;
     const place = [...at, 'response'];
@@ -17,6 +18,7 @@ export function checkResponse({ draft, at, report, budget }: Subject): void {
         checkSelect(response.select, response.type, [...place, 'select'], report);
     if (pagination?.next !== undefined && pagination.style === 'cursor')
         checkNext(pagination.next, response?.type, [...at, 'pagination', 'next'], report);
+    checkPageExpressions(pagination ?? {}, response?.type, [...at, 'pagination'], report);
     const fault = prepare?.form === undefined ? undefined : selectorFault(prepare.form);
     if (fault !== undefined) report.add([...at, 'prepare', 'form'], 'INVALID_VALUE', fault);
 }
@@ -44,4 +46,15 @@ function checkNext(next: string, type: ResponseType | undefined, at: Path, repor
     if (type === undefined && (asExpression === undefined || asSelector === undefined)) return;
     const fault = type === 'html' ? asSelector : asExpression;
     if (fault !== undefined) report.add(at, 'INVALID_VALUE', fault);
+}
+
+function checkPageExpressions({ unique, end }: Partial<PaginationFields>, type: ResponseType | undefined, at: Path, report: Report): void {
+    const unfit = unique === undefined ? undefined : expressionFault(unique);
+    if (unfit !== undefined) report.add([...at, 'unique'], 'INVALID_VALUE', unfit);
+    for (const field of ['total', 'has_more'] as const) {
+        const expression = end?.[field];
+        if (expression === undefined) continue;
+        const fault = type === 'html' ? 'Only JSON can be asked this: of pages of HTML, use short_page.' : expressionFault(expression);
+        if (fault !== undefined) report.add([...at, 'end', field], 'INVALID_VALUE', fault);
+    }
 }

@@ -58,12 +58,20 @@ export interface BillingFields {
     max_results: number;
 }
 
+export interface PageEndFields {
+    total: string;
+    has_more: string;
+    short_page: boolean;
+}
+
 export interface PaginationFields {
     style: PaginationStyle;
     param: string;
     start: number;
     step: number;
     next: string;
+    unique: string;
+    end: Partial<PageEndFields>;
     max_pages: number;
 }
 
@@ -178,6 +186,18 @@ const BILLING: Fields<BillingFields> = {
     max_results: { read: wholeNumber(1, 1000), about: 'Results of one call at most; 100 by default.' },
 };
 
+const PAGE_END: Fields<PageEndFields> = {
+    total: {
+        read: text({ max: MAX_EXPRESSION, multiline: true }),
+        about: 'JMESPath of the number of all items in the raw JSON: the page that reaches it is the last.',
+    },
+    has_more: {
+        read: text({ max: MAX_EXPRESSION, multiline: true }),
+        about: 'JMESPath in the raw JSON: null, false or empty on the last page.',
+    },
+    short_page: { read: flag, about: 'True: a page with fewer items than the first page is the last.' },
+};
+
 const PAGINATION: Fields<PaginationFields> = {
     style: {
         read: oneOf(['page', 'offset', 'cursor', 'link']),
@@ -194,6 +214,11 @@ const PAGINATION: Fields<PaginationFields> = {
         orNull: true,
         about: 'Of style cursor: where the cursor stands in the raw page, as JMESPath or a selector.',
     },
+    unique: {
+        read: text({ max: MAX_EXPRESSION, multiline: true }),
+        about: 'JMESPath of the id of an item of data, such as id. Items whose id was there before are left out and not billed.',
+    },
+    end: { read: objectOf(PAGE_END), about: 'How the site tells its last page, so that no page after it is requested.' },
     max_pages: { read: wholeNumber(1, 20), about: 'Pages of one call at most; 5 by default.' },
 };
 

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { Json } from '../../shared/domain/types.ts';
+import { searchJson } from './json.ts';
+import { withSortedKeys } from './sorted-keys.ts';
+
+/**
+ * The items whose ids are not among `known` and not before them in the list. An item without an id stays.
+ * @param unique.id `pagination.unique`
+ * @param unique.most how many ids to return: a walk with that many results is over
+ * @throws InvalidResponse when the expression fails
+ */
+export function withoutRepeats(
+    items: readonly Json[],
+    { id, known, most }: { id: string; known: readonly string[]; most: number },
+): { items: Json[]; ids: string[] } {
+    const seen = new Set(known);
+    const ids: string[] = [];
+    // One expression for all items: the library parses an expression each time it runs. `map` keeps the place of a null.
+    const found = searchJson([...items], `map(&(${id}), @)`, '/pagination/unique') as Json[];
+    const kept = items.filter((_item, index) => {
+        const value = found[index] ?? null;
+        if (value === null) return true;
+        const key = keyOf(value);
+        if (seen.has(key)) return false;
+        seen.add(key);
+        if (ids.length < most) ids.push(key);
+        return true;
+    });
+    return { items: kept, ids };
+}
+
+/** Length of a SHA-256 in Base64. */
+const HASH = 44;
+
+/** An id as text. A long one is hashed, behind a sign that no JSON begins with. */
+function keyOf(value: Json): string {
+    const text = JSON.stringify(withSortedKeys(value));
+    return text.length <= HASH ? text : `#${createHash('sha256').update(text).digest('base64')}`;
+}
