@@ -9,6 +9,7 @@ import { exportPostman } from '../../shared/domain/package/postman-export.ts';
 import { MAX_VALUES, TOO_MANY_VALUES } from '../../shared/domain/package/rules/tree.ts';
 import { checkPackage, type PackageWarning } from '../../shared/domain/package/rules.ts';
 import { exportTools } from '../../shared/domain/package/tool-export.ts';
+import { exportTypeScript } from '../../shared/domain/package/typescript-export.ts';
 import { versionHash } from '../../shared/domain/package/version-hash.ts';
 import { type EgressAllowEntry, isPortAllowed } from '../../shared/domain/site/egress-allow.ts';
 import type { PackageDocument, PackageEndpoint } from '../../shared/domain/types.ts';
@@ -25,6 +26,7 @@ export interface PackageTasks {
     openapi: { task: { text: string; version: Parameters<typeof exportOpenApi>[1] }; answer: string };
     tools: { task: { text: string }; answer: string };
     postman: { task: { text: string; about: Parameters<typeof exportPostman>[1] }; answer: string };
+    typescript: { task: { text: string; version: Parameters<typeof exportTypeScript>[1] }; answer: string };
     form: { task: { bytes: Uint8Array }; answer: FormRead };
     source: { task: { text: string; isStored: boolean }; answer: string };
     mistake: { task: { text: string }; answer: string };
@@ -53,6 +55,8 @@ export function doPackageTask(task: PackageTask): unknown {
             return JSON.stringify({ success: true, data: exportTools(parse(task.text)) });
         case 'postman':
             return JSON.stringify(exportPostman(parse(task.text), task.about));
+        case 'typescript':
+            return JSON.stringify({ success: true, data: exportTypeScript(parse(task.text), task.version) });
         case 'form':
             return readForm(task.bytes);
         case 'source':

@@ -12,6 +12,7 @@ const THREADS: Readonly<Record<keyof PackageTasks, keyof typeof threads>> = {
     openapi: 'reading',
     tools: 'reading',
     postman: 'reading',
+    typescript: 'reading',
     form: 'reading',
     source: 'reading',
     mistake: 'reading',

@@ -12,6 +12,7 @@ import type {
     RequestCreated,
     RequestOrder,
     SchemasQuery,
+    SourceFile,
     ToolDefinition,
     VersionEntry,
     YankOrder,
@@ -50,9 +51,11 @@ export class Schemas {
     package(site: string, query: { version?: number | string; format: 'postman' }, options?: CallOptions): Promise<JsonObject>;
     /** The site's endpoints as tools of a language model. */
     package(site: string, query: { version?: number | string; format: 'tools' }, options?: CallOptions): Promise<ToolDefinition[]>;
+    /** The site's hosted endpoints as functions in TypeScript. */
+    package(site: string, query: { version?: number | string; format: 'typescript' }, options?: CallOptions): Promise<SourceFile>;
     async package(
         site: string,
-        { version, format }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' } = {},
+        { version, format }: { version?: number | string; format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript' } = {},
         options?: CallOptions,
     ): Promise<unknown> {
         const request = { ...reading(`${sitePath(site)}/package`), query: { version, format } };

@@ -19,6 +19,7 @@ export type { TrendingAnswer } from '../../shared/contracts/trending.ts';
 export type { VersionEntry, YankOrder } from '../../shared/contracts/versions.ts';
 export type { Health } from '../../shared/contracts/vocabulary.ts';
 export type { ToolDefinition } from '../../shared/domain/package/tool-export.ts';
+export type { SourceFile } from '../../shared/domain/package/typescript-export.ts';
 export type { BlockedPath, Hours, SitePolicy } from '../../shared/domain/site/site-policy.ts';
 export type {
     BodyFormat,

@@ -25,7 +25,9 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .argument('<site>')
         .option('--version <version>', 'number or hash; the latest by default', versionName)
         .addOption(
-            new Option('--format <format>', 'what to download').choices(['routebook', 'openapi', 'tools', 'postman']).default('routebook'),
+            new Option('--format <format>', 'what to download')
+                .choices(['routebook', 'openapi', 'tools', 'postman', 'typescript'])
+                .default('routebook'),
         )
         .option('-o, --out <file>', 'write it there; stdout by default')
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))

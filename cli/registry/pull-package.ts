@@ -5,21 +5,21 @@ import { withoutVersion } from './published.ts';
 
 export interface PullOptions {
     version?: string;
-    format: 'routebook' | 'openapi' | 'tools' | 'postman';
+    format: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript';
     out?: string;
 }
 
 /** `routebook pull SITE`: the package on stdout or in a file, as it can be pushed again; or the site in another format. */
 export async function pullPackage({ client, terminal, note }: Session, site: string, { version, format, out }: PullOptions): Promise<Done> {
     const query = version === undefined ? {} : { version };
-    const { document, about } = await download(client(), site, query, format);
-    const text = JSON.stringify(document, undefined, 4);
+    const { document, about, ...downloaded } = await download(client(), site, query, format);
+    const text = downloaded.text ?? `${JSON.stringify(document, undefined, 4)}\n`;
     if (out === undefined) {
         if (about !== undefined) note(`${about.site} version ${about.version}, hash ${about.version_hash}`);
-        return { result: document, lines: [text] };
+        return { result: document, lines: [text.trimEnd()] };
     }
     try {
-        await writeFile(out, `${text}\n`);
+        await writeFile(out, text);
     } catch (error) {
         throw new CommandFault(
             'FILE_UNWRITABLE',
@@ -45,7 +45,11 @@ async function download(
     site: string,
     query: { version?: string },
     format: PullOptions['format'],
-): Promise<{ document: unknown; about?: About }> {
+): Promise<{ document: unknown; about?: About; text?: string }> {
+    if (format === 'typescript') {
+        const file = await client.schemas.package(site, { ...query, format });
+        return { document: file, text: file.source };
+    }
     if (format === 'openapi') return { document: await client.schemas.package(site, { ...query, format }) };
     if (format === 'postman') return { document: await client.schemas.package(site, { ...query, format }) };
     if (format === 'tools') return { document: await client.schemas.package(site, { ...query, format }) };

@@ -2,6 +2,7 @@ import Joi from 'joi';
 import type { PostmanCollection } from '../domain/package/postman-export.ts';
 import { LIMITS_IN_WORDS } from '../domain/package/rules/limits.ts';
 import type { ToolDefinition } from '../domain/package/tool-export.ts';
+import type { SourceFile } from '../domain/package/typescript-export.ts';
 import type { Claim } from '../domain/site/claim.ts';
 import type { JsonObject, Kind, Method, PackageDocument } from '../domain/types.ts';
 import { contract, PACKAGE_BYTES } from './contract.ts';
@@ -167,13 +168,14 @@ export const getSchema = contract<SiteParams, object, undefined, Card>({
 
 export interface PackageQuery {
     version?: string;
-    format?: 'routebook' | 'openapi' | 'tools' | 'postman';
+    format?: 'routebook' | 'openapi' | 'tools' | 'postman' | 'typescript';
 }
 
-/** By `format`: the package, tool definitions, or bare an OpenAPI document or a Postman collection. */
+/** By `format`: the package, tool definitions, source code, or bare an OpenAPI document or a Postman collection. */
 export type PackageAnswer =
     | { success: true; data: DownloadedPackage }
     | { success: true; data: ToolDefinition[] }
+    | { success: true; data: SourceFile }
     | OpenApiExport
     | PostmanCollection;
 
@@ -193,7 +195,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
     tag: 'Registry',
     summary: 'Download a schema package',
     description:
-        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), or as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), or as a Postman collection of hosted fetches (`postman`, without an envelope).',
+        'As it was published (`routebook`), as an OpenAPI 3.1 document of the site itself (`openapi`, without an envelope), as tool definitions whose name and input are `endpoint` and `params` of a hosted fetch (`tools`), as a Postman collection of hosted fetches (`postman`, without an envelope), or as a file of typed functions over `routebook/client` (`typescript`).',
     auth: 'optional',
     scope: 'none',
     counted: false,
@@ -202,7 +204,7 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
         version: Joi.string()
             .pattern(/^([1-9]\d{0,8}|[0-9a-f]{64})$/)
             .description('Number or hash of a version; the latest by default'),
-        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman').default('routebook'),
+        format: Joi.string().valid('routebook', 'openapi', 'tools', 'postman', 'typescript').default('routebook'),
     }),
     answer: {
         shape: 'whole',
@@ -234,6 +236,13 @@ export const getPackage = contract<SiteParams, PackageQuery, undefined, PackageA
                         }),
                     )
                     .required(),
+            }),
+            Joi.object({
+                success: success(),
+                data: Joi.object<SourceFile, true>({
+                    file: Joi.string().required(),
+                    source: Joi.string().required(),
+                }).required(),
             }),
             Joi.object({
                 openapi: Joi.string().valid('3.1.0').required(),

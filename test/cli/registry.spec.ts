@@ -88,6 +88,10 @@ describe('the registry on the command line', function () {
             'description',
             'input_schema',
         );
+        const typescript = await shell.run(['pull', 'apples.test', '--format', 'typescript']);
+        expect(typescript.stdout)
+            .to.match(/^\/\*\*\n/)
+            .and.contain("from 'routebook/client';");
     });
 
     it('asks for a schema, and tells how the request stands', async () => {

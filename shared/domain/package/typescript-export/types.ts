@@ -1,0 +1,128 @@
+import { isObject } from '../../json/schema/structure.ts';
+import type { Json, JsonObject } from '../../types.ts';
+
+/** How a value that the schema leaves open is written, and whether objects may have fields that the schema does not name. */
+export interface Side {
+    open: 'Json' | 'CallValue';
+    takesOthers: boolean;
+}
+
+/** What a call sends may have all that its schema allows. */
+export const SENT: Side = { open: 'CallValue', takesOthers: true };
+/** Of what a site answers, the named fields are offered alone. */
+export const RECEIVED: Side = { open: 'Json', takesOthers: false };
+
+/**
+ * The TypeScript type of the values that fit a schema without references. What types cannot say (bounds, patterns, conditions) is
+ * left out, so that the type is never narrower than the schema.
+ * @param indent spaces before the line where the type begins
+ */
+export function typeOf(schema: Json | undefined, side: Side, indent = 0): string {
+    if (!isObject(schema)) return schema === false ? 'never' : side.open;
+    const { not, allOf, anyOf, oneOf } = schema;
+    if (isObject(not) && Object.keys(not).length === 0) return 'never';
+    const parts = [
+        ownType(schema, side, indent),
+        ...list(allOf).map((part) => typeOf(part, side, indent)),
+        ...[anyOf, oneOf].filter(Array.isArray).map((choices) =>
+            union(
+                choices.map((choice) => typeOf(choice, side, indent)),
+                side,
+            ),
+        ),
+    ];
+    const said = [...new Set(parts.filter((part) => part !== side.open))];
+    if (said.length === 0) return side.open;
+    return said.length === 1 ? (said[0] ?? side.open) : said.map((part) => `(${part})`).join(' & ');
+}
+
+/** A name as it is written where a field is declared. */
+export function fieldName(name: string): string {
+    return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** Lines of a comment before what it describes; none without a text. */
+export function comment(text: Json | undefined, indent: number): string[] {
+    const before = ' '.repeat(indent);
+    const lines =
+        typeof text === 'string'
+            ? text
+                  .trim()
+                  .replaceAll('*/', '*\\/')
+                  .split(/\r\n|[\n\r\u2028\u2029]/)
+            : [''];
+    if (lines.length === 1) return lines[0] === '' ? [] : [`${before}/** ${lines[0]} */`];
+    return [`${before}/**`, ...lines.map((line) => `${before} * ${line}`.trimEnd()), `${before} */`];
+}
+
+/** What the schema says itself, without the schemas that it combines. */
+function ownType(schema: JsonObject, side: Side, indent: number): string {
+    const { const: only, enum: values, type } = schema;
+    if (only !== undefined) return literal(only, side);
+    if (Array.isArray(values)) {
+        return union(
+            values.map((value) => literal(value, side)),
+            side,
+        );
+    }
+    const types = typeof type === 'string' ? [type] : Array.isArray(type) ? type : [];
+    return types.length === 0
+        ? side.open
+        : union(
+              types.map((name) => ofType(name, schema, side, indent)),
+              side,
+          );
+}
+
+function ofType(name: Json, schema: JsonObject, side: Side, indent: number): string {
+    if (name === 'integer' || name === 'number') return side.open === 'CallValue' ? 'number | bigint' : 'number';
+    if (name === 'array') return arrayType(schema, side, indent);
+    return name === 'object' ? objectType(schema, side, indent) : String(name);
+}
+
+function arrayType({ prefixItems, items }: JsonObject, side: Side, indent: number): string {
+    const first = list(prefixItems);
+    const rest = items === undefined || first.length === 0 || !isNever(items) ? [items] : [];
+    const item = union(
+        [...first, ...rest].map((one) => typeOf(one, side, indent)),
+        side,
+    );
+    return / [|&] /.test(item) ? `(${item})[]` : `${item}[]`;
+}
+
+function objectType(schema: JsonObject, side: Side, indent: number): string {
+    const { properties, required, additionalProperties, patternProperties } = schema;
+    const fields = isObject(properties) ? Object.entries(properties) : [];
+    const needed = new Set(list(required));
+    const isClosed = isNever(additionalProperties) && patternProperties === undefined;
+    if (fields.length === 0) {
+        if (isClosed) return '{ [name: string]: never }';
+        const others = patternProperties === undefined ? typeOf(additionalProperties, side, indent) : side.open;
+        return `{ [name: string]: ${others} }`;
+    }
+    const lines = fields.flatMap(([name, field]) => [
+        ...comment(isObject(field) ? field['description'] : undefined, indent + 4),
+        `${' '.repeat(indent + 4)}${fieldName(name)}${needed.has(name) ? '' : '?'}: ${typeOf(field, side, indent + 4)};`,
+    ]);
+    const named = ['{', ...lines, `${' '.repeat(indent)}}`].join('\n');
+    return side.takesOthers && !isClosed ? `${named} & { [name: string]: ${side.open} }` : named;
+}
+
+function literal(value: Json, side: Side): string {
+    return typeof value === 'object' && value !== null ? side.open : JSON.stringify(value);
+}
+
+function union(types: readonly string[], { open }: Side): string {
+    const given = [...new Set(types)].filter((type) => type !== 'never');
+    if (given.includes(open)) return open;
+    if (given.length <= 1) return given[0] ?? 'never';
+    return given.map((type) => (type.includes('&') ? `(${type})` : type)).join(' | ');
+}
+
+function isNever(schema: Json | undefined): boolean {
+    return schema === false || (isObject(schema) && isObject(schema['not']) && Object.keys(schema['not']).length === 0);
+}
+
+function list(value: Json | undefined): Json[] {
+    return Array.isArray(value) ? value : [];
+}
