@@ -21,15 +21,13 @@ const DEFAULT_LIMIT = 10;
 export async function findEndpoints(call: FindCall): Promise<Reply<FoundEndpoint[]>> {
     const { query } = call;
     const filters = filtersOf(query);
-    const about = [query.task ?? null, JSON.stringify(filters), query.needs_connection ?? null];
+    const about = [query.task ?? null, JSON.stringify(filters)];
     const page = await readPage({ ...call, query: { limit: DEFAULT_LIMIT, ...query } }, 'getEndpoints', about);
     await countFind(call);
-    // Packages cannot say yet that they need credentials.
-    if (query.needs_connection === true) return { answer: [], pagination: await page.end(undefined, 0), meta: metaOf(call, 0) };
     return query.task === undefined ? listAll(call, filters, page) : findByTask(call, { task: query.task, filters, page });
 }
 
-function filtersOf({ category, kind, effect, site, verified, max_credits }: EndpointsQuery): FindFilters {
+function filtersOf({ category, kind, effect, site, verified, max_credits, needs_connection }: EndpointsQuery): FindFilters {
     return {
         category,
         kind,
@@ -37,6 +35,7 @@ function filtersOf({ category, kind, effect, site, verified, max_credits }: Endp
         site: site === undefined ? undefined : readSite(site, '/site').site,
         isVerifiedOnly: verified ?? false,
         maxCredits: max_credits,
+        needsConnection: needs_connection,
     };
 }
 

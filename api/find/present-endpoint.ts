@@ -33,7 +33,7 @@ export function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpo
         verified_at: row.verifiedAt?.toISOString() ?? null,
         claim: row.claim,
         health: { success_rate_7d: row.successRate, p95_ms: row.p95Ms },
-        needs_connection: false,
+        needs_connection: entry.needsConnection ?? false,
         hosted,
         score: fit === undefined ? null : Math.round(fit.score * 1000) / 1000,
         matched: fit === undefined ? [] : matchedIn(row, fit.search),

@@ -124,7 +124,15 @@ async function labelledTasks({ stack }: Bench): Promise<Figures> {
     }
 }
 
-const ALL = { category: undefined, kind: undefined, effect: undefined, site: undefined, isVerifiedOnly: false, maxCredits: undefined };
+const ALL = {
+    category: undefined,
+    kind: undefined,
+    effect: undefined,
+    site: undefined,
+    isVerifiedOnly: false,
+    maxCredits: undefined,
+    needsConnection: undefined,
+};
 
 function openedNow() {
     if (opened === undefined) throw new Error('the registry of 1,000,000 endpoints is not open');

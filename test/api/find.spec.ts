@@ -66,6 +66,16 @@ const POGODA = aPackage('pogoda.test', {
     endpoints: [read('pogoda.test', 'now', 'Прогноз погоды и температура воздуха в городе.')],
 });
 
+const BANK = aPackage('vault.test', {
+    title: 'A bank',
+    intent_category: 'finance/companies',
+    auth: [{ id: 'key', type: 'bearer' }],
+    endpoints: [
+        read('vault.test', 'my_balance', 'The balance of my own account.'),
+        { ...read('vault.test', 'account_fees', 'Fees of each kind of account by balance.'), auth: 'none' },
+    ],
+});
+
 /** Ten endpoints that fit one task alike. */
 const crowd = (site: string): PackageDocument =>
     aPackage(site, {
@@ -84,7 +94,7 @@ for (const topology of TOPOLOGIES) {
         before(async () => {
             world = await openWorld({ topology, config: { trustProxy: 1 } });
             maker = await join(world, { plan: 'enterprise' });
-            for (const document of [WEATHER, RATES, PHONES, POGODA, crowd('songs.test'), crowd('jukebox.test')])
+            for (const document of [WEATHER, RATES, PHONES, POGODA, BANK, crowd('songs.test'), crowd('jukebox.test')])
                 dataOf(await maker.publish(document));
             await untilIndexed(world);
         });
@@ -228,6 +238,13 @@ for (const topology of TOPOLOGIES) {
                 expect(await names('exchange rates', { max_credits: 0 })).to.deep.equal([]);
                 expect(await names('exchange rates', { max_credits: 1 })).to.have.length(2);
                 expect(await names('exchange rates', { needs_connection: true })).to.deep.equal([]);
+                const mine = await find('balance of my own account', { needs_connection: true });
+                expect(namesIn(mine)).to.deep.equal(['vault.test/my_balance']);
+                expect(foundIn(mine).map(({ needs_connection }) => needs_connection)).to.deep.equal([true]);
+                expect(await names('fees of an account', { needs_connection: true })).not.to.include('vault.test/account_fees');
+                expect(await names('fees of an account', { needs_connection: false })).to.deep.equal(['vault.test/account_fees']);
+                const listed = await ask(world, { needs_connection: true }, stranger(world), { 'x-forwarded-for': '198.52.0.1' });
+                expect(namesIn(listed)).to.deep.equal(['vault.test/my_balance']);
                 expect(await names('exchange rates', { needs_connection: false })).to.have.length(2);
             });
 
@@ -294,11 +311,11 @@ for (const topology of TOPOLOGIES) {
                     all.push(...namesIn(answer));
                     if (cursor === '') expect(foundIn(answer)[0]).to.deep.include({ score: null, matched: [] });
                     cursor = metaIn(answer).pagination.next_cursor;
-                    expect(metaIn(answer).pagination.total).to.equal(27);
+                    expect(metaIn(answer).pagination.total).to.equal(29);
                     if (all.length === 5) await rollUpTrending(world.app.db);
                 }
                 expect(all.slice(0, 3)).to.deep.equal(['rates.test/latest', 'rates.test/history', 'jukebox.test/songs_a']);
-                expect(new Set(all).size).to.equal(27);
+                expect(new Set(all).size).to.equal(29);
             });
 
             it('narrows it too', async () => {

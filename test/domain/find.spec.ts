@@ -71,7 +71,7 @@ describe('the words of an endpoint', () => {
 describe('the entry of an endpoint', () => {
     it('names required params with their types, and paths of what it returns', () => {
         const entry = entryOf(
-            'Lamps',
+            { title: 'Lamps' },
             readEndpoint(
                 endpoint('lamps', '/lamps/{id}', {
                     params: [

@@ -1,10 +1,11 @@
 import { isObject } from '../json/schema/structure.ts';
+import { needOf } from '../package/auth.ts';
 import { stemsOf } from '../search/tokens.ts';
 import type { Endpoint, Json, JsonSchema, PackageDocument, Param } from '../types.ts';
 import { type Phrases, unitsOf } from './phrases.ts';
 
 /** Raise it when what an endpoint is found by changes, the dictionary among it: what was indexed before is then indexed again. */
-export const FIND_RULES = 1;
+export const FIND_RULES = 2;
 
 /**
  * How much a word says of an endpoint. A: its name and its description have it. B: one of them, or what it takes and returns as well as its
@@ -28,6 +29,8 @@ export const MARKS = {
     takes: '!takes',
     /** It needs an id that only another call tells. */
     needsId: '!id',
+    /** It needs a credential of the caller's own. */
+    needsConnection: '!connection',
 } as const;
 
 /** Characters of a text that are read, and names of returned fields. */
@@ -42,7 +45,7 @@ const LONGEST_WORD = 40;
 type Field = 'name' | 'description' | 'site' | 'fields';
 
 /** What all endpoints of a site share. */
-export type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category'>;
+export type SiteHead = Pick<PackageDocument, 'site' | 'title' | 'description' | 'intent_category' | 'auth'>;
 
 /** Takes an endpoint apart for the index, in time proportional to its texts. */
 export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Phrases): EndpointWords {
@@ -68,7 +71,7 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     }
     const words = [...fields].map(([word, found]) => [word, classOf(found)] as const);
     const kept = words.toSorted(([, a], [, b]) => a.localeCompare(b)).slice(0, MOST_WORDS);
-    return { words: new Map([...kept, ...marksOf(endpoint).map((mark) => [mark, 'A'] as const)]), brevity: brevityOf(length) };
+    return { words: new Map([...kept, ...marksOf(endpoint, site).map((mark) => [mark, 'A'] as const)]), brevity: brevityOf(length) };
 }
 
 function classOf(found: ReadonlySet<Field>): WordClass {
@@ -142,8 +145,10 @@ function choicesOf(schema: JsonSchema | undefined): readonly Json[] {
     return schema['items'] === undefined ? [] : choicesOf(schema['items'] as JsonSchema);
 }
 
-function marksOf({ effect, params }: Endpoint): string[] {
+function marksOf(endpoint: Endpoint, { auth = [] }: SiteHead): string[] {
+    const { effect, params } = endpoint;
     return [
+        ...(needOf(endpoint, auth) === 'required' ? [MARKS.needsConnection] : []),
         ...(effect === 'write' ? [MARKS.write] : []),
         ...(params.some((param) => !isId(param) && (param.required || SEARCHES.test(param.name))) ? [MARKS.takes] : []),
         ...(params.some((param) => param.required && isId(param)) ? [MARKS.needsId] : []),

@@ -1,6 +1,7 @@
 import { isObject } from '../json/schema/structure.ts';
+import { needOf } from '../package/auth.ts';
 import { mustBeGiven } from '../package/param-schema.ts';
-import type { Endpoint, Json, JsonObject, JsonSchema, Kind, Method, Param } from '../types.ts';
+import type { Endpoint, Json, JsonObject, JsonSchema, Kind, Method, PackageDocument, Param } from '../types.ts';
 
 /** What a list of endpoints shows of one, and what an owner's policy is held against. It is kept as JSON. */
 export interface EndpointEntry {
@@ -13,6 +14,8 @@ export interface EndpointEntry {
     hosted: boolean;
     unit: 'request' | 'result';
     maxResults: number;
+    /** Absent in entries of before: false. */
+    needsConnection?: boolean;
     /** The params of an example; null where there is none, or a very long one. */
     example: JsonObject | null;
     method: Method;
@@ -29,8 +32,8 @@ const MOST_PARAMS = 100;
 const MOST_FIELDS = 30;
 const MOST_LEVELS = 8;
 
-/** Of an endpoint of a site with this title. Long texts are cut. */
-export function entryOf(title: string, endpoint: Endpoint): EndpointEntry {
+/** Of an endpoint of a package. Long texts are cut. */
+export function entryOf({ title, auth = [] }: Pick<PackageDocument, 'title' | 'auth'>, endpoint: Endpoint): EndpointEntry {
     const { description, params, response, hosted, billing, examples, method, kind, url, prepare } = endpoint;
     const [first] = examples;
     const required = params.filter(mustBeGiven);
@@ -46,6 +49,7 @@ export function entryOf(title: string, endpoint: Endpoint): EndpointEntry {
         hosted,
         unit: billing.unit,
         maxResults: billing.maxResults,
+        needsConnection: needOf(endpoint, auth) === 'required',
         example: first === undefined || JSON.stringify(first.params).length > LONGEST_EXAMPLE ? null : first.params,
         method,
         kind,

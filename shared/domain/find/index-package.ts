@@ -44,7 +44,7 @@ export function indexPackage(text: string, dictionary: Phrases): IndexedPackage 
             search: [...words].map(([word, weight]) => `'${word}':1${weight}`).join(' '),
             brevity,
             needsId: words.has(MARKS.needsId),
-            entry: JSON.stringify(entryOf(document.title, endpoint)),
+            entry: JSON.stringify(entryOf(document, endpoint)),
         };
     });
     return { endpoints, words: [...known] };

@@ -1,4 +1,5 @@
 import { candidatesOf, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
+import { MARKS } from '../../domain/find/endpoint-words.ts';
 import type { EndpointEntry } from '../../domain/find/entry.ts';
 import { byFit, type Found, inARow, type Slot, spread } from '../../domain/find/order.ts';
 import type { Phrases } from '../../domain/find/phrases.ts';
@@ -22,6 +23,8 @@ export interface FindFilters {
     isVerifiedOnly: boolean;
     /** Of one unit. */
     maxCredits: number | undefined;
+    /** Whether it needs a credential of the caller's own. */
+    needsConnection: boolean | undefined;
 }
 
 /** An endpoint that fits a task. */
@@ -101,8 +104,15 @@ function wordsOfPart({ stem, ideas }: TaskPart): string[] {
     return stem === undefined ? [...ideas] : [stem, ...ideas];
 }
 
-function isNarrowed({ category, kind, effect, isVerifiedOnly, maxCredits }: FindFilters): boolean {
-    return category !== undefined || kind !== undefined || effect !== undefined || maxCredits !== undefined || isVerifiedOnly;
+function isNarrowed({ category, kind, effect, isVerifiedOnly, maxCredits, needsConnection }: FindFilters): boolean {
+    return (
+        needsConnection !== undefined ||
+        category !== undefined ||
+        kind !== undefined ||
+        effect !== undefined ||
+        maxCredits !== undefined ||
+        isVerifiedOnly
+    );
 }
 
 /** No endpoint has it. */
@@ -125,7 +135,8 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
         return `:weight${letter} * greatest(${matchOf(`exact${letter}`)}, ${ALIKE} * ${matchOf(`alike${letter}`)})`;
     });
     const narrowed = `coalesce(e.intent_category = :category or split_part(e.intent_category, '/', 1) = :category, true)
-        and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)`;
+        and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)
+        and (:connection is null or (e.search @@ '''${MARKS.needsConnection}'''::tsquery) = :connection)`;
     const from = (where: string) => `(select e.* from endpoints e where ${where} and ${narrowed})`;
     const sources =
         site === undefined
@@ -157,11 +168,11 @@ function typesOf({ terms }: Search): Record<string, string> {
         return { [`exact${letter}`]: 'tsquery', [`alike${letter}`]: 'tsquery', [`weight${letter}`]: 'real' };
     });
     const queries = { strict: 'tsquery', loose: 'tsquery', rest: 'tsquery' };
-    return Object.assign({ ...queries, verified: 'boolean', maxcredits: 'integer', unknown: 'real' }, ...each);
+    return Object.assign({ ...queries, verified: 'boolean', connection: 'boolean', maxcredits: 'integer', unknown: 'real' }, ...each);
 }
 
 function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<string, unknown> {
-    const { category, kind, effect, site, isVerifiedOnly, maxCredits } = filters;
+    const { category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection } = filters;
     const each = terms.map(({ exact, alike, weight }, place) => {
         const letter = letterOf(place);
         return {
@@ -171,7 +182,12 @@ function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<
         };
     });
     const narrowing = { category: category ?? null, kind: kind ?? null, effect: effect ?? null, site: site ?? null };
-    const others = { verified: isVerifiedOnly, maxcredits: maxCredits ?? null, unknown: isIdUnknown ? ID_UNKNOWN : 1 };
+    const others = {
+        verified: isVerifiedOnly,
+        connection: needsConnection ?? null,
+        maxcredits: maxCredits ?? null,
+        unknown: isIdUnknown ? ID_UNKNOWN : 1,
+    };
     return Object.assign({ ...narrowing, ...others }, ...each);
 }
 

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { MARKS } from '../../domain/find/endpoint-words.ts';
 import type { EndpointEntry } from '../../domain/find/entry.ts';
 import type { Claim } from '../../domain/site/claim.ts';
 import type { Effect, Json, Kind } from '../../domain/types.ts';
@@ -96,7 +97,7 @@ export function createUsedLists(db: Db): UsedLists {
 
     async function count(filters: FindFilters): Promise<number> {
         const { conditions, values } = conditionsOf(filters);
-        const key = JSON.stringify(values) + conditions.length;
+        const key = JSON.stringify([values, conditions]);
         const known = totals.get(key);
         if (known !== undefined) return known;
         const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
@@ -170,7 +171,7 @@ async function walk(db: Db, filters: FindFilters, from: Place, limit: number): P
     return rows.filter((row): row is Place & { id: number; is_kept: boolean } => row.segment !== null);
 }
 
-function conditionsOf({ category, kind, effect, site, isVerifiedOnly, maxCredits }: FindFilters) {
+function conditionsOf({ category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection }: FindFilters) {
     const conditions = ['not d.is_blocked'];
     if (category !== undefined) {
         conditions.push(
@@ -183,6 +184,8 @@ function conditionsOf({ category, kind, effect, site, isVerifiedOnly, maxCredits
     if (effect !== undefined) conditions.push('e.effect = :effect');
     if (site !== undefined) conditions.push('e.site = :site');
     if (isVerifiedOnly) conditions.push('e.is_verified');
+    if (needsConnection !== undefined)
+        conditions.push(`${needsConnection ? '' : 'not '}e.search @@ '''${MARKS.needsConnection}'''::tsquery`);
     if (maxCredits !== undefined) conditions.push('d.credits <= :credits');
     return { conditions, values: { category, kind, effect, site, credits: maxCredits } };
 }
