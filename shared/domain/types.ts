@@ -29,7 +29,8 @@ export const AUTH_NEEDS = ['required', 'optional', 'none'] as const;
 export type AuthNeed = (typeof AUTH_NEEDS)[number];
 export const BODY_FORMATS = ['json', 'form', 'multipart', 'xml', 'text', 'ndjson'] as const;
 export type BodyFormat = (typeof BODY_FORMATS)[number];
-export type ResponseType = 'json' | 'html' | 'text';
+export const RESPONSE_TYPES = ['json', 'ndjson', 'html', 'text'] as const;
+export type ResponseType = (typeof RESPONSE_TYPES)[number];
 export type BillingUnit = 'request' | 'result';
 export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link';
 

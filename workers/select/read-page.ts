@@ -11,6 +11,7 @@ import { saysNothing } from '../upstream/bodyless.ts';
 import { decode, isUtf8, jsonIn } from './decode.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { isNothing, parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
+import { linesAsJson } from './json-lines.ts';
 import { fitsInto, MAX_OUTPUT, refuseTooMuch, TOO_LONG } from './measure.ts';
 import { withSortedKeys } from './sorted-keys.ts';
 import { withoutRepeats } from './unique-items.ts';
@@ -79,7 +80,7 @@ export function readPage(
     options: { isMeasured?: boolean; isOnLoop?: boolean } = {},
 ): Content {
     const { schema, select } = rules;
-    if (saysNothing(page)) return cut(judged({}, schema, options), wanted);
+    if (saysNothing(page) && !isEmptyList(page)) return cut(judged({}, schema, options), wanted);
     const text = textOf(page);
     const parsed = parse(text, page);
     const { json } = parsed;
@@ -154,7 +155,7 @@ export function readPart(
     parse: ParseBody = parsePlain,
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
-    if (saysNothing(page)) return { text: '{}', items: undefined, next: undefined };
+    if (saysNothing(page) && !isEmptyList(page)) return { text: '{}', items: undefined, next: undefined };
     const parsed = parse(textOf(page), page);
     const found = next === undefined ? undefined : parsed.next(next);
     if (found !== undefined) refuseLongNext(found);
@@ -263,13 +264,19 @@ function harmless(pointer: string): string {
 function textOf(page: RawPage): string {
     if (page.type === 'json' && page.body.length > LARGE && isUtf8(page)) refuseDepth(page.body);
     const text = decode(page);
+    if (page.type === 'ndjson') return linesAsJson(text);
     return page.type === 'json' ? jsonIn(text) : text;
+}
+
+/** Whether an empty body is a list without lines. The answer to HEAD has no body and is no list. */
+function isEmptyList({ type, method }: RawPage): boolean {
+    return type === 'ndjson' && method !== 'HEAD';
 }
 
 /** Body size from which the depth is checked first. For smaller bodies the additional pass costs more than it saves. */
 const LARGE = 256 * 1024;
 
-/** Parses JSON and text. `html.ts` parses HTML in its own processes, because its libraries are large. */
+/** Parses JSON, the lines of NDJSON as JSON, and text. `html.ts` parses HTML in its own processes, because its libraries are large. */
 function parsePlain(text: string, { type }: RawPage): Parsed {
     if (type === 'text') {
         const value = ({ select }: ResponseRules) => {

@@ -132,7 +132,7 @@ function answerOf({ response, billing, pagination, method }: Endpoint): string[]
     const kind =
         response.type === undefined
             ? 'The site’s own response'
-            : { json: 'JSON', html: 'Extracted from HTML', text: 'Text' }[response.type];
+            : { json: 'JSON', ndjson: 'Lines of JSON', html: 'Extracted from HTML', text: 'Text' }[response.type];
     const { select } = response;
     const fields = typeof select === 'object' ? Object.keys(select) : [];
     return [

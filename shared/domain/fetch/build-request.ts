@@ -16,6 +16,7 @@ export const ACCEPT_ENCODING = 'gzip, deflate, br';
 
 const ACCEPT: Readonly<Record<ResponseType, string>> = {
     json: 'application/json',
+    ndjson: 'application/x-ndjson, application/jsonl, */*;q=0.5',
     html: 'text/html,application/xhtml+xml',
     text: 'text/plain, */*;q=0.5',
 };

@@ -3,7 +3,7 @@ import { isFileSchema } from '../../fetch/files.ts';
 import { isTextFormat } from '../../fetch/text-template.ts';
 import type { Inliner } from '../../json/schema/inline.ts';
 import { isObject } from '../../json/schema/structure.ts';
-import type { BodyFormat, Endpoint, Json, JsonObject, Param } from '../../types.ts';
+import type { BodyFormat, Endpoint, Json, JsonObject, Param, ResponseType } from '../../types.ts';
 import { sendsBody } from '../endpoint.ts';
 import { mustBeGiven, schemaOfParam, schemaOfParams } from '../param-schema.ts';
 
@@ -37,13 +37,19 @@ export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner)
 export function responsesOf({ method, response, pagination }: Endpoint, { inline }: Inliner): JsonObject {
     const said = { description: 'What the site answers.' };
     if (method === 'HEAD') return { '2XX': said };
-    const type = response.type === undefined ? '*/*' : RESPONSE_TYPES[response.type];
-    const isWhole = response.select === undefined && pagination === undefined && response.type !== 'html' && response.type !== 'text';
+    const type = response.type === undefined ? '*/*' : RESPONSE_MEDIA[response.type];
+    const isJson = response.type === undefined || response.type === 'json';
+    const isWhole = isJson && response.select === undefined && pagination === undefined;
     const schema = isWhole && response.schema !== undefined ? inline(response.schema) : {};
     return { '2XX': { ...said, content: { [type]: { schema: isAboutWrapped(schema) ? {} : schema } } } };
 }
 
-const RESPONSE_TYPES = { json: 'application/json', html: 'text/html', text: 'text/plain' } as const;
+const RESPONSE_MEDIA: Readonly<Record<ResponseType, string>> = {
+    json: 'application/json',
+    ndjson: 'application/x-ndjson',
+    html: 'text/html',
+    text: 'text/plain',
+};
 
 function isAboutWrapped({ properties }: JsonObject): boolean {
     return isObject(properties) && (Object.hasOwn(properties, 'items') || Object.hasOwn(properties, 'value'));

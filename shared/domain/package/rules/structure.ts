@@ -16,6 +16,7 @@ import {
     type PaginationStyle,
     type ParamSource,
     type ParamStyle,
+    RESPONSE_TYPES,
     type ResponseType,
     SOURCES,
     STYLES,
@@ -164,7 +165,7 @@ const PREPARE: Fields<PrepareFields> = {
 };
 
 const RESPONSE: Fields<ResponseFields> = {
-    type: { read: oneOf(['json', 'html', 'text']), about: 'How to read the answer; by its content type where left out.' },
+    type: { read: oneOf(RESPONSE_TYPES), about: 'How to read the answer; as json, html or text by its content type where left out.' },
     select: {
         read: select,
         about: 'What to keep. JSON: JMESPath by the name of each output, or one expression. HTML: selectors by name, {selector, value}, one-element arrays for lists.',
