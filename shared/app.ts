@@ -21,6 +21,7 @@ import { type Cursors, createCursors } from './store/registry/cursors.ts';
 import { createFinder, type Finder } from './store/registry/find-endpoints.ts';
 import { createUsedLists, type UsedLists } from './store/registry/list-endpoints.ts';
 import { createLookUps, type LookUps } from './store/registry/look-ups.ts';
+import { createNearSites, type NearSites } from './store/registry/near-sites.ts';
 import { createLatest, createVersions, type Latest, type Versions } from './store/registry/schemas.ts';
 import { createLists, type Lists } from './store/registry/search.ts';
 import { openUsage, type Usage } from './store/usage/usage.ts';
@@ -60,6 +61,8 @@ export interface App {
     readonly versions: Versions;
     /** Sites by what callers look for. */
     readonly lists: Lists;
+    /** Sites that one which was not found may have been meant to be. */
+    readonly nearSites: NearSites;
     /** Endpoints by what somebody wants to do. */
     readonly finder: Finder;
     /** All endpoints, the most used first. */
@@ -154,6 +157,7 @@ export function openApp(
     const lookUpSessions = openLookUpSessions(db, { log });
     cleanup.add('look-up sessions', () => lookUpSessions.close());
     const versions = createVersions(db);
+    const lists = createLists(browse);
     const queue = openQueue({ databaseUrl, redisUrl, keyPrefix, secrets, log, role });
     cleanup.add('queue', () => queue.close());
 
@@ -180,7 +184,8 @@ export function openApp(
         cursors: createCursors(db),
         latest: createLatest(db),
         versions,
-        lists: createLists(browse),
+        lists,
+        nearSites: createNearSites(browse, lists),
         finder: createFinder(browse, shippedPhrases),
         usedLists: createUsedLists(browse),
         lookUps: createLookUps(db, versions),

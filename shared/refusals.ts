@@ -165,6 +165,8 @@ export interface RefusalExtras {
     obtainUrl?: string;
     upstream?: { status: number; snippet: string };
     didYouMean?: string[];
+    /** The site that was not found: sites that resemble it become `didYouMean` when the answer is made. */
+    soughtSite?: string;
     /** Overrides the table where it says `reads`, or for a write that may have been sent. */
     retryable?: boolean;
     /** Stands beside `error`: only the health route has something to say there. */

@@ -9,6 +9,8 @@ import type { AnswerNotes, Rendered } from '../call.ts';
 export async function renderRefusal(app: App, request: Request, error: Error): Promise<Rendered> {
     const refusal = toRefusal(error);
     recordRefusal(app, request, refusal);
+    const { soughtSite } = refusal.extras;
+    if (soughtSite !== undefined) refusal.extras.didYouMean = await app.nearSites.find(soughtSite);
     // If the database is the cause, do not wait for it again.
     if (!isOutage(refusal.cause)) await tellCredits(app, request);
     return {

@@ -26,7 +26,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const { isBlocked, policy, siteCredits, latest, health, ...experience } = await app.lookUps.find({ site, registrable, words });
     if (isBlocked) throw siteBlocked();
     await countCall(call);
-    if (latest === undefined) throw siteNotFound();
+    if (latest === undefined) throw siteNotFound(site);
     const { ref: version } = latest;
     const loaded = await latest.load();
     const sessionId = newId('ses');

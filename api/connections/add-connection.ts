@@ -43,7 +43,7 @@ async function latestOffer(app: App, written: string): Promise<{ site: string; o
     const { isBlocked, version } = await app.latest.find({ site, registrable });
     if (isBlocked) throw siteBlocked();
     const offer = version === undefined || !mayRun(version) ? undefined : await app.versions.load(version.versionId);
-    if (offer === undefined) throw siteNotFound();
+    if (offer === undefined) throw siteNotFound(site);
     return { site, offer };
 }
 

@@ -12,7 +12,7 @@ import { createPackageFiles, type PackageFiles } from './package-files.ts';
 export async function downloadPackage({ app, params, query }: Call<SiteParams, PackageQuery, unknown>): Promise<Tagged> {
     const { site, registrable } = readSite(params.site, '/site');
     const siteState = await app.latest.find({ site, registrable });
-    if (!siteState.isKnown || (query.version === undefined && siteState.version === undefined)) throw siteNotFound();
+    if (!siteState.isKnown || (query.version === undefined && siteState.version === undefined)) throw siteNotFound(site);
     const version =
         query.version === undefined ? siteState.version : await schemas.findVersion(app.browse, site, readVersion(query.version));
     // A version that was yanked for legal reasons is not readable.

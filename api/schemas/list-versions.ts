@@ -14,7 +14,7 @@ export async function listVersions(call: Call<SiteParams, PageQuery, undefined>)
     const page = await readPage(call, 'getVersions', site);
     const before = page.from as number | undefined;
     const { versions, total } = await schemas.history(app.browse, site, { limit: page.limit, before });
-    if (total === 0) throw siteNotFound();
+    if (total === 0) throw siteNotFound(site);
     const lowest = versions.at(-1)?.version ?? 1;
     return {
         answer: versions.map(presentVersion),

@@ -77,7 +77,7 @@ const REFUSALS: Readonly<Record<MaintainerRefusal, [code: RefusalCode, message?:
 /** @throws Refusal INVALID_DOMAIN, SITE_NOT_FOUND */
 async function findDomain({ app, params }: Call<SiteParams, unknown, unknown>): Promise<string> {
     const { site, registrable } = readSite(params.site, '/site');
-    if (!(await app.latest.find({ site, registrable })).isKnown) throw siteNotFound();
+    if (!(await app.latest.find({ site, registrable })).isKnown) throw siteNotFound(site);
     return registrable;
 }
 

@@ -7,6 +7,6 @@ import { findCards } from './present-card.ts';
 export async function readCard({ app, params }: Call<SiteParams, unknown, unknown>): Promise<Card> {
     const { site } = readSite(params.site, '/site');
     const [card] = await findCards(app.browse, [site]);
-    if (card === undefined) throw siteNotFound();
+    if (card === undefined) throw siteNotFound(site);
     return card;
 }

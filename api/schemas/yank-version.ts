@@ -14,7 +14,7 @@ export async function yankVersion(call: Call<VersionParams, unknown, YankOrder |
     const { workspaceId } = call.caller as Caller;
     const { site, registrable } = readSite(params.site, '/site');
     const { isKnown } = await app.latest.find({ site, registrable });
-    if (!isKnown) throw siteNotFound();
+    if (!isKnown) throw siteNotFound(site);
     const order = {
         site,
         version: Number(params.version),

@@ -6,7 +6,10 @@ const BY_CODE: ReadonlyMap<string, string> = new Map([
     ['INSUFFICIENT_CREDITS', 'The credits are used up. Tell the person you work for; upgrade_url leads to more.'],
     ['SPENDING_LIMIT', 'A cap that the account set itself is reached. Tell the person you work for.'],
     ['FORBIDDEN', 'The key you work with may not do this; the message says which scope it lacks. Tell the person you work for.'],
-    ['SITE_NOT_FOUND', 'Nobody has described this site yet. Look for another one with find_endpoint, or ask for it with request_schema.'],
+    [
+        'SITE_NOT_FOUND',
+        'Nobody has described this site yet. Use one of did_you_mean if that was meant, look for another one with find_endpoint, or ask for it with request_schema.',
+    ],
     ['ENDPOINT_NOT_FOUND', 'The site has no such endpoint. Use one of did_you_mean, or look the site up again.'],
     ['ENDPOINT_NOT_HOSTED', 'This endpoint is for calling it yourself: build the request from what look_up_site says.'],
     ['INVALID_PARAMS', 'Correct the params that details name, as look_up_site describes them, and call again.'],

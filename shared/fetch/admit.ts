@@ -156,7 +156,7 @@ export async function findEndpoint<Seen extends schemas.SiteState | undefined>(
     const keep = (refusal: Refusal): Kept => ({ ok: false, site, isKnown: siteState.isKnown, refusal });
     const { version } = siteState;
     if (version === undefined || !schemas.mayRun(version)) {
-        return keep(named === undefined || !siteState.isKnown ? siteNotFound() : new Refusal('VERSION_NOT_FOUND'));
+        return keep(named === undefined || !siteState.isKnown ? siteNotFound(site) : new Refusal('VERSION_NOT_FOUND'));
     }
     const loaded = await app.versions.load(version.versionId);
     const endpoint = loaded?.endpoints.get(name);

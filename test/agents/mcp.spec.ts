@@ -212,6 +212,11 @@ for (const [name, open] of Object.entries(TRANSPORTS)) {
             }
         });
 
+        it('is told the site that a mistyped one may have been meant to be', async () => {
+            const { said } = await use('fetch', { site: SHOP.replace('shop', 'shopp'), endpoint: 'product' });
+            expect(said.error).to.deep.include({ code: 'SITE_NOT_FOUND', did_you_mean: [SHOP] });
+        });
+
         it('browses without a key, and is told to get one when it wants to fetch', async () => {
             const stranger = await connect(undefined);
             expect((await use('search_schemas', {}, stranger)).isError).to.equal(false);

@@ -26,6 +26,7 @@ describe('a catalog look-up', () => {
         person.call('GET', `/v1/catalog/${domain}${intent === undefined ? '' : `?intent=${encodeURIComponent(intent)}`}`, {
             headers: { 'x-forwarded-for': `192.0.2.${++address % 250}`, ...(header === undefined ? {} : { 'x-service-intent': header }) },
         });
+    const errorOf = ({ body }: Answer) => body['error'] as JsonObject;
     const catalogOf = ({ status, body }: Answer) => {
         expect(status, JSON.stringify(body)).to.equal(200);
         return body as unknown as CatalogAnswer;
@@ -72,6 +73,38 @@ describe('a catalog look-up', () => {
             expect(codeOf(await lookUp('no_domain'))).to.equal('INVALID_DOMAIN');
             expect(codeOf(await lookUp('nowhere.test'))).to.equal('INTENT_REQUIRED');
             expect(codeOf(await lookUp('nowhere.test', INTENT))).to.equal('SITE_NOT_FOUND');
+        });
+    });
+
+    describe('of a site that nobody has described', () => {
+        const suggested = async (site: string) => errorOf(await lookUp(site, INTENT))['did_you_mean'];
+
+        before(async () => {
+            for (const site of ['lamp-market.test', 'lamp-market.example', 'books.lamp-market.test'])
+                dataOf(await maker.publish(aPackage(site, { endpoints: [anEndpoint(site)] })));
+        });
+
+        it('names the sites that resemble it, nearest first', async () => {
+            expect(await suggested('lamp-markt.test'))
+                .to.be.an('array')
+                .with.property('0', 'lamp-market.test');
+            expect(await suggested('lampmarket.example'))
+                .to.be.an('array')
+                .with.property('0', 'lamp-market.example');
+            expect(await suggested('api.lamp-market.example')).to.include('lamp-market.example');
+            expect(((await suggested('lamp-markt.test')) as string[]).length).to.be.at.most(3);
+        });
+
+        it('names none where none resembles it, and never a blocked one', async () => {
+            expect(await suggested('weather-forecasts.test')).to.equal(undefined);
+            dataOf(await maker.publish(aPackage('velvet-chairs.test', { endpoints: [anEndpoint('velvet-chairs.test')] })));
+            await sites.blockDomain(world.app.db, 'velvet-chairs.test', 'asked for by its owner');
+            expect(await suggested('velvet-chair.test')).to.equal(undefined);
+        });
+
+        it('names them to those who fetch or read a card, too', async () => {
+            expect(errorOf(await maker.fetch('lamp-markett.test', 'x'))['did_you_mean']).to.include('lamp-market.test');
+            expect(errorOf(await maker.call('GET', '/v1/schemas/lamp-markett.test'))['did_you_mean']).to.include('lamp-market.test');
         });
     });
 

@@ -139,6 +139,8 @@ describe('calling sites from the command line', function () {
         expect((ran.error['details'] as { path: string }[]).map(({ path }) => path)).to.have.members(['/params/id', '/params/colour']);
         const slip = await shell.run(['fetch', SHOP, 'prodct', '--json']);
         expect(slip.error).to.deep.include({ code: 'ENDPOINT_NOT_FOUND', did_you_mean: ['product'] });
+        const mistyped = await shell.run(['fetch', SHOP.replace('shop', 'shopp'), 'product', '--json']);
+        expect(mistyped.error).to.deep.include({ code: 'SITE_NOT_FOUND', did_you_mean: [SHOP] });
     });
 
     it('tells the way to more credits', async () => {

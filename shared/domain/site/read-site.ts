@@ -12,9 +12,9 @@ export function readSite(written: string, path: string): { site: string; registr
     throw new Refusal('INVALID_DOMAIN', name.message, { details: [{ path, code: 'INVALID_DOMAIN', message: name.message }] });
 }
 
-/** The 404 that links to schema requests. */
-export function siteNotFound(): Refusal {
-    return new Refusal('SITE_NOT_FOUND');
+/** The 404 that links to schema requests, and names sites that resemble this one. @param site normalised */
+export function siteNotFound(site: string): Refusal {
+    return new Refusal('SITE_NOT_FOUND', undefined, { soughtSite: site });
 }
 
 /** An operator blocked this domain; its maintainer cannot undo that. */

@@ -1,0 +1,67 @@
+import { LRUCache } from 'lru-cache';
+import { readSearch, searchEntry } from '../../domain/search/search-text.ts';
+import { didYouMean } from '../../domain/text/suggestions.ts';
+import type { Db } from '../../platform/db.ts';
+import type { Lists } from './search.ts';
+
+/** Published sites whose names resemble one that nobody has described. */
+export interface NearSites {
+    /** At most three, nearest first; none where they cannot be read now. @param site normalised */
+    find(site: string): Promise<string[]>;
+}
+
+/** The best matches of the search whose names are compared. */
+const COMPARED = 50;
+/** A shorter name resembles too many others. */
+const LEAST_LABEL = 3;
+const KEPT_MS = 60_000;
+/** Callers can ask for any number of sites that are not there: beyond these the answer goes without suggestions. */
+const MAX_AT_ONCE = 4;
+
+/** @param db must bound the time of queries */
+export function createNearSites(db: Db, lists: Lists): NearSites {
+    const known = new LRUCache<string, string[]>({ max: 1000, ttl: KEPT_MS });
+    let running = 0;
+
+    async function read(site: string): Promise<string[]> {
+        const { label } = searchEntry(site, '');
+        if ([...label].length < LEAST_LABEL) return [];
+        const query = { search: readSearch(label), category: undefined, isVerifiedOnly: false, sort: undefined };
+        const { sites } = await lists.page(query, { limit: COMPARED, from: undefined });
+        return withoutBlocked(
+            db,
+            didYouMean(
+                site,
+                sites.filter((other) => other !== site),
+            ),
+        );
+    }
+
+    return {
+        async find(site) {
+            const kept = known.get(site);
+            if (kept !== undefined) return kept;
+            if (running >= MAX_AT_ONCE) return [];
+            running++;
+            try {
+                const near = await read(site);
+                known.set(site, near);
+                return near;
+            } catch {
+                return [];
+            } finally {
+                running--;
+            }
+        },
+    };
+}
+
+async function withoutBlocked(db: Db, sites: readonly string[]): Promise<string[]> {
+    if (sites.length === 0) return [];
+    const blocked: string[] = await db('sites as s')
+        .join('domains as d', 'd.registrable', 's.registrable')
+        .where({ 'd.is_blocked': true })
+        .whereIn('s.site', sites)
+        .pluck('s.site');
+    return sites.filter((site) => !blocked.includes(site));
+}
