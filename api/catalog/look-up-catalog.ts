@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { CatalogAnswer } from '../../shared/contracts/catalog.ts';
 import { LazyEndpoints } from '../../shared/domain/package/large-package.ts';
-import { checkIntent } from '../../shared/domain/search/intent.ts';
+import { checkIntent, exampleIntent, type IntentFault } from '../../shared/domain/search/intent.ts';
 import { memorableWords, soughtWords } from '../../shared/domain/search/ranking.ts';
 import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { textProblem } from '../../shared/domain/text/text-rule.ts';
-import { type Detail, Refusal } from '../../shared/refusals.ts';
+import { type Detail, Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { isPublishedForSite } from '../../shared/store/registry/ownership.ts';
 import { limitIdentity } from '../admission/client-address.ts';
 import { countCall } from '../admission/count-call.ts';
@@ -21,7 +21,7 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const written = query.intent ?? readIntentHeader(call.header('x-service-intent'));
     const { site, registrable } = readSite(params.domain, '/domain');
     const intent = checkIntent(written);
-    if (!intent.ok) throw new Refusal(intent.code);
+    if (!intent.ok) throw intentRefused(intent.code, exampleIntent(written, site));
     const words = soughtWords(intent.words);
     const { isBlocked, policy, siteCredits, latest, health, ...experience } = await app.lookUps.find({ site, registrable, words });
     if (isBlocked) throw siteBlocked();
@@ -52,6 +52,11 @@ export async function lookUpCatalog(call: Call<{ domain: string }, { intent?: st
     const { answer } = await workOnPackage('catalog', site, { endpoints: endpoints.toJson(), look });
     const tail = JSON.stringify({ schema: { ...schema, ...left(answer.refused) } });
     return { text: `${JSON.stringify(head).slice(0, -1)},"endpoints":${answer.endpoints},${tail.slice(1)}`, isKept: false };
+}
+
+/** The table's meaning, and an intent that passes. */
+function intentRefused(code: IntentFault, example: string): Refusal {
+    return new Refusal(code, `${refusalEntry(code).meaning} For example: "${example}".`);
 }
 
 function left(refused: number): Pick<CatalogAnswer['schema'], 'refused_by_owner'> {

@@ -56,6 +56,15 @@ describe('a catalog look-up', () => {
             });
         }
 
+        it('refuses one that says too little with an example made of it, which is answered', async () => {
+            const answer = await lookUp(SITE, 'lamp prices');
+            const message = String(errorOf(answer)['message']);
+            const [, example = ''] = /For example: "(.*)"\.$/.exec(message) ?? [];
+            expect(example).to.match(/^lamp prices on shop\.test/);
+            expect((await lookUp(SITE, example)).status).to.equal(200);
+            expect(errorOf(await lookUp(SITE))['message']).to.include('on shop.test');
+        });
+
         it('takes the header where there is no query parameter, and the query wins where both stand', async () => {
             expect((await lookUp(SITE, undefined, { header: INTENT })).status).to.equal(200);
             expect((await lookUp(SITE, INTENT, { header: 'short' })).status).to.equal(200);

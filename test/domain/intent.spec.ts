@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { checkIntent } from '../../shared/domain/search/intent.ts';
+import { checkIntent, exampleIntent } from '../../shared/domain/search/intent.ts';
 
 const code = (text: string | undefined): string => {
     const checked = checkIntent(text);
@@ -38,6 +38,20 @@ describe('the intent of a look-up', () => {
         expect(code('cafe\u0301 café CAFÉ prix menu carte')).to.equal('INTENT_TOO_FEW_WORDS');
         expect(code('найти цены на билеты в Москву')).to.equal('ok');
         expect(code('मुझे दिल्ली का मौसम बताओ आज')).to.equal('ok');
+    });
+
+    it('that does not pass becomes an example that does, in the words that were typed', () => {
+        expect(exampleIntent('Lamp  prices', 'shop.test')).to.equal('Lamp prices on shop.test: list what matches, with its details');
+        const refused = [undefined, '', 'x', 'lamps, LAMPS, lamps and lamps', '👍'.repeat(20), 'цена', 'on shop test', 'ab '.repeat(400)];
+        for (const typed of [...refused, `${'l'.repeat(300)} b`]) {
+            expect(code(typed), typed).not.to.equal('ok');
+            expect(code(exampleIntent(typed, 'a.io')), typed).to.equal('ok');
+        }
+    });
+
+    it('is not repeated in an example where it holds a secret', () => {
+        const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
+        expect(exampleIntent(`token ${secret}`, 'shop.test')).not.to.include('a1B2');
     });
 
     it('is given back trimmed, with its words in the order of mention', () => {

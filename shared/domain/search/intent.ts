@@ -1,3 +1,4 @@
+import { findSecrets } from '../package/secrets-scan.ts';
 import { foldCase } from '../text/fold-text.ts';
 import { normaliseNewlines } from '../text/text-rule.ts';
 
@@ -6,7 +7,9 @@ export const MIN_INTENT_WORDS = 5;
 
 export type IntentCheck =
     | { ok: true; intent: string /** Distinct, case-folded, in the order of their first mention. */; words: string[] }
-    | { ok: false; code: 'INTENT_REQUIRED' | 'INTENT_TOO_SHORT' | 'INTENT_TOO_FEW_WORDS' };
+    | { ok: false; code: IntentFault };
+
+export type IntentFault = 'INTENT_REQUIRED' | 'INTENT_TOO_SHORT' | 'INTENT_TOO_FEW_WORDS';
 
 /**
  * Judges the intent of a catalog look-up (docs/api.md, "Registry"), in this order: there at all, at least 20 Unicode
@@ -23,8 +26,26 @@ export function checkIntent(text: string | undefined): IntentCheck {
 
 /** The distinct words of a text: runs of Unicode letters (with the marks that belong to them) and digits, case-folded. */
 export function distinctWords(text: string): string[] {
-    const runs = text.normalize('NFC').match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
-    return [...new Set(runs.map(foldCase))];
+    return [...new Set(runsOf(text).map(foldCase))];
+}
+
+/** So much of what was typed stands in an example, in code points. */
+const MAX_TYPED = 60;
+
+/**
+ * An intent that passes, made of one that does not: its words, once each, and what they lack. What holds a secret is not repeated.
+ * @param site normalised
+ */
+export function exampleIntent(typed: string | undefined, site: string): string {
+    const text = typed ?? '';
+    const runs = findSecrets(text) === undefined ? runsOf(text) : [];
+    const all = [...new Map(runs.map((run) => [foldCase(run), run])).values()].join(' ');
+    const isUsable = all !== '' && [...all].length <= MAX_TYPED;
+    return `${isUsable ? all : 'search by name'} on ${site}: list what matches, with its details`;
+}
+
+function runsOf(text: string): string[] {
+    return text.normalize('NFC').match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
 }
 
 function hasCodePoints(text: string, wanted: number): boolean {
