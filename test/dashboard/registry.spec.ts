@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { publishAsStarter } from '../../bin/demo/starter-registry.ts';
+import { FINDS } from '../../shared/domain/accounts/plans.ts';
+import { untilIndexed } from '../support/find.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
 import { anEndpoint, aPackage } from '../support/schemas.ts';
@@ -14,7 +16,7 @@ describe('the registry on the web', function () {
     let ada: Person;
 
     before(async () => {
-        world = await openWorld({ workers: 0, config: { trustProxy: 1 } });
+        world = await openWorld({ config: { trustProxy: 1 } });
         ada = await join(world, { credits: 100 });
         const lens = anEndpoint('lens-shop.example', {
             name: 'find_lenses',
@@ -34,6 +36,15 @@ describe('the registry on the web', function () {
                 title: 'Weather',
                 intent_category: 'weather/current',
                 endpoints: [anEndpoint('weather.example')],
+            }),
+            aPackage('sea.example', {
+                title: 'Coasts',
+                endpoints: [
+                    anEndpoint('sea.example', {
+                        name: 'tide_level',
+                        description: 'Measures the level of the tide at a harbour, every hour.',
+                    }),
+                ],
             }),
             aPackage('evil.example', {
                 title: MARKUP,
@@ -58,6 +69,26 @@ describe('the registry on the web', function () {
             const { html } = await show(`/registry?q=${encodeURIComponent(q)}`);
             expect(html, q).to.include('href="/registry/lens-shop.example"').and.not.include('weather.example');
         }
+    });
+
+    it('finds endpoints by a task, whose words no site is called by, from the box of the home page', async () => {
+        await untilIndexed(world);
+        const { html: home } = await show('/');
+        const [, action] = /<form class="search" role="search" action="([^"]*)" method="get">/.exec(home) ?? [];
+        expect(home).to.match(/<input id="search" name="q"/);
+        const { html, words } = await show(`${action}?q=${encodeURIComponent('measure the tide at a harbour')}`);
+        expect(html).to.include('href="/registry/sea.example#tide_level"').and.not.include('weather.example');
+        expect(words).to.include('Endpoints that fit').and.not.include('Nothing found');
+        const none = await show(`${action}?q=${encodeURIComponent('measure the tide at a harbour')}&category=weather`);
+        expect(none.words).to.include('Nothing found').and.not.include('Endpoints that fit');
+    });
+
+    it('still finds sites, and says why no endpoints are shown, when an address asks too often', async () => {
+        const busy = visitor(world, { address: '198.51.100.77' });
+        let html = '';
+        for (let asked = 0; asked <= FINDS.limit; asked++) ({ html } = await busy.get('/registry?q=lens'));
+        expect(html).to.include('href="/registry/lens-shop.example"');
+        expect(wordsOf(html)).to.include('Endpoints are not shown: The window find is full');
     });
 
     it('filters by category and by what is verified, and keeps what was chosen in the form', async () => {

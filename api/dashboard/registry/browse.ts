@@ -7,6 +7,7 @@ import { LIST_SORTS, type ListPage, type ListQuery, type ListSort, PlaceGone } f
 import { trendingSites } from '../../../shared/store/registry/trending.ts';
 import { siteTraffic } from '../../../shared/store/usage/traffic.ts';
 import type { Shown, Visit } from '../page.ts';
+import { findByTask } from './find-by-task.ts';
 
 const MOST = 24;
 const TRENDING = 5;
@@ -26,9 +27,11 @@ export async function browse(visit: Visit): Promise<Shown> {
     const asked = readAsked(visit);
     const { q, category, sort, verified } = asked;
     const query: ListQuery = { search: readSearch(q), category, isVerifiedOnly: verified, sort };
-    const isUnfiltered = q === '' && category === undefined && sort === undefined && !verified && visit.query('from') === undefined;
-    const [page, trending, wanted] = await Promise.all([
+    const isFirst = visit.query('from') === undefined;
+    const isUnfiltered = q === '' && category === undefined && sort === undefined && !verified && isFirst;
+    const [page, byTask, trending, wanted] = await Promise.all([
         readList(visit, query),
+        isFirst ? findByTask(visit, asked) : { endpoints: [] },
         isUnfiltered ? trendingSites(app.browse, '7d', TRENDING) : [],
         isUnfiltered ? mostRequested(app.browse, WANTED) : [],
     ]);
@@ -49,7 +52,8 @@ export async function browse(visit: Visit): Promise<Shown> {
             wanted,
             isUnfiltered,
             next: page.next === undefined ? undefined : pathOf({ ...asked, from: await app.cursors.seal(boundTo(query), page.next) }),
-            isFirst: visit.query('from') === undefined,
+            isFirst,
+            byTask,
             first: pathOf(asked),
             categories: CATEGORIES,
             sorts: (['', ...LIST_SORTS] as const)
