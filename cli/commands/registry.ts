@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import type { AddOptions } from '../registry/add-site.ts';
 import type { ListOptions } from '../registry/list-schemas.ts';
 import type { PullOptions } from '../registry/pull-package.ts';
 import type { YankOptions } from '../registry/yank-version.ts';
@@ -33,6 +34,22 @@ export function addRegistryCommands(program: Command, run: Run): void {
         .addHelpText('after', examples(['pull shop.example -o shop.example.json', 'pull shop.example --format openapi']))
         .action((site: string, options: PullOptions, command: Command) =>
             run(command, async (session) => (await import('../registry/pull-package.ts')).pullPackage(session, site, options)),
+        );
+    program
+        .command('add')
+        .description("write typed functions for a site's hosted endpoints into your program")
+        .argument('<site>')
+        .option('--version <version>', 'number or hash; the latest by default', versionName)
+        .option('-o, --out <folder>', 'write them there', 'src/routebook')
+        .addHelpText(
+            'after',
+            examples(
+                ['add shop.example', 'add shop.example --version 3 --out lib/sites'],
+                'The file is TypeScript over routebook/client, pinned to the version. It replaces the one that is there.',
+            ),
+        )
+        .action((site: string, options: AddOptions, command: Command) =>
+            run(command, async (session) => (await import('../registry/add-site.ts')).addSite(session, site, options)),
         );
     program
         .command('versions')

@@ -29,7 +29,7 @@ describe('every command of routebook', function () {
 
     it('is listed by the help', () => {
         const promised =
-            'inspect import init lint test diff push list search pull versions yank catalog fetch request claim policy login logout whoami mcp';
+            'inspect import init lint test diff push list search pull add versions yank catalog fetch request claim policy login logout whoami mcp';
         expect(commands).to.include.members(promised.split(' '));
     });
 
@@ -47,6 +47,8 @@ describe('every command of routebook', function () {
         const wrong = [
             ['nope'],
             ['fetch'],
+            ['add'],
+            ['add', 'shop.example', '--version', 'latest'],
             ['fetch', 'shop.example', 'product', '--nope'],
             ['fetch', 'shop.example', 'product', '--max-credits', 'many'],
             ['fetch', 'shop.example', 'product', '--params', '[1]'],
@@ -87,6 +89,7 @@ describe('every command of routebook', function () {
             ['list'],
             ['search', 'shop'],
             ['pull', 'shop.example'],
+            ['add', 'shop.example'],
             ['versions', 'shop.example'],
             ['yank', 'shop.example', '1', '--reason', 'broken'],
             ['catalog', 'shop.example', '--intent', 'find the price of a product in the shop'],

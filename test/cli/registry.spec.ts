@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join as joinPath } from 'node:path';
 import { expect } from 'chai';
 import { type CommandLine, openCommandLine } from '../support/command-line.ts';
 import { join, type Person } from '../support/people.ts';
@@ -92,6 +94,18 @@ describe('the registry on the command line', function () {
         expect(typescript.stdout)
             .to.match(/^\/\*\*\n/)
             .and.contain("from 'routebook/client';");
+    });
+
+    it('adds functions for a site to a program, and says where it cannot', async () => {
+        const added = await shell.run(['add', 'apples.test', '--json']);
+        expect(added.json).to.deep.equal({ file: 'src/routebook/apples.test.ts', site: 'apples.test' });
+        const source = readFileSync(joinPath(shell.folder, 'src/routebook/apples.test.ts'), 'utf8');
+        const pulled = await shell.run(['pull', 'apples.test', '--format', 'typescript']);
+        expect(source).to.equal(pulled.stdout).and.contain('export function product(');
+        const again = await shell.run(['add', 'apples.test', '--version', '1', '--out', 'src/routebook/apples.test.ts', '--json']);
+        expect(again.code).to.equal(1);
+        expect(again.error).to.include({ code: 'FILE_UNWRITABLE' });
+        expect((await shell.run(['add', 'nowhere.test', '--json'])).error).to.include({ code: 'SITE_NOT_FOUND' });
     });
 
     it('asks for a schema, and tells how the request stands', async () => {

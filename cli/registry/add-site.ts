@@ -1,0 +1,30 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { CommandFault } from '../failures.ts';
+import type { Done, Session } from '../session.ts';
+
+export interface AddOptions {
+    version?: string;
+    out: string;
+}
+
+/** `routebook add SITE`: typed functions for a site's hosted endpoints, in a file of the program that calls them. */
+export async function addSite({ client, terminal }: Session, site: string, { version, out }: AddOptions): Promise<Done> {
+    const { file, source } = await client().schemas.package(site, {
+        ...(version === undefined ? {} : { version }),
+        format: 'typescript',
+    });
+    // The name is the server's: it never leads out of the folder.
+    const path = join(out, basename(file));
+    try {
+        await mkdir(out, { recursive: true });
+        await writeFile(path, source);
+    } catch (error) {
+        throw new CommandFault(
+            'FILE_UNWRITABLE',
+            `${path} cannot be written (${error instanceof Error && 'code' in error ? error.code : error}).`,
+        );
+    }
+    const { paint } = terminal;
+    return { result: { file: path, site }, lines: [`${paint('green', '✓')} ${paint('bold', path)}: functions that call ${site}`] };
+}
