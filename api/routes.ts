@@ -7,6 +7,7 @@ import { eventRoutes } from './events/routes.ts';
 import { fetchRoutes } from './fetch/routes.ts';
 import { findRoutes } from './find/routes.ts';
 import { healthRoutes } from './health/routes.ts';
+import { jobRoutes } from './jobs/routes.ts';
 import { keyRoutes } from './keys/routes.ts';
 import type { AppPlugin } from './plugins/plugin.ts';
 import { requestRoutes } from './requests/routes.ts';
@@ -19,6 +20,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...catalogRoutes,
     ...fetchRoutes,
     ...connectionRoutes,
+    ...jobRoutes,
     ...schemaRoutes,
     ...claimRoutes,
     ...requestRoutes,

@@ -9,6 +9,7 @@ import { userAgent } from '../shared/platform/user-agent.ts';
 import { type ClaimCheckOptions, startClaimChecks } from './claims/check-claims.ts';
 import { type CallCredential, createCallCredential } from './credentials/credential.ts';
 import { startIndexing } from './index/index-endpoints.ts';
+import { startJobs } from './jobs/job-turns.ts';
 import { createPaces } from './pace.ts';
 import { startPlacingEvents } from './place-events.ts';
 import { recordDeath } from './record-death.ts';
@@ -72,6 +73,14 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
     const claimChecks = startClaimChecks(app, options);
     const indexing = startIndexing(app);
     const placing = startPlacingEvents(app);
+    const jobs = startJobs(
+        {
+            app,
+            send: (job, signal) => runWatched(app, job, undefined, (span) => runFetchJob(tools, job, signal, { span })),
+            fleetSlots: createFleetSlots(app),
+        },
+        { all: config.workerConcurrency, live: () => consumer.inFlight() },
+    );
     const timer = setInterval(() => {
         metrics.workerSlots.set({ state: 'busy' }, consumer.inFlight());
         metrics.workerSlots.set({ state: 'free' }, config.workerConcurrency - consumer.inFlight());
@@ -81,7 +90,7 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
 
     const drain = async () => {
         clearInterval(timer);
-        await consumer.drain();
+        await Promise.all([consumer.drain(), jobs.stop()]);
     };
     return {
         drain,
@@ -118,6 +127,18 @@ async function credentialOf(
     const offer = connection === undefined ? undefined : await versions.load(versionId);
     if (connection === undefined || offer === undefined) return undefined;
     return createCallCredential({ open: () => vault.open(connection), offer, endpoint, rules: { hosts: config.egressHosts } });
+}
+
+/** The slots of all live workers, read at most once a second. */
+function createFleetSlots({ fleet, config }: App): () => Promise<number> {
+    let known = { slots: Promise.resolve(config.workerConcurrency), at: Number.NEGATIVE_INFINITY };
+    return () => {
+        if (performance.now() - known.at > BEAT_MS) {
+            const slots = fleet.slots().catch(() => config.workerConcurrency);
+            known = { slots, at: performance.now() };
+        }
+        return known.slots;
+    };
 }
 
 /** Logs that large answers wait, at most once a minute. */

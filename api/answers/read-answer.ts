@@ -1,7 +1,7 @@
 import { beginningOf } from '../../shared/domain/json/beginning-of.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import type { JsonObject } from '../../shared/domain/types.ts';
-import { partsOf } from './fetch-answer.ts';
+import { partsOf } from '../../shared/fetch/answer-text.ts';
 
 /** The most characters of an answer that are parsed: more than an agent or a page shows, and a few milliseconds of work. */
 const MOST = 256 * 1024;

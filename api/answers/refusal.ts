@@ -37,43 +37,38 @@ export function envelope(
     request: { app: { requestId: string; notes?: Pick<AnswerNotes, 'creditsRemaining'> } },
     publicUrl: string,
 ): object {
-    const { status, fault, retryable } = refusalEntry(refusal.code);
-    const {
-        details,
-        retryAfter,
-        upgradeTo,
-        upgradeUrl,
-        connectUrl,
-        obtainUrl,
-        upstream,
-        didYouMean,
-        data,
-        retryable: override,
-    } = refusal.extras;
     const { requestId, notes: { creditsRemaining } = {} } = request.app;
+    const { data } = refusal.extras;
     return {
         success: false,
         ...(data === undefined ? {} : { data }),
-        error: {
-            code: refusal.code,
-            message: refusal.message,
-            status,
-            fault,
-            retryable: override ?? retryable === true,
-            ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
-            request_id: requestId,
-            doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-            ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal.code, details) }),
-            ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
-            ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
-            ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
-            ...(upstream === undefined ? {} : { upstream }),
-            ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
-        },
+        error: errorObject(refusal, requestId, publicUrl),
         meta: {
             request_id: requestId,
             ...(creditsRemaining === undefined ? {} : { credits_used: 0, credits_remaining: creditsRemaining }),
         },
+    };
+}
+
+/** What stands at `error`. */
+export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): object {
+    const { status, fault, retryable } = refusalEntry(refusal.code);
+    const { details, retryAfter, upgradeTo, upgradeUrl, connectUrl, obtainUrl, upstream, didYouMean, retryable: override } = refusal.extras;
+    return {
+        code: refusal.code,
+        message: refusal.message,
+        status,
+        fault,
+        retryable: override ?? retryable === true,
+        ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+        request_id: requestId,
+        doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
+        ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal.code, details) }),
+        ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
+        ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
+        ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
+        ...(upstream === undefined ? {} : { upstream }),
+        ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
     };
 }
 

@@ -7,12 +7,12 @@ import { atFirstPage } from '../../shared/domain/fetch/pages.ts';
 import { type AuthOffer, hostsForCall, termsOf } from '../../shared/domain/package/auth.ts';
 import type { Endpoint, JsonObject, UpstreamRequest, Values } from '../../shared/domain/types.ts';
 import type { Admitted, Found } from '../../shared/fetch/admit.ts';
+import { keptText } from '../../shared/fetch/answer-text.ts';
 import { findKept } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { recordKept } from '../../shared/fetch/settle.ts';
 import { userAgent } from '../../shared/platform/user-agent.ts';
 import type { UsableConnection } from '../../shared/store/connections/vault.ts';
-import { around } from '../answers/fetch-answer.ts';
 import type { Reply } from '../serve.ts';
 
 /** The answer of a call that sends nothing: a dry run, or one that a kept result answers. Undefined for any other. */
@@ -29,20 +29,10 @@ async function presentKept(
     app: App,
     order: FetchOrder,
     { found }: Admitted,
-    { text, results }: { text: string; results: number },
+    kept: { text: string; results: number },
 ): Promise<Reply<FetchAnswer>> {
     const balance = await app.credits.balance(order.caller.accountId);
-    const { head, tail } = around(text, {
-        credits_used: 0,
-        request_id: order.requestId,
-        site: found.site,
-        endpoint: found.endpoint.name,
-        version: found.version,
-        results,
-        truncated: false,
-        cached: true,
-        duration_ms: Math.round(performance.now() - order.times.began),
-    });
+    const { head, tail } = keptText(order, found, kept);
     return { text: `${head}${balance?.available ?? 0}${tail}`, isKept: false };
 }
 

@@ -1,16 +1,16 @@
 import type { FetchAnswer } from '../../shared/contracts/fetch.ts';
 import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import type { Admitted } from '../../shared/fetch/admit.ts';
+import { answerText } from '../../shared/fetch/answer-text.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
-import type { FetchSuccess, Settled } from '../../shared/fetch/settle.ts';
+import type { Settled } from '../../shared/fetch/settle.ts';
 import type { AnswerToKeep } from '../../shared/store/credits/credits.ts';
-import { type AroundBalance, around } from '../answers/fetch-answer.ts';
 import type { Call, Reply } from '../serve.ts';
 
 /** The answer of a charged fetch. */
 export function presentFetch(order: FetchOrder, admitted: Admitted, settled: Settled & { ok: true }): Reply<FetchAnswer> {
     if (settled.kept !== undefined) return { text: settled.kept, isKept: true };
-    const { head, tail } = textOf(order, admitted, settled);
+    const { head, tail } = answerText(order, admitted, settled);
     return { text: `${head}${settled.available}${tail}`, isKept: false };
 }
 
@@ -26,36 +26,7 @@ export function answerToKeep(
 ): ((charged: number) => Promise<AnswerToKeep>) | undefined {
     if (keyed === undefined || !outcome.ok) return undefined;
     return async (charged) => {
-        const { head, tail } = textOf(order, admitted, { outcome, charged, durationMs: performance.now() - order.times.began });
+        const { head, tail } = answerText(order, admitted, { outcome, charged, durationMs: performance.now() - order.times.began });
         return { call: keyed, head, tail, sealed: await idempotency.seal({ headers: {}, head, tail }) };
     };
-}
-
-/** The answer in two parts: between them goes the balance after the charge. */
-function textOf(
-    { requestId, times }: FetchOrder,
-    { found }: Admitted,
-    { outcome, charged, durationMs }: { outcome: FetchSuccess; charged: number; durationMs: number },
-): AroundBalance {
-    const { upstream } = outcome;
-    return around(outcome.text, {
-        credits_used: charged,
-        request_id: requestId,
-        site: found.site,
-        endpoint: found.endpoint.name,
-        version: found.version,
-        results: outcome.results,
-        truncated: outcome.truncated,
-        ...(outcome.paginationEnd === undefined ? {} : { pagination_end: outcome.paginationEnd }),
-        cached: false,
-        duration_ms: Math.round(durationMs),
-        // The clocks of two machines differ a little.
-        queue_ms: Math.max(0, Math.round(outcome.startedAt - times.admittedAt)),
-        upstream: {
-            status: upstream.status,
-            attempts: upstream.attempts,
-            duration_ms: Math.round(upstream.durationMs),
-            bytes: upstream.bytes,
-        },
-    });
 }

@@ -43,7 +43,7 @@ export interface Contract<Params, Query, Body, Answer> {
     answer: {
         shape: 'data' | 'list' | 'whole';
         schema: Schema<Answer>;
-        status: 200 | 201;
+        status: 200 | 201 | 202;
         alsoStatus?: readonly number[];
         /** Of a list: what `meta` may have beside the pagination. */
         meta?: ObjectSchema;

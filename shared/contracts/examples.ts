@@ -104,10 +104,42 @@ const POLICY: JsonObject = {
     hours: { from: '22:00', to: '06:00', timezone: 'Europe/Berlin' },
 };
 
+const JOB: JsonObject = {
+    job_id: 'job_5tR8kW2nYp6Q',
+    status: 'succeeded',
+    site: SHOP,
+    endpoint: 'get_product',
+    version: 3,
+    batch_id: null,
+    custom_id: null,
+    monitor_id: null,
+    metadata: { order: '1207' },
+    created_at: AT,
+    started_at: AT,
+    finished_at: AT,
+    expires_at: '2026-11-02T10:30:00.000Z',
+    waiting_for: null,
+    next_attempt_at: null,
+    attempts: 1,
+    credits_used: 1,
+    result_expired: false,
+    error: null,
+};
+const ORDERED: JsonObject = { ...JOB, status: 'queued', started_at: null, finished_at: null, attempts: 0, credits_used: 0, result: null };
+const DONE: JsonObject = {
+    ...JOB,
+    params: { id: 7 },
+    result: {
+        data: { id: 7, title: 'Lamp', price: 24.9 },
+        meta: { credits_used: 1, credits_remaining: 999, request_id: 'job_5tR8kW2nYp6Q' },
+    },
+};
+
 /** A body that can be sent, by the name of its contract. */
 export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     postFetch: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, dry_run: true },
     postConnection: { site: SHOP, name: 'My shop account', secret: { value: 'the key that the shop gave you' } },
+    postJob: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, metadata: { order: '1207' } },
     postSchema: PACKAGE,
     postSchemaRequest: {
         domain: 'timetable.example.com',
@@ -211,6 +243,11 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
             credits_earned: 50,
         },
     },
+    postJob: { success: true, data: ORDERED },
+    getJobs: { success: true, data: [JOB], meta: PAGE },
+    getJob: { success: true, data: DONE },
+    deleteJob: { success: true, data: { ...ORDERED, status: 'cancelled', finished_at: AT, params: { id: 7 } } },
+    deleteJobResult: { success: true, data: { ...DONE, params: null, result: null, result_expired: true } },
     getSchemas: { success: true, data: [CARD], meta: PAGE },
     getSchema: { success: true, data: CARD },
     getVersions: { success: true, data: [VERSION], meta: PAGE },

@@ -39,7 +39,8 @@ export interface FetchAnswer {
     meta: FetchMeta;
 }
 
-const request = Joi.object<FetchRequest, true>({
+/** The fields of a fetch that a job takes too. */
+export const fetchFields = () => ({
     site: v.siteInput().required(),
     endpoint: Joi.string().min(1).max(1024).required().description("Name of one of the site's endpoints"),
     params: v
@@ -52,10 +53,14 @@ const request = Joi.object<FetchRequest, true>({
     max_credits: Joi.number().integer().min(1).max(1_000_000_000).description('Spending cap of this call'),
     max_results: Joi.number().integer().min(1).max(1000),
     max_age: Joi.number().integer().min(0).max(86_400).description('Seconds; an equal result that is no older may be served for 0 credits'),
-    dry_run: Joi.boolean().description('Validate, build and price the call; send and charge nothing'),
     connection: Joi.string()
         .max(100)
         .description('Id of a connection, or "default": your only one for the site. That one is used too where the endpoint requires one'),
+});
+
+const request = Joi.object<FetchRequest, true>({
+    ...fetchFields(),
+    dry_run: Joi.boolean().description('Validate, build and price the call; send and charge nothing'),
 });
 
 const meta = Joi.object<FetchMeta, true>({

@@ -8,6 +8,7 @@ import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts'
 import { getEndpoints } from './endpoints.ts';
 import { getEvents } from './events.ts';
 import { postFetch } from './fetch.ts';
+import { deleteJob, deleteJobResult, getJob, getJobs, postJob } from './jobs.ts';
 import { postKeyReport } from './key-reports.ts';
 import { getSchemas } from './lists.ts';
 import { deleteMaintainer, getMaintainers, putMaintainer } from './maintainers.ts';
@@ -26,6 +27,11 @@ export const CONTRACTS = [
     getConnections,
     getConnection,
     deleteConnection,
+    postJob,
+    getJobs,
+    getJob,
+    deleteJob,
+    deleteJobResult,
     postSchema,
     getSchemas,
     getSchema,

@@ -116,18 +116,20 @@ function parametersOf(schema: Schema | undefined, place: 'path' | 'query'): Json
     }));
 }
 
+const DESCRIPTIONS: Readonly<Record<number, string>> = { 201: 'Created', 202: 'Accepted' };
+
 function responses(contract: AnyContract): JsonObject {
     const answers: JsonObject = {};
     for (const status of [contract.answer.status, ...(contract.answer.alsoStatus ?? [])]) {
         answers[status] = {
-            description: status === 201 ? 'Created' : 'OK',
+            description: DESCRIPTIONS[status] ?? 'OK',
             headers: headerRefs(
                 [
                     'requestId',
                     'cacheControl',
                     ...(contract.counted && !contract.idempotent ? COUNTED_HEADERS : []),
                     ...(contract.cacheSeconds === undefined || contract.personalWithKey ? [] : ['etag']),
-                    ...(status === 201 ? ['location'] : []),
+                    ...(status === 201 || status === 202 ? ['location'] : []),
                 ],
                 // A replay is not counted.
                 [

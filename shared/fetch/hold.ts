@@ -60,7 +60,7 @@ function spendingLimit({ of, cap, spent, resetsAt }: ReachedCap, needed: number)
 }
 
 /** 402 with the next plan and a link to its checkout. @param needed credits of one unit */
-function insufficientCredits(app: App, { plan, workspaceId }: Caller, needed: number, available: number): Refusal {
+export function insufficientCredits(app: App, { plan, workspaceId }: Caller, needed: number, available: number): Refusal {
     const upgradeTo = planAbove(plan);
     const words = `This call needs at least ${counted(needed, 'credit')}, and ${available} ${available === 1 ? 'is' : 'are'} left.`;
     return new Refusal('INSUFFICIENT_CREDITS', words, {

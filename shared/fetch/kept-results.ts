@@ -40,6 +40,11 @@ export async function keepResult(
     }
 }
 
+/** What a kept result of this call is found by; undefined where none may be kept. */
+export function questionFor({ body }: FetchOrder, { found, values, connection }: Admitted): string | undefined {
+    return mayAsk(body, found) ? questionOf(body, found, values, connection) : undefined;
+}
+
 function mayAsk({ max_age: maxAge = 0 }: FetchRequest, { endpoint }: Found): boolean {
     return maxAge > 0 && endpoint.effect === 'read';
 }

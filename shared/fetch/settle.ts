@@ -151,8 +151,8 @@ function toRefusal({ code, message, details, retryAfter, upstream }: FetchFailur
     });
 }
 
-/** The request log and the metrics of a fetch that reached the queue; the log is written within a second, off the hot path. */
-function recordFetch(
+/** The request log and the metrics of a fetch that was sent; the log is written within a second, off the hot path. */
+export function recordFetch(
     { metrics, usage }: App,
     order: FetchOrder,
     done: { found: Found; code: 'success' | RefusalCode; credits: number; outcome: FetchOutcome; durationMs: number },
@@ -183,7 +183,12 @@ export function recordKept({ metrics, usage }: App, order: FetchOrder, found: Fo
 }
 
 /** The audit of the workspace has every call that may have sent a credential. */
-function recordUse({ connectionUses }: App, { caller }: FetchOrder, { connection, site, endpoint }: FetchJob, outcome: FetchOutcome): void {
+export function recordUse(
+    { connectionUses }: App,
+    { caller }: FetchOrder,
+    { connection, site, endpoint }: FetchJob,
+    outcome: FetchOutcome,
+): void {
     if (connection === undefined || (!outcome.ok && outcome.attempts === 0)) return;
     const { workspaceId, keyId, userId } = caller;
     connectionUses.record({ workspaceId, connectionId: connection, keyId, userId, site, endpoint });

@@ -15,6 +15,10 @@ export interface Config {
     redisUrl: string | undefined;
     /** Upstream calls that one worker runs at once. */
     workerConcurrency: number;
+    /** Share of a worker's slots that jobs take at most. */
+    workerJobShare: number;
+    /** Days that params and results of jobs are kept after their end. */
+    resultsKeepDays: number;
     metricsPort: number | undefined;
     fetchTimeoutMs: number;
     shutdownGraceMs: number;
@@ -93,6 +97,8 @@ export function readConfig(env: Env = process.env): Config {
         databaseUrl,
         redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379'),
         workerConcurrency: read.integer('WORKER_CONCURRENCY', { least: 1, most: 10_000, fallback: 128 }),
+        workerJobShare: read.share('WORKER_JOB_SHARE', 0.8),
+        resultsKeepDays: read.integer('RESULTS_KEEP_DAYS', { least: 1, most: 90, fallback: 7 }),
         metricsPort: read.optionalInteger('METRICS_PORT', { least: 0, most: 65_535, fallback: 9464 }),
         fetchTimeoutMs,
         shutdownGraceMs: read.integer('SHUTDOWN_GRACE_MS', { least: 0, most: 600_000, fallback: fetchTimeoutMs + 2000 }),
@@ -214,6 +220,14 @@ class SettingsReader {
         if (value === undefined) return 0;
         const number = /^\d{1,9}(\.\d{1,12})?$/.test(value) ? Number(value) : Number.NaN;
         return Number.isNaN(number) ? (this.#fault(name, 'must be dollars, a decimal number of 0 or more', '0.00002') ?? 0) : number;
+    }
+
+    /** @returns 0.1 to 1 */
+    share(name: string, fallback: number): number {
+        const value = this.#value(name);
+        if (value === undefined) return fallback;
+        const number = /^(0\.\d{1,6}|1(\.0{1,6})?)$/.test(value) ? Number(value) : Number.NaN;
+        return number >= 0.1 ? number : (this.#fault(name, 'must be a share of 0.1 to 1', '0.8') ?? fallback);
     }
 
     flag(name: string, fallback: boolean): boolean {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { checkEnvelope } from '../support/answers.ts';
+import { CONNECTED, connectedPackage } from '../support/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, join, type Person, stranger } from '../support/people.ts';
 import { rawRequest, sendRaw } from '../support/raw.ts';
@@ -17,7 +18,8 @@ describe('every route', () => {
     let anybody: Person;
 
     before(async () => {
-        world = await openWorld({ config: { trustProxy: 1 } });
+        // Jobs that are ordered here run, and find nobody.
+        world = await openWorld({ config: { trustProxy: 1, egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
         maker = await join(world, { plan: 'pro' });
         anybody = stranger(world);
         dataOf(await maker.publish(aPackage(SITE)));
@@ -29,7 +31,16 @@ describe('every route', () => {
         const { workspaceId } = await join(world);
         const asked = { domain: SITE, task: 'Read the price of every product once a day.' };
         const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
-        const routes = everyRoute(SITE, { workspace_id: workspaceId, request_id, claim_id: await aProvenClaim(world, maker, SITE) });
+        const { job_id } = dataOf<{ job_id: string }>(
+            await maker.call('POST', '/v1/jobs', { body: { site: SITE, endpoint: 'product', params: { id: 1 } } }),
+        );
+        await maker.call('DELETE', `/v1/jobs/${job_id}`);
+        const claim_id = await aProvenClaim(world, maker, SITE);
+        dataOf(await maker.publish(connectedPackage()));
+        const connection = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
+        const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
+        const places = { workspace_id: workspaceId, request_id, claim_id, job_id, connection_id, connected: CONNECTED };
+        const routes = everyRoute(SITE, places);
         // Secret scanners are answered in their own format.
         const outside = ['postFetch', 'postKeyReport'];
         for (const route of routes.filter(({ contract }) => !outside.includes(contract.name))) {

@@ -8,6 +8,8 @@ import { openWorld, TOPOLOGIES } from '../support/world.ts';
 
 /** After them the site is another. */
 const LAST = ['deleteConnection', 'postSchema', 'postYank'];
+/** What is accepted is a success too. */
+const SUCCESSES = [200, 201, 202];
 
 for (const topology of TOPOLOGIES) {
     // What each of them says in detail is the subject of the other specs; `callRoute` holds every answer against its contract.
@@ -23,20 +25,31 @@ for (const topology of TOPOLOGIES) {
             const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
             const asked = { domain: SHOP, task: 'Read the price of every product once a day.' };
             const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
+            const ordered = { site: SHOP, endpoint: 'held' };
+            const { job_id } = dataOf<{ job_id: string }>(await maker.call('POST', '/v1/jobs', { body: ordered }));
+            await shop.waiting(1);
             const routes = everyRoute(SHOP, {
                 workspace_id: other.workspaceId,
                 request_id,
+                job_id,
                 claim_id: await aProvenClaim(world, maker, SHOP),
                 connection_id,
                 connected: CONNECTED,
             });
             const inOrder = routes.toSorted((a, b) => LAST.indexOf(a.contract.name) - LAST.indexOf(b.contract.name));
             const statuses = new Map<string, number>();
-            for (const route of inOrder) statuses.set(route.contract.name, (await callRoute(maker, route)).status);
-            const refused = [...statuses].filter(([, status]) => status !== 200 && status !== 201);
+            let posted = '';
+            for (const route of inOrder) {
+                const answer = await callRoute(maker, route);
+                statuses.set(route.contract.name, answer.status);
+                if (route.contract.name === 'postJob') posted = dataOf<{ job_id: string }>(answer).job_id;
+            }
+            const refused = [...statuses].filter(([, status]) => !SUCCESSES.includes(status));
             expect(refused).to.deep.equal([]);
             expect(statuses.size).to.equal(CONTRACTS.length);
-            expect(shop.seen.map(({ path }) => path)).to.deep.equal(['/products/1']);
+            // The fetch and both jobs.
+            await maker.call('GET', `/v1/jobs/${posted}?wait=30`);
+            expect(shop.seen.map(({ path }) => path).toSorted()).to.deep.equal(['/held', '/products/1', '/products/1']);
         } finally {
             await world.close();
             await shop.close();

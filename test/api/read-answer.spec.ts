@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { around } from '../../api/answers/fetch-answer.ts';
 import { readAnswer } from '../../api/answers/read-answer.ts';
 import { withinBudget } from '../../shared/agents/within-budget.ts';
 import { writeJson } from '../../shared/domain/json/bounded-json.ts';
+import { around } from '../../shared/fetch/answer-text.ts';
 
 const SHOWN = 100_000;
 

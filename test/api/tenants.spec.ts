@@ -37,6 +37,9 @@ describe('another tenant', () => {
         dataOf(await other.publish(connectedPackage()));
         const connection = { site: CONNECTED, secret: { value: 'of-the-other-tenant' }, shared: true };
         const connected = dataOf<{ connection_id: string }>(await other.call('POST', '/v1/connections', { body: connection }));
+        const job = dataOf<{ job_id: string }>(
+            await other.call('POST', '/v1/jobs', { body: { site: 'other.test', endpoint: 'product', params: { id: 1 } } }),
+        );
         const { rows } = await world.app.db.raw('select email from users where id = ?', [other.userId]);
 
         const me = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } });
@@ -57,12 +60,14 @@ describe('another tenant', () => {
             { what: 'connection', foreign: connected.connection_id, absent: newId('con') },
             { what: 'claim', foreign: claimed.claim_id, absent: newId('clm') },
             { what: 'schema_request', foreign: requested, absent: newId('srq') },
+            { what: 'job', foreign: job.job_id, absent: newId('job') },
         ];
         secrets = [
             other.userId,
             other.workspaceId,
             key.id,
             claimed.claim_id,
+            job.job_id,
             claimed.value,
             connected.connection_id,
             'of-the-other-tenant',
@@ -122,7 +127,7 @@ describe('another tenant', () => {
     const saying = ({ status, body }: Answer, id: string) =>
         `${status} ${JSON.stringify(body)
             .replaceAll(id, 'ID')
-            .replaceAll(/(req|ses|srq|clm)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/(req|ses|srq|clm|job)_[0-9A-Za-z]{10,}/g, '$1')
             .replaceAll(/routebook-claim=\w+/g, 'routebook-claim')
             .replaceAll(/"health":\{[^}]*\}/g, '"health"')
             .replaceAll(/"(resets_in|remaining|resets_at|retry_after|demand|created_at|expires_at)":[^,}]+/g, '"$1"')}`;
@@ -148,6 +153,9 @@ describe('another tenant', () => {
                         // An account may have ten open ones.
                         if (route.contract.name === 'postClaim')
                             await world.app.db.raw('delete from claims where workspace_id <> ?', [other.workspaceId]);
+                        // Those that were ordered here go on meanwhile.
+                        if (route.contract.name === 'getJobs')
+                            await world.app.db.raw('delete from jobs where workspace_id <> ?', [other.workspaceId]);
                         const [given, missing] = [saying(await call(foreign), foreign), saying(await call(absent), absent)];
                         expect(given, `${route.contract.name}, ${what} in ${place}, for ${who}`).to.equal(missing);
                     }

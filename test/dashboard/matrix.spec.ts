@@ -38,6 +38,7 @@ const KINDS: Readonly<Record<string, RegExp>> = {
     srq: /what: 'schema_request'/,
     clm: /what: 'claim'/,
     con: /what: 'connection'/,
+    job: /what: 'job'/,
     op: /operation: newId\('op'\)/,
     inv: /invitation_id: newId\('inv'\)/,
     // It is part of a signed link alone.

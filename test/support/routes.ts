@@ -12,7 +12,7 @@ export const INTENT = 'find one product together with its price';
 
 /** What stands in the placeholders of paths. */
 export interface Places {
-    /** A site's version and who maintains it, a request for a schema, a claim: absent ones unless a test has some. */
+    /** A site's version and who maintains it, a request for a schema, a claim, a job: absent ones unless a test has some. */
     version: string;
     workspace_id: string;
     request_id: string;
@@ -20,6 +20,7 @@ export interface Places {
     connection_id: string;
     /** A site that takes connections. */
     connected: string;
+    job_id: string;
 }
 
 /** The id of a claim of somebody's on a domain, proved without anybody looking it up. */
@@ -51,6 +52,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
     const bodies: Readonly<Record<string, object>> = {
         postFetch: { site, endpoint: 'product', params: { id: 1 } },
         postConnection: { site: places.connected ?? site, secret: { value: 'a-key-of-my-own' } },
+        postJob: { site, endpoint: 'product', params: { id: 1 } },
         postSchema: aPackage(site),
         postYank: { reason: 'broken' },
         postKeyReport: { keys: ['rb_live_of_nobody'] },
@@ -66,6 +68,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
             request_id: newId('srq'),
             claim_id: newId('clm'),
             connection_id: newId('con'),
+            job_id: newId('job'),
             ...places,
         }),
     );

@@ -2,7 +2,23 @@ import { randomBytes } from 'node:crypto';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-export type IdPrefix = 'usr' | 'wsp' | 'key' | 'ses' | 'req' | 'srq' | 'op' | 'inv' | 'chk' | 'ntc' | 'pky' | 'clm' | 'rmv' | 'evt' | 'con';
+export type IdPrefix =
+    | 'usr'
+    | 'wsp'
+    | 'key'
+    | 'ses'
+    | 'req'
+    | 'srq'
+    | 'op'
+    | 'inv'
+    | 'chk'
+    | 'ntc'
+    | 'pky'
+    | 'clm'
+    | 'rmv'
+    | 'evt'
+    | 'con'
+    | 'job';
 
 /** A new opaque id, `<prefix>_` and 22 base62 characters (131 bits): ids never collide and tell nothing. */
 export function newId(prefix: IdPrefix): string {

@@ -46,6 +46,17 @@ export async function findResult(db: Db, secrets: Secrets, place: ResultPlace, m
     return row && text && { text: text.toString(), results: row.results };
 }
 
+/** Deletes one result, within a transaction. */
+export async function forgetResult(trx: Db, { accountId, question }: ResultPlace): Promise<void> {
+    // Whatever changes the results of an account locks this row first.
+    await trx('kept_result_bytes').where({ account_id: accountId }).forUpdate().first();
+    const [gone] = await trx('kept_results')
+        .where({ account_id: accountId, question: Buffer.from(question, 'hex') })
+        .delete()
+        .returning<{ size: number }[]>('size');
+    if (gone !== undefined) await trx('kept_result_bytes').where({ account_id: accountId }).decrement('bytes', gone.size);
+}
+
 /** Deletes expired results; returns their number. Safe to run anywhere, at any time. */
 export async function sweepResults(db: Db, limit = 2000): Promise<number> {
     const swept = await db.first(db.raw('kept_results_sweep(?, ?) as count', [MAX_AGE_SECONDS, limit]));

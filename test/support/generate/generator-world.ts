@@ -29,10 +29,12 @@ export interface GeneratorWorld {
     known(operation: string, name: string, random: Random): Json | undefined;
     /** Cursors of lists, by the operation, with the query that each was issued for. */
     cursors: Record<string, [name: string, value: string][]>;
+    /** A job that ended. */
+    endedJob: string;
     close(): Promise<void>;
 }
 
-/** An Idempotency-Key under which answers of both routes that take one are kept already; the body is that of the fetch. */
+/** An Idempotency-Key under which answers of all routes that take one are kept already; the body is that of the fetch and the job. */
 export const USED_KEY = 'used-before';
 export const USED_BODY: JsonObject = { site: SHOP, endpoint: 'product', params: { id: 1 } };
 
@@ -88,6 +90,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     await good.call('PUT', `/v1/schemas/${SHOP}/maintainers/${other.workspaceId}`);
     const claims = await keepClaims(world, good);
     const connection = await keepConnections(world, good);
+    const jobs = await makeJobs(good);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
     const eventsRead = (await cursorOf(good, '/v1/events'))[0]?.[1] ?? '';
     const values: Record<string, (random: Random) => Json> = {
@@ -113,11 +116,15 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         'putPolicy.requests_per_minute': ({ int }) => int(1, 600),
         'putPolicy.hours': () => ({ from: '00:00', to: '12:00', timezone: 'Europe/Berlin' }),
         'putPolicy.blocked_paths': () => [{ host: 'www.claimed.test', path_prefix: '/account' }],
+        'deleteJob.job_id': () => jobs.cancelled,
+        job_id: () => jobs.ended,
+        'getJobs.site': () => SHOP,
         'postClaimCheck.domain': () => 'claimed.test',
         'postClaimCheck.claim_id': () => claims.proven,
         'deleteClaim.domain': () => 'claimed.test',
         'deleteClaim.claim_id': () => claims.open,
         'postFetch.connection': () => 'default',
+        'postJob.connection': () => 'default',
         'postConnection.site': () => CONNECTED,
         'postConnection.auth_id': () => 'api_key',
         'postConnection.name': ({ words, int }) => words(int(1, 8)),
@@ -147,6 +154,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         getMaintainers: await cursorOf(good, `/v1/schemas/${SHOP}/maintainers`),
         getAudit: await cursorOf(good, '/v1/audit'),
         getConnections: await cursorOf(good, '/v1/connections'),
+        getJobs: await cursorOf(good, '/v1/jobs'),
     };
     return {
         world,
@@ -162,6 +170,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         },
         finders: finders.map(({ apiKey }) => apiKey ?? ''),
         keeper: good.workspaceId,
+        endedJob: jobs.ended,
         cursors,
         known(operation, name, random) {
             return (values[`${operation}.${name}`] ?? values[name])?.(random);
@@ -212,6 +221,18 @@ async function keepConnections({ app: { db } }: World, person: Person): Promise<
             for each row when (new.id not in (${names})) execute function pass_connection();
     `);
     return kept[0] ?? '';
+}
+
+/** A job that ended, and one that was cancelled. */
+async function makeJobs(person: Person): Promise<{ ended: string; cancelled: string }> {
+    const order = async (headers = {}) =>
+        dataOf<{ job_id: string }>(await person.call('POST', '/v1/jobs', { body: USED_BODY, headers })).job_id;
+    const ended = await order({ 'idempotency-key': USED_KEY });
+    await person.call('GET', `/v1/jobs/${ended}?wait=30`);
+    for (;;) {
+        const cancelled = await order();
+        if ((await person.call('DELETE', `/v1/jobs/${cancelled}`)).status === 200) return { ended, cancelled };
+    }
 }
 
 /** Body of a fetch of the shop that succeeds. */

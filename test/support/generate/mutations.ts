@@ -52,6 +52,7 @@ const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = {
     request_id: 'REQUEST_NOT_FOUND',
     connection_id: 'CONNECTION_NOT_FOUND',
     claim_id: 'CLAIM_NOT_FOUND',
+    job_id: 'JOB_NOT_FOUND',
 };
 
 function wrongPlaces({ id, parameters }: Operation): Mutation[] {

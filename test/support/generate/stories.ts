@@ -85,18 +85,18 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
         field('a contact in two lines', { requester_contact: 'a\nb' }, ['VALIDATION_ERROR']),
         reused({ domain: 'wished.test', task: 'Another text than the one that was sent before.' }),
     ],
+    postJob: ({ keys }) => [
+        ...callStories(),
+        key('an account without credits', keys.poor, 'INSUFFICIENT_CREDITS'),
+        reused({ ...USED_BODY, params: { id: 2 } }),
+        { ...reused(USED_BODY), name: 'the same once more', codes: ['success'] },
+    ],
+    getJob: foreignJob,
+    deleteJobResult: foreignJob,
+    deleteJob: (fixture) => [...foreignJob(fixture), site('a job that ended', 'job_id', fixture.endedJob, 'JOB_NOT_CANCELLABLE')],
+    getJobs: () => [query('a domain that is none', 'site', 'localhost', 'INVALID_DOMAIN')],
     postFetch: ({ keys }) => [
-        field('a domain that is none', { site: 'localhost' }, ['INVALID_DOMAIN']),
-        field('an unknown site', { site: 'nowhere.test' }, ['SITE_NOT_FOUND']),
-        field('a blocked site', { site: 'blocked.test' }, ['SITE_BLOCKED']),
-        field('an unknown endpoint', { endpoint: 'produkt' }, ['ENDPOINT_NOT_FOUND']),
-        field('an unknown version', { version: 99 }, ['VERSION_NOT_FOUND']),
-        field('an endpoint that is not hosted', { endpoint: 'not_hosted', params: {} }, ['ENDPOINT_NOT_HOSTED']),
-        field('no params', { params: {} }, ['INVALID_PARAMS']),
-        field('an unknown param', { params: { id: 1, more: 2 } }, ['INVALID_PARAMS']),
-        field('a param of the wrong type', { params: { id: '1' } }, ['INVALID_PARAMS']),
-        field('a param out of range', { params: { id: 0 } }, ['INVALID_PARAMS']),
-        field('a param of deep JSON', { params: { id: [[[[[[]]]]]] } }, ['INVALID_PARAMS']),
+        ...callStories(),
         key('an account without credits', keys.poor, 'INSUFFICIENT_CREDITS'),
         key('a full window', keys.narrow, 'RATE_LIMITED'),
         reused({ ...USED_BODY, params: { id: 2 } }),
@@ -109,9 +109,6 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
                 [code, 'SITE_UNAVAILABLE', ...(endpoint === 'silent' ? (['DEADLINE_EXCEEDED'] as const) : [])],
             ),
         ),
-        field('a connection that is not there', { ...MINE, connection: 'con_0000000000000000000000' }, ['CONNECTION_NOT_FOUND']),
-        field('one of two connections', MINE, ['CONNECTION_REQUIRED']),
-        field('a connection that nobody asks for', { connection: 'con_0000000000000000000000' }, ['VALIDATION_ERROR']),
         field('an address that may not be reached', { site: 'inside.test', endpoint: 'list', params: {} }, ['EGRESS_DENIED']),
     ],
 };
@@ -126,6 +123,26 @@ function foreignConnection({ keys }: GeneratorWorld): Mutation[] {
     ];
 }
 
+/** What a fetch and the order of a job are refused for. */
+function callStories(): Mutation[] {
+    return [
+        field('a domain that is none', { site: 'localhost' }, ['INVALID_DOMAIN']),
+        field('an unknown site', { site: 'nowhere.test' }, ['SITE_NOT_FOUND']),
+        field('a blocked site', { site: 'blocked.test' }, ['SITE_BLOCKED']),
+        field('an unknown endpoint', { endpoint: 'produkt' }, ['ENDPOINT_NOT_FOUND']),
+        field('an unknown version', { version: 99 }, ['VERSION_NOT_FOUND']),
+        field('an endpoint that is not hosted', { endpoint: 'not_hosted', params: {} }, ['ENDPOINT_NOT_HOSTED']),
+        field('no params', { params: {} }, ['INVALID_PARAMS']),
+        field('an unknown param', { params: { id: 1, more: 2 } }, ['INVALID_PARAMS']),
+        field('a param of the wrong type', { params: { id: '1' } }, ['INVALID_PARAMS']),
+        field('a param out of range', { params: { id: 0 } }, ['INVALID_PARAMS']),
+        field('a param of deep JSON', { params: { id: [[[[[[]]]]]] } }, ['INVALID_PARAMS']),
+        field('a connection that is not there', { ...MINE, connection: 'con_0000000000000000000000' }, ['CONNECTION_NOT_FOUND']),
+        field('one of two connections', MINE, ['CONNECTION_REQUIRED']),
+        field('a connection that nobody asks for', { connection: 'con_0000000000000000000000' }, ['VALIDATION_ERROR']),
+    ];
+}
+
 function maintained({ keys }: GeneratorWorld): Mutation[] {
     return [key('the key of a workspace that does not maintain it', keys.other, 'NOT_MAINTAINER')];
 }
@@ -136,6 +153,10 @@ function foreignClaim({ keys }: GeneratorWorld): Mutation[] {
         site('a claim that is not there', 'claim_id', 'clm_0000000000000000000000', 'CLAIM_NOT_FOUND'),
         site('a domain that it is not about', 'domain', 'elsewhere.test', 'CLAIM_NOT_FOUND'),
     ];
+}
+
+function foreignJob({ keys }: GeneratorWorld): Mutation[] {
+    return [key("another workspace's key", keys.other, 'JOB_NOT_FOUND')];
 }
 
 function intent(name: string, value: string | undefined, code: RefusalCode): Mutation {

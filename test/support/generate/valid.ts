@@ -83,7 +83,7 @@ function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, p
             fixture.known(operation.id, name, random) ?? valueFor(field, random, `${operation.id} /${name}`),
         ]),
     );
-    if (operation.id !== 'postFetch') return body;
+    if (operation.id !== 'postFetch' && operation.id !== 'postJob') return body;
     delete body['params'];
     return { ...body, ...(plain ? { endpoint: 'product', params: { id: 1 } } : aCall(random)) };
 }

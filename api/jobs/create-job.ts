@@ -1,0 +1,91 @@
+import type { App } from '../../shared/app.ts';
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { JobRequest } from '../../shared/contracts/jobs.ts';
+import { EXPIRY, OPEN_BOUNDS, OPEN_RETRY } from '../../shared/domain/jobs/bounds.ts';
+import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import type { Effect } from '../../shared/domain/types.ts';
+import { admitFresh, type Found } from '../../shared/fetch/admit.ts';
+import { insufficientCredits } from '../../shared/fetch/hold.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
+import { findJob } from '../../shared/store/jobs/jobs.ts';
+import { addJob, type NewJob, readOpen } from '../../shared/store/jobs/orders.ts';
+import { sealRequest } from '../../shared/store/jobs/sealed.ts';
+import { isBelievedToRead } from '../../shared/store/registry/ownership.ts';
+import type { Call, Reply } from '../serve.ts';
+import { countJobCall } from './count-jobs.ts';
+import { presentJob, readerOf } from './present-job.ts';
+
+type JobCall = Call<object, object, JobRequest>;
+
+/**
+ * POST /v1/jobs: the window, the checks of a fetch, then one transaction, in which a keyed call keeps its answer too: a repeat never
+ * orders twice.
+ */
+export async function createJob(call: JobCall): Promise<Reply<never>> {
+    const { app, body, keyed } = call;
+    const caller = call.caller as Caller;
+    await countJobCall(call, 'jobs');
+    const { metadata = {}, expires_in: expiresIn = EXPIRY.fallback, ...asked } = body;
+    const admitted = await admitFresh(app, { caller, body: asked });
+    if (!admitted.ok) throw admitted.refusal;
+    const { found, price, connection } = admitted;
+    const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
+    if (available < price.unit) throw insufficientCredits(app, caller, price.unit, available);
+
+    const request: FetchRequest = {
+        ...asked,
+        site: found.site,
+        version: found.version,
+        // A job keeps the one that it was ordered with.
+        ...(connection === undefined ? {} : { connection: connection.connectionId }),
+    };
+    const job: NewJob = {
+        jobId: newId('job'),
+        workspaceId: caller.workspaceId,
+        keyId: caller.keyId,
+        accountId: caller.accountId,
+        site: found.site,
+        registrable: found.registrable,
+        endpoint: found.endpoint.name,
+        versionId: found.versionId,
+        version: found.version,
+        effect: found.endpoint.effect,
+        needs: await effectToSee(app, found),
+        metadata: JSON.stringify(metadata),
+        sessionId: call.header('x-service-session')?.slice(0, 64) ?? null,
+        connectionId: connection?.connectionId ?? null,
+        ownerId: connection?.shared === false ? connection.ownerId : null,
+        request: await sealRequest(app.secrets, request),
+        unit: price.unit,
+        unitsCap: found.unitsCap ?? null,
+    };
+    const headers = { location: `/v1/jobs/${job.jobId}` };
+    return app.db.transaction(async (trx) => {
+        await addJob(trx, job, expiresIn);
+        mustFit(await readOpen(trx, caller.accountId), caller);
+        const row = await findJob(trx, readerOf(caller), job.jobId);
+        if (row === undefined) throw new Error('a job that was just stored is not there');
+        const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;
+        if (keyed === undefined) return { text, isKept: false, headers };
+        const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 202, headers, body: text });
+        if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
+        return { text, isKept: true, headers };
+    });
+}
+
+/** @throws Refusal RATE_LIMITED */
+function mustFit(open: { items: number; bytes: number }, { plan }: Caller): void {
+    const most = OPEN_BOUNDS[plan];
+    if (open.items <= most.items && open.bytes <= most.bytes) return;
+    const bounds = `${most.items.toLocaleString('en')} open jobs with ${Math.round(most.bytes / 1024 / 1024).toLocaleString('en')} MiB of params`;
+    throw new Refusal('RATE_LIMITED', `The window open_items is full: ${bounds} an account on ${plan}.`, { retryAfter: OPEN_RETRY });
+}
+
+/** A POST that nobody vouched for is seen by keys that may write. */
+async function effectToSee(app: App, found: Found): Promise<Effect> {
+    const { endpoint } = found;
+    return isDoubtful(endpoint) && !(await isBelievedToRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
+}

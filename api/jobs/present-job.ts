@@ -1,0 +1,58 @@
+import type { App } from '../../shared/app.ts';
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import type { Job } from '../../shared/contracts/jobs.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import type { FullJobRow, JobRow, Reader } from '../../shared/store/jobs/jobs.ts';
+import { openError, openRequest, openResult } from '../../shared/store/jobs/sealed.ts';
+import { errorObject } from '../answers/refusal.ts';
+
+/** A key sees the jobs of its workspace that its scopes could have made. */
+export function readerOf({ workspaceId, userId, scopes }: Caller): Reader {
+    return { workspaceId, userId, scopes: scopes.listed };
+}
+
+/** A job as JSON text, with the site's answer as it was sent. @param shown what it has beside what lists say */
+export async function presentJob(app: App, row: FullJobRow, shown: { params?: boolean; result: true }): Promise<string> {
+    const job: Record<string, unknown> = { ...(await jobOf(app, row)) };
+    if (shown.params === true) job['params'] = await paramsOf(app, row);
+    const result = row.result === null ? undefined : await openResult(app.secrets, row.result, row.remaining ?? 0);
+    return `${JSON.stringify(job).slice(0, -1)},"result":${result ?? 'null'}}`;
+}
+
+/** What lists say of a job. */
+export async function jobOf(app: App, row: JobRow): Promise<Job> {
+    return {
+        job_id: row.jobId,
+        status: row.status,
+        site: row.site,
+        endpoint: row.endpoint,
+        version: row.version,
+        batch_id: null,
+        custom_id: null,
+        monitor_id: null,
+        metadata: JSON.parse(row.metadata),
+        created_at: row.createdAt.toISOString(),
+        started_at: row.startedAt?.toISOString() ?? null,
+        finished_at: row.finishedAt?.toISOString() ?? null,
+        expires_at: row.expiresAt.toISOString(),
+        waiting_for: row.status === 'queued' ? row.waitingFor : null,
+        next_attempt_at: row.nextAttemptAt?.toISOString() ?? null,
+        attempts: row.attempts,
+        credits_used: row.creditsUsed,
+        result_expired: row.resultExpired,
+        error: await errorOf(app, row),
+    };
+}
+
+async function errorOf(app: App, { code, error, jobId, status }: JobRow): Promise<Job['error']> {
+    if (code === null || (status !== 'failed' && status !== 'queued')) return null;
+    const { message, ...extras } = await openError(app.secrets, error);
+    return errorObject(new Refusal(code as RefusalCode, message, extras), jobId, app.publicUrl()) as Job['error'];
+}
+
+async function paramsOf({ secrets }: App, { request }: FullJobRow): Promise<unknown> {
+    if (request === null) return null;
+    return (await openRequest<FetchRequest>(secrets, request, (text) => parseExact(text)))?.params ?? {};
+}

@@ -1,0 +1,75 @@
+import type { Job, JobsQuery, WaitQuery } from '../../shared/contracts/jobs.ts';
+import { hasJobEnded } from '../../shared/domain/jobs/states.ts';
+import { readSite } from '../../shared/domain/site/read-site.ts';
+import { cutPage } from '../../shared/platform/db.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { cancelJob as cancel } from '../../shared/store/jobs/ends.ts';
+import { type FullJobRow, findJob, listJobs as list } from '../../shared/store/jobs/jobs.ts';
+import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
+import { readPage } from '../answers/paging.ts';
+import type { Call, Reply } from '../serve.ts';
+import { countJobCall } from './count-jobs.ts';
+import { jobOf, presentJob, readerOf } from './present-job.ts';
+import { waitForEnd } from './wait-for-end.ts';
+
+type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;
+
+/** GET /v1/jobs/{job_id}: at once, or with `wait` when it has ended. */
+export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
+    const { app, query, params, gone } = call;
+    await countJobCall(call, 'reads');
+    const row = await mustFind(call);
+    const { wait: seconds = 0 } = query;
+    if (seconds === 0 || hasJobEnded(row.status)) return answer(call, row);
+    const { accountId } = call.caller as Caller;
+    await waitForEnd(app, { jobId: params.job_id, accountId, seconds, gone });
+    return answer(call, await mustFind(call));
+}
+
+/** GET /v1/jobs: newest first. */
+export async function listJobs(call: Call<object, JobsQuery, undefined>): Promise<Reply<Job[]>> {
+    const { app, query } = call;
+    await countJobCall(call, 'reads');
+    const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
+    const { status } = query;
+    const reader = readerOf(call.caller as Caller);
+    const page = await readPage(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null]);
+    const before = page.from as number | undefined;
+    const { jobs, total } = await list(app.browse, reader, { status, site, limit: page.limit, before });
+    const { shown, last } = cutPage(jobs, page.limit);
+    return {
+        answer: await Promise.all(shown.map((row) => jobOf(app, row))),
+        pagination: await page.end(last?.number, total),
+    };
+}
+
+/** DELETE /v1/jobs/{job_id}. @throws Refusal JOB_NOT_CANCELLABLE */
+export async function cancelJob(call: JobCall): Promise<Reply<never>> {
+    const { app, params } = call;
+    await countJobCall(call, 'reads');
+    await mustFind(call);
+    const done = await cancel(app.db, (call.caller as Caller).workspaceId, params.job_id);
+    if (done === 'not cancellable') throw new Refusal('JOB_NOT_CANCELLABLE');
+    return answer(call, await mustFind(call));
+}
+
+/** DELETE /v1/jobs/{job_id}/result */
+export async function deleteJobResult(call: JobCall): Promise<Reply<never>> {
+    await countJobCall(call, 'reads');
+    await mustFind(call);
+    await remove(call.app.db, (call.caller as Caller).workspaceId, call.params.job_id);
+    return answer(call, await mustFind(call));
+}
+
+/** @throws Refusal JOB_NOT_FOUND */
+async function mustFind({ app, params, caller }: JobCall<unknown>): Promise<FullJobRow> {
+    const id = params.job_id;
+    const row = /^job_[0-9A-Za-z]{1,64}$/.test(id) ? await findJob(app.db, readerOf(caller as Caller), id) : undefined;
+    if (row === undefined) throw new Refusal('JOB_NOT_FOUND');
+    return row;
+}
+
+async function answer({ app }: JobCall<unknown>, row: FullJobRow): Promise<Reply<never>> {
+    return { text: `{"success":true,"data":${await presentJob(app, row, { params: true, result: true })}}`, isKept: false };
+}

@@ -1,0 +1,59 @@
+import type { Plan, RateWindow } from '../accounts/plans.ts';
+
+/** Every bound of jobs (docs/api.md, "Jobs"). Times are seconds unless the name says otherwise. */
+
+const MIB = 1024 * 1024;
+const GIB = 1024 * MIB;
+
+/** Windows of their own an account, beside those of fetches. */
+export const JOB_WINDOWS: Readonly<Record<'jobs' | 'reads', RateWindow>> = {
+    jobs: { name: 'minute', limit: 600, seconds: 60 },
+    reads: { name: 'minute', limit: 1200, seconds: 60 },
+};
+/** Reads of an account that may wait in one process at the same time; others are answered at once. */
+export const WAITING_READS = 50;
+/** The longest wait of a read. */
+export const LONGEST_WAIT = 30;
+
+/** What an account may have open: queued and running jobs, and bytes of their params. */
+export interface OpenBounds {
+    items: number;
+    bytes: number;
+}
+
+const MOST_OPEN: OpenBounds = { items: 1_000_000, bytes: 4 * GIB };
+
+export const OPEN_BOUNDS: Readonly<Record<Plan, OpenBounds>> = {
+    free: { items: 10_000, bytes: 64 * MIB },
+    starter: { items: 200_000, bytes: GIB },
+    pro: MOST_OPEN,
+    enterprise: MOST_OPEN,
+};
+/** Retry-After where too much is open. */
+export const OPEN_RETRY = 60;
+
+/** Bytes of results that an account may keep. */
+export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter: 10 * GIB, pro: 10 * GIB, enterprise: 10 * GIB };
+/** The largest result of one job, in bytes. */
+export const RESULT_MOST_BYTES = 5 * MIB;
+
+/** How long a job waits for its turn. */
+export const EXPIRY = { least: 60, most: 86_400, fallback: 3600 } as const;
+
+/** Live calls find one part in so many of each window. */
+const LIVE_SHARE = 5;
+
+/** Calls of a window that jobs may take. */
+export function jobsOfWindow(limit: number): number {
+    return limit - Math.floor(limit / LIVE_SHARE);
+}
+
+/** Jobs of an account that may run at the same time: all of its slots but one. */
+export function jobSlotsOf(concurrency: number): number {
+    return Math.max(1, concurrency - 1);
+}
+
+/** Slots of a site that jobs may take: three quarters of its share, all of a share of one. */
+export function jobShareOf(share: number): number {
+    return Math.max(1, Math.floor((share * 3) / 4));
+}

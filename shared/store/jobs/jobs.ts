@@ -1,0 +1,114 @@
+import type { Scopes } from '../../domain/accounts/scopes.ts';
+import type { JobStatus, WaitingFor } from '../../domain/jobs/states.ts';
+import { columns, countRows, type Db } from '../../platform/db.ts';
+
+/** A job as it is stored. */
+export interface JobRow {
+    jobId: string;
+    /** Jobs that were made later have greater numbers. */
+    number: number;
+    /** JSON text. */
+    metadata: string;
+    status: JobStatus;
+    site: string;
+    endpoint: string;
+    version: number;
+    waitingFor: WaitingFor | null;
+    createdAt: Date;
+    startedAt: Date | null;
+    finishedAt: Date | null;
+    expiresAt: Date;
+    /** Null where that is past. */
+    nextAttemptAt: Date | null;
+    attempts: number;
+    creditsUsed: number;
+    code: string | null;
+    error: Buffer | null;
+    resultExpired: boolean;
+}
+
+/** A job with what is encrypted of it. */
+export interface FullJobRow extends JobRow {
+    request: Buffer | null;
+    result: Buffer | null;
+    remaining: number | null;
+}
+
+const ROW = columns(
+    'j',
+    'job_id',
+    'number',
+    'metadata',
+    'status',
+    'site',
+    'endpoint',
+    'version',
+    'waiting_for',
+    'created_at',
+    'started_at',
+    'finished_at',
+    'expires_at',
+    'attempts',
+    'credits_used',
+    'code',
+    'error',
+    'result_expired',
+);
+const NEXT = "case when j.status = 'queued' and j.attempts > 0 and j.due_at > app_now() then j.due_at end";
+
+/** Whose jobs: those of a workspace that a key with these scopes could have made. */
+export interface Reader {
+    workspaceId: string;
+    userId: string;
+    scopes: Pick<Scopes, 'effects' | 'sites' | 'endpoints' | 'connections'>;
+}
+
+function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
+    const jobs = db('jobs as j').where({ 'j.workspace_id': workspaceId });
+    jobs.where((is) => is.whereNull('j.owner_id').orWhere({ 'j.owner_id': userId }));
+    if (effects.length < 2) jobs.whereIn('j.needs', [...effects]);
+    if (sites !== null) jobs.whereIn('j.site', [...sites]);
+    if (endpoints !== null) jobs.whereIn('j.endpoint', [...endpoints]);
+    if (connections !== null) jobs.where((is) => is.whereNull('j.connection_id').orWhereIn('j.connection_id', [...connections]));
+    return jobs;
+}
+
+/** A job that the reader may see, with params and result. */
+export async function findJob(db: Db, reader: Reader, jobId: string): Promise<FullJobRow | undefined> {
+    return visible(db, reader)
+        .where({ 'j.job_id': jobId })
+        .first({ ...ROW, nextAttemptAt: db.raw(NEXT), ...columns('j', 'request', 'result', 'remaining') });
+}
+
+/** Jobs newest first, below the number `before`, one more than `limit` where there are more; and how many there are in all. */
+export async function listJobs(
+    db: Db,
+    reader: Reader,
+    {
+        status,
+        site,
+        limit,
+        before,
+    }: { status?: JobStatus | undefined; site?: string | undefined; limit: number; before?: number | undefined },
+): Promise<{ jobs: JobRow[]; total: number }> {
+    const found = visible(db, reader);
+    if (status !== undefined) found.where({ 'j.status': status });
+    if (site !== undefined) found.where({ 'j.site': site });
+    const total = await countRows(found.clone());
+    if (before !== undefined) found.where('j.number', '<', before);
+    const jobs: JobRow[] = await found
+        .orderBy('j.number', 'desc')
+        .limit(limit + 1)
+        .select({ ...ROW, nextAttemptAt: db.raw(NEXT) });
+    return { jobs, total };
+}
+
+/** Those of these jobs that have ended or are gone. */
+export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<string>> {
+    const open = await db('jobs')
+        .whereIn('job_id', [...jobIds])
+        .whereIn('status', ['queued', 'running'])
+        .select('job_id');
+    const running = new Set(open.map(({ job_id: id }) => id));
+    return new Set(jobIds.filter((id) => !running.has(id)));
+}

@@ -1,0 +1,53 @@
+import type { Db } from '../../platform/db.ts';
+import { forgetResult } from '../fetch/results.ts';
+
+/** Rows of jobs are kept for so many days after their end. */
+const ROW_DAYS = 90;
+/** A result that is younger is never put out for space. */
+const LEAST_AGE = '24 hours';
+
+const OUT = { request: null, result: null };
+/** Of a job that had a result. */
+const EXPIRED = 'result_expired or result is not null';
+
+/** Deletes params and results that are older than `days`, and rows that are older than 90. Safe to run anywhere, at once. */
+export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void> {
+    const old = db('jobs').whereRaw("finished_at < app_now() - ? * interval '1 day'", [days]).whereNotNull('request');
+    await db('jobs')
+        .whereIn('job_id', old.orderBy('job_id').limit(limit).forUpdate().skipLocked().select('job_id'))
+        .update({ ...OUT, result_expired: db.raw(EXPIRED) });
+    const gone = db('jobs').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]);
+    await db('jobs').whereIn('job_id', gone.orderBy('job_id').limit(limit).forUpdate().skipLocked().select('job_id')).delete();
+}
+
+/** Puts an account's oldest results out until at most `most` bytes are left, but none of the last 24 hours. */
+export async function makeSpace(db: Db, accountId: string, most: number): Promise<void> {
+    await db.raw(
+        `with kept as (
+            select job_id, finished_at, sum(octet_length(result)) over (order by finished_at desc, job_id) as bytes
+            from jobs where account_id = ? and result is not null
+        ), old as (
+            select j.job_id from jobs j where j.job_id in (select job_id from kept where bytes > ?)
+                and j.finished_at < app_now() - interval '${LEAST_AGE}' order by j.job_id for update skip locked
+        )
+        update jobs set request = null, result = null, result_expired = true where job_id in (select job_id from old)`,
+        [accountId, most],
+    );
+}
+
+/** Deletes params and result of a job that ended, and the copy that `max_age` would serve. */
+export async function deleteResult(db: Db, workspaceId: string, jobId: string): Promise<void> {
+    await db.transaction(async (trx) => {
+        const job = await trx('jobs')
+            .where({ job_id: jobId, workspace_id: workspaceId })
+            .whereNotIn('status', ['queued', 'running'])
+            .forUpdate()
+            .first('account_id', 'question');
+        if (job === undefined) return;
+        await trx('jobs')
+            .where({ job_id: jobId })
+            .update({ ...OUT, question: null, result_expired: trx.raw(EXPIRED) });
+        if (job.question === null) return;
+        await forgetResult(trx, { accountId: job.account_id, question: job.question });
+    });
+}

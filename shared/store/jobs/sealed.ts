@@ -1,0 +1,53 @@
+import type { Secrets } from '../../platform/secrets.ts';
+import type { RefusalExtras } from '../../refusals.ts';
+
+const REQUEST = 'job request';
+const RESULT = 'job result';
+const ERROR = 'job error';
+
+export async function sealRequest(secrets: Secrets, request: object): Promise<Buffer> {
+    return secrets.seal(JSON.stringify(request), REQUEST);
+}
+
+/** Undefined where it was deleted, or no key of the ring opens it. @param parse keeps the digits of numbers where they matter */
+export async function openRequest<Request extends object>(
+    secrets: Secrets,
+    sealed: Buffer | null,
+    parse: (text: string) => unknown = JSON.parse,
+): Promise<Request | undefined> {
+    const text = sealed === null ? undefined : await secrets.open(sealed, REQUEST);
+    return text === undefined ? undefined : (parse(text.toString()) as Request);
+}
+
+/** What stands before and after the account's remaining credits in a result. */
+export interface ResultParts {
+    head: string;
+    tail: string;
+}
+
+/** The length of the first part, then both. */
+export async function sealResult(secrets: Secrets, { head, tail }: ResultParts): Promise<Buffer> {
+    return secrets.seal(`${head.length}\n${head}${tail}`, RESULT);
+}
+
+/** The result as JSON text; undefined where no key of the ring opens it. */
+export async function openResult(secrets: Secrets, sealed: Buffer, remaining: number): Promise<string | undefined> {
+    const text = (await secrets.open(sealed, RESULT))?.toString();
+    if (text === undefined) return undefined;
+    const from = text.indexOf('\n') + 1;
+    const middle = from + Number(text.slice(0, from - 1));
+    return `${text.slice(from, middle)}${remaining}${text.slice(middle)}`;
+}
+
+/** Why an attempt failed, beside its code. */
+export type StoredError = Pick<RefusalExtras, 'details' | 'retryAfter' | 'upstream' | 'didYouMean' | 'retryable'> & { message?: string };
+
+export async function sealError(secrets: Secrets, error: StoredError): Promise<Buffer> {
+    return secrets.seal(JSON.stringify(error), ERROR);
+}
+
+/** What no key of the ring opens says no more than the code. */
+export async function openError(secrets: Secrets, sealed: Buffer | null): Promise<StoredError> {
+    const text = sealed === null ? undefined : await secrets.open(sealed, ERROR);
+    return text === undefined ? {} : (JSON.parse(text.toString()) as StoredError);
+}

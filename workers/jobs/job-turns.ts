@@ -1,0 +1,128 @@
+import type { App } from '../../shared/app.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { watchConnection } from '../../shared/platform/connection-log.ts';
+import { type ClaimedJob, claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
+import { type AttemptEnd, expireJobs, type HoldEnd, type LostJob, reapJobs } from '../../shared/store/jobs/ends.ts';
+import { sweepJobs } from '../../shared/store/jobs/retention.ts';
+import { sealError } from '../../shared/store/jobs/sealed.ts';
+import { type Repeated, repeat } from '../repeat.ts';
+import { type JobTools, runQueuedJob } from './run-queued-job.ts';
+
+/** How often to look for jobs whose turn has come, and to tell that this worker lives, in milliseconds. */
+const LOOK_MS = 200;
+const BEAT_MS = 1000;
+/** The most jobs of one look. */
+const MOST = 50;
+
+/** A worker's slots. */
+export interface Slots {
+    all: number;
+    /** Live calls that run now. */
+    live(): number;
+}
+
+/**
+ * Takes jobs whose turn has come and runs them in the slots that live calls leave free. Live calls have slots of their own: none waits for
+ * a job. Each second it renews what it has, takes jobs back from workers that died, and ends those that waited too long.
+ */
+export function startJobs(tools: JobTools, slots: Slots): Repeated {
+    const { app } = tools;
+    const { db, log, config } = app;
+    const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
+    const resting = new Map<string, number>();
+    const status = watchConnection(log, 'jobs');
+    let isStopped = false;
+
+    const free = () => {
+        const mayTake = Math.max(1, Math.floor(slots.all * config.workerJobShare));
+        return Math.min(MOST, mayTake - running.size, slots.all - slots.live() - running.size);
+    };
+    const begin = (job: ClaimedJob) => {
+        const stop = new AbortController();
+        const done = runQueuedJob(tools, job, stop.signal)
+            .then((waiting) => {
+                const isOfAccount = waiting?.waitingFor != null && waiting.waitingFor !== 'site';
+                if (isOfAccount) resting.set(job.accountId, performance.now() + Math.min(waiting.afterMs, BEAT_MS));
+            })
+            .catch((error: unknown) =>
+                log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not be settled; it is taken back'),
+            )
+            .finally(() => {
+                running.delete(job.operation);
+                if (!isStopped) void looking.now();
+            });
+        running.set(job.operation, { stop, done });
+    };
+    const look = async () => {
+        try {
+            for (let asked = free(); asked > 0 && !isStopped; asked = free()) {
+                const now = performance.now();
+                for (const [account, until] of resting) if (until <= now) resting.delete(account);
+                const operations = Array.from({ length: asked }, () => newId('op'));
+                const claimed = await claimJobs(db, operations, [...resting.keys()]);
+                for (const job of claimed) begin(job);
+                if (claimed.length < asked) break;
+            }
+            status.up();
+        } catch (error) {
+            status.down(error);
+        }
+    };
+    const looking = oneAtATime(look);
+    const looks = repeat(LOOK_MS, looking.now);
+    const beats = repeat(BEAT_MS, async () => {
+        try {
+            const mine = [...running.keys()];
+            if (mine.length > 0) {
+                const kept = await renewLeases(db, mine);
+                for (const operation of mine) if (!kept.has(operation)) running.get(operation)?.stop.abort();
+            }
+            const begun = await reapJobs(db, (job, hold) => afterDeath(app, job, hold));
+            if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while it ran jobs');
+            await expireJobs(db);
+            await sweepJobs(db, config.resultsKeepDays);
+        } catch (error) {
+            status.down(error);
+        }
+    });
+    return {
+        async stop() {
+            isStopped = true;
+            await looks.stop();
+            await looking.idle();
+            await Promise.all([...running.values()].map(({ done }) => done));
+            await beats.stop();
+        },
+    };
+}
+
+/** A marked write may have reached its site. Whatever else ran waits for another attempt; the second death ends it. */
+async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marked }: HoldEnd): Promise<AttemptEnd> {
+    if (effect === 'write' && marked) return { status: 'failed', code: 'OUTCOME_UNKNOWN', error: await sealError(secrets, {}) };
+    const message = 'The worker that ran this job died.';
+    const failure = { code: 'DEADLINE_EXCEEDED', error: await sealError(secrets, { message }) };
+    if (deaths > 0) return { status: 'failed', ...failure };
+    return { status: 'queued', ...failure, afterMs: 0, isDeath: true };
+}
+
+/** Runs work once at a time; what asks meanwhile shares one run after it. */
+function oneAtATime(work: () => Promise<void>): { now(): Promise<void>; idle(): Promise<void> } {
+    let running: Promise<void> | undefined;
+    let isWanted = false;
+    const run = async () => {
+        do {
+            isWanted = false;
+            await work();
+        } while (isWanted);
+    };
+    return {
+        now() {
+            if (running !== undefined) isWanted = true;
+            running ??= run().finally(() => {
+                running = undefined;
+            });
+            return running;
+        },
+        idle: async () => running,
+    };
+}

@@ -1,0 +1,310 @@
+import type { App } from '../../shared/app.ts';
+import type { Lease } from '../../shared/coordination/limits/limits.ts';
+import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import { lacks } from '../../shared/domain/accounts/scopes.ts';
+import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { jobShareOf, jobSlotsOf, jobsOfWindow, RESULT_BYTES, RESULT_MOST_BYTES } from '../../shared/domain/jobs/bounds.ts';
+import { nextStep } from '../../shared/domain/jobs/next-step.ts';
+import type { WaitingFor } from '../../shared/domain/jobs/states.ts';
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import * as pricing from '../../shared/domain/package/pricing.ts';
+import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
+import { answerText, asResult, keptText } from '../../shared/fetch/answer-text.ts';
+import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import { type Hold, holdCredits, insufficientCredits } from '../../shared/fetch/hold.ts';
+import { findKept, keepResult, questionFor } from '../../shared/fetch/kept-results.ts';
+import type { FetchOrder } from '../../shared/fetch/order.ts';
+import { jobOf, type Passage, passCircuit } from '../../shared/fetch/run-job.ts';
+import { failureOf, recordFetch, recordKept, recordUse } from '../../shared/fetch/settle.ts';
+import { persist } from '../../shared/platform/pg-errors.ts';
+import { Refusal, refusalEntry } from '../../shared/refusals.ts';
+import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
+import { beginAttempt, type ClaimedJob, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
+import { type AttemptEnd, endAttempt, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
+import { makeSpace } from '../../shared/store/jobs/retention.ts';
+import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
+
+/** What a worker gives to a job. */
+export interface JobTools {
+    app: App;
+    /** Makes the call. @param signal aborts it */
+    send(job: FetchJob, signal: AbortSignal): Promise<FetchOutcome>;
+    /** Slots of all live workers. */
+    fleetSlots(): Promise<number>;
+}
+
+/** Why a job waits on, and for how long. `waitingFor: null`: for a store that is away. */
+interface Waiting {
+    waitingFor: WaitingFor | null;
+    afterMs: number;
+}
+
+/** It could not begin: it waits on. */
+class NotYet extends Error {
+    readonly waiting: Waiting;
+
+    constructor(waiting: Waiting) {
+        super('the job waits on');
+        this.waiting = waiting;
+    }
+}
+
+/** How often a job looks again for what it waits for, in milliseconds. */
+const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, outage: 5000, changed: 100 };
+/** The longest pause between two looks at full windows, and how long an end is tried again while the database is away, in milliseconds. */
+const MOST_LIMITS_MS = 5000;
+const SETTLE_MS = 4000;
+
+/** What a job waits for where a fetch would be told so. */
+const WAITS: Readonly<Record<string, WaitingFor>> = {
+    SITE_UNAVAILABLE: 'site',
+    SITE_BUSY: 'site',
+    INSUFFICIENT_CREDITS: 'credits',
+    SPENDING_LIMIT: 'credits',
+};
+
+/**
+ * Runs a job whose turn has come, or puts it back (docs/api.md, "Jobs"): key and block → circuit → windows, concurrency and share → hold →
+ * send → settle. Nothing stays taken where one of them says no.
+ * @returns what its account waits for; undefined where the job began or ended
+ */
+export async function runQueuedJob(tools: JobTools, job: ClaimedJob, signal: AbortSignal): Promise<Waiting | undefined> {
+    const { app } = tools;
+    try {
+        const caller = await findCallerById(app.db, job.keyId);
+        if (caller === undefined || caller.suspended) {
+            await endUnbegun(app.db, job, { status: 'cancelled' });
+            return undefined;
+        }
+        await attempt(tools, job, await orderOf(app, job, caller), signal);
+        return undefined;
+    } catch (error) {
+        return waitOn(app, job, error);
+    }
+}
+
+async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, signal: AbortSignal): Promise<void> {
+    const { app } = tools;
+    const { caller } = order;
+    judgeScopes(order);
+    const asked = await admitFresh(app, order);
+    if (!asked.ok) throw asked.refusal;
+    const admitted = atPriceOfOrder(asked, job, order.body);
+    await needSpace(app, caller);
+    if (await answerFromKept(app, job, order, admitted)) return;
+
+    const lease = await leaseOf(tools, order, admitted);
+    let passage: Passage | undefined;
+    let isCounted = false;
+    try {
+        const passed = await passCircuit(app, order, admitted);
+        ({ passage } = passed);
+        await count(app, caller, lease);
+        isCounted = true;
+        const hold = await holdWhole(app, order, admitted);
+        if (!(await beginAttempt(app.db, job, caller.accountId))) {
+            await app.credits.release(order);
+            return;
+        }
+        const fetchJob = jobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
+        const outcome = bounded(await tools.send(fetchJob, signal));
+        passage(outcome);
+        await app.limits.end(lease);
+        await settle(app, job, order, { admitted, hold, fetchJob, outcome });
+    } finally {
+        passage?.();
+        if (isCounted) await app.limits.end(lease);
+    }
+}
+
+async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<FetchOrder> {
+    const body = await openRequest<FetchOrder['body']>(app.secrets, job.request, (text) => parseExact(text));
+    if (body === undefined) throw new Refusal('INTERNAL', 'The params of this job cannot be decrypted.');
+    return {
+        operation: job.operation,
+        requestId: job.jobId,
+        caller,
+        body,
+        ...(job.sessionId === null ? {} : { sessionId: job.sessionId }),
+        times: timesOf(app, body, performance.now()),
+    };
+}
+
+/** The key may have lost scopes since the order. Effects are judged with the endpoint. @throws Refusal FORBIDDEN */
+function judgeScopes({ caller: { scopes }, body: { site, endpoint } }: FetchOrder): void {
+    const { routes, sites, endpoints } = scopes.listed;
+    if (!routes.includes('jobs')) throw lacks({ part: 'routes', needs: 'jobs' });
+    if (sites !== null && !sites.includes(site)) throw lacks({ part: 'sites', needs: site });
+    if (endpoints !== null && !endpoints.includes(endpoint)) throw lacks({ part: 'endpoints', needs: endpoint });
+}
+
+/** It costs at most what a fetch at the moment of the order could have, and no more than one of now. */
+function atPriceOfOrder(
+    asked: Admitted,
+    { unit, unitsCap }: ClaimedJob,
+    { max_credits: maxCredits, max_results: maxResults }: FetchOrder['body'],
+): Admitted {
+    const found = { ...asked.found, siteCredits: Math.min(asked.found.siteCredits, unit), unitsCap: unitsCap ?? undefined };
+    const price = pricing.priceOrder({ ...found, maxCredits, maxResults });
+    if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
+    return { ...asked, found, price };
+}
+
+/** @throws NotYet where the account keeps as many results as it may, and all of them are too young to go */
+async function needSpace({ db }: App, { accountId, plan }: Caller): Promise<void> {
+    const most = RESULT_BYTES[plan];
+    if ((await keptBytes(db, accountId)) < most) return;
+    await makeSpace(db, accountId, most - RESULT_MOST_BYTES);
+    if ((await keptBytes(db, accountId)) >= most) throw new NotYet({ waitingFor: 'storage', afterMs: LOOKS_MS.storage });
+}
+
+/** Whether a result that the account paid for before is the answer. */
+async function answerFromKept(app: App, job: ClaimedJob, order: FetchOrder, admitted: Admitted): Promise<boolean> {
+    const kept = await findKept(app, order, admitted);
+    if (kept === undefined) return false;
+    const result = await sealResult(app.secrets, asResult(keptText(order, admitted.found, kept)));
+    const available = (await app.credits.balance(order.caller.accountId))?.available ?? 0;
+    const question = questionFor(order, admitted) ?? null;
+    if (await endWithKept(app.db, job, { result, question, available })) recordKept(app, order, admitted.found, kept.results);
+    return true;
+}
+
+/** Jobs leave one slot of the account and a quarter of the site's share to live calls. */
+async function leaseOf({ fleetSlots }: JobTools, { operation, caller, times }: FetchOrder, { found }: Admitted): Promise<Lease> {
+    const share = found.siteConcurrency ?? Math.max(2, Math.floor((await fleetSlots()) / 2));
+    return {
+        operation,
+        account: caller.accountId,
+        concurrency: jobSlotsOf(caller.figures.concurrency),
+        site: found.registrable,
+        share: jobShareOf(share),
+        expiresAt: times.deadlineAt + LEASE_GRACE_MS,
+    };
+}
+
+/** Jobs leave a fifth of each window to live calls. @throws NotYet; SERVICE_UNAVAILABLE */
+async function count({ limits }: App, { accountId, figures }: Caller, lease: Lease): Promise<void> {
+    const windows = windowsOf(figures).map((window) => ({ ...window, limit: jobsOfWindow(window.limit) }));
+    const verdict = await limits.take({ identity: `account:${accountId}`, windows, lease });
+    if (verdict.ok) return;
+    const waitingFor = verdict.reason === 'share' ? 'site' : 'limits';
+    throw new NotYet({ waitingFor, afterMs: Math.max(LOOKS_MS.limits, Math.min(verdict.retryAfter * 1000, MOST_LIMITS_MS)) });
+}
+
+/** Holds the greatest cost whole; where nothing else of the account is held, what there is, as a fetch does. @throws NotYet, Refusal */
+async function holdWhole(app: App, order: FetchOrder, admitted: Admitted): Promise<Hold> {
+    const { accountId } = order.caller;
+    const { unit, maxUnits } = admitted.price;
+    const before = await app.credits.balance(accountId);
+    const isShort = (before?.available ?? 0) < unit * maxUnits;
+    if (isShort && ((before?.held ?? 0) > 0 || (before?.available ?? 0) < unit)) throw insufficientCredits(app, order.caller, unit, 0);
+    const held = await holdCredits(app, order, admitted);
+    if (held.admitted !== admitted) return giveBack(app, held.hold, { waitingFor: null, afterMs: LOOKS_MS.changed });
+    if (held.hold.units >= maxUnits) return held.hold;
+    const now = await app.credits.balance(accountId);
+    if ((now?.held ?? 0) > held.hold.amount) return giveBack(app, held.hold, { waitingFor: 'credits', afterMs: LOOKS_MS.credits });
+    return held.hold;
+}
+
+async function giveBack(app: App, hold: Hold, waiting: Waiting): Promise<never> {
+    await app.credits.release(hold);
+    throw new NotYet(waiting);
+}
+
+/** A result that is too large to be kept fails the job. */
+function bounded(outcome: FetchOutcome): FetchOutcome {
+    if (!outcome.ok || Buffer.byteLength(outcome.text) <= RESULT_MOST_BYTES) return outcome;
+    const { startedAt, ranMs, hosts } = outcome;
+    return {
+        ok: false,
+        code: 'UPSTREAM_TOO_LARGE',
+        startedAt,
+        ...(ranMs === undefined ? {} : { ranMs }),
+        ...(hosts === undefined ? {} : { hosts }),
+    };
+}
+
+interface Sent {
+    admitted: Admitted;
+    hold: Hold;
+    fetchJob: FetchJob;
+    outcome: FetchOutcome;
+}
+
+/** Charge and result, or release and failure: each pair in one transaction. */
+async function settle(app: App, job: ClaimedJob, order: FetchOrder, { admitted, hold, fetchJob, outcome }: Sent): Promise<void> {
+    const { found } = admitted;
+    const durationMs = performance.now() - order.times.began;
+    const cost = outcome.ok ? pricing.costOf(found.endpoint, found.siteCredits, outcome, hold.amount) : null;
+    const result =
+        outcome.ok && cost !== null
+            ? await sealResult(app.secrets, asResult(answerText(order, admitted, { outcome, charged: cost, durationMs })))
+            : undefined;
+    const question = questionFor(order, admitted) ?? null;
+    const decide = async (ended: HoldEnd): Promise<AttemptEnd> => {
+        if (result !== undefined && ended.won) return { status: 'succeeded', result, question };
+        return failed(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
+    };
+    recordUse(app, order, fetchJob, outcome);
+    const settled = await persist(SETTLE_MS, () => endAttempt(app.db, job, cost, decide));
+    if (settled === undefined) {
+        // Cancelled, or given up while this worker was away; where an earlier try had settled it, this changes nothing.
+        await app.credits.release(order);
+        return;
+    }
+    const { end, hold: ended } = settled;
+    if (end.status === 'cancelled') return;
+    const code = end.status === 'succeeded' ? 'success' : (end.code as Refusal['code']);
+    recordFetch(app, order, { found, code, credits: ended.charged, outcome, durationMs });
+    if (outcome.ok && end.status === 'succeeded') {
+        await keepResult(app, order, admitted, { ok: true, outcome, charged: ended.charged, available: ended.available, durationMs });
+    }
+}
+
+async function failed(app: App, job: ClaimedJob, fetchJob: FetchJob, outcome: FetchOutcome, { marked }: HoldEnd): Promise<AttemptEnd> {
+    const { refusal, isFinal } = failureOf(fetchJob, outcome, marked);
+    const step = nextStep({ ...factsOf(refusal), effect: fetchJob.effect, isFinal, failures: job.attempts - job.deaths }, Math.random());
+    const failure = { code: refusal.code, error: await sealRefusal(app, refusal) };
+    if (step.step === 'end') return { status: 'failed', ...failure };
+    return { status: 'queued', ...failure, afterMs: step.afterMs, isUntried: step.step === 'wait' };
+}
+
+function factsOf({ code, extras }: Refusal): { code: string; retryable: boolean; retryAfter?: number | undefined } {
+    return { code, retryable: extras.retryable ?? refusalEntry(code).retryable === true, retryAfter: extras.retryAfter };
+}
+
+async function sealRefusal({ secrets }: App, { message, extras }: Refusal): Promise<Buffer> {
+    const { details, retryAfter, upstream, didYouMean, retryable } = extras;
+    return sealError(secrets, {
+        message,
+        ...(details === undefined ? {} : { details }),
+        ...(retryAfter === undefined ? {} : { retryAfter }),
+        ...(upstream === undefined ? {} : { upstream }),
+        ...(didYouMean === undefined ? {} : { didYouMean }),
+        ...(retryable === undefined ? {} : { retryable }),
+    });
+}
+
+/** Before anything was sent: it waits on, or the refusal is its end. */
+async function waitOn(app: App, job: ClaimedJob, error: unknown): Promise<Waiting | undefined> {
+    if (!(error instanceof Refusal || error instanceof NotYet)) {
+        app.log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not go on; it is tried again');
+    }
+    const waiting = waitingOf(error);
+    if (waiting !== undefined) {
+        await putBack(app.db, job, waiting);
+        return waiting;
+    }
+    const refusal = error as Refusal;
+    await endUnbegun(app.db, job, { status: 'failed', code: refusal.code, error: await sealRefusal(app, refusal) });
+    return undefined;
+}
+
+function waitingOf(error: unknown): Waiting | undefined {
+    if (error instanceof NotYet) return error.waiting;
+    if (!(error instanceof Refusal)) return { waitingFor: null, afterMs: LOOKS_MS.outage };
+    const waitingFor = WAITS[error.code] ?? null;
+    if (waitingFor === 'credits') return { waitingFor, afterMs: LOOKS_MS.credits };
+    const step = nextStep({ ...factsOf(error), effect: 'read', isFinal: false, failures: Number.POSITIVE_INFINITY }, 0);
+    return step.step === 'wait' ? { waitingFor, afterMs: step.afterMs } : undefined;
+}
