@@ -31,6 +31,10 @@ async function indexSite(db: Db, site: string, describe: Describe): Promise<bool
         .first('v.id', db.raw('v.document::text as document'));
     const described = latest === undefined ? { endpoints: [], words: [] } : await describe(latest.document, site);
     if (described === undefined) return false;
+    // The domain first, as publishing and yanking lock: endpoints refer to it. A site whose latest version changed meanwhile waits again.
+    await db('domains').whereIn('registrable', db('sites').where({ site }).select('registrable')).forKeyShare().select('registrable');
+    const current = await db('sites').where({ site }).first('latest_version_id');
+    if ((current?.latest_version_id ?? null) !== (latest?.id ?? null)) return true;
     await removeEndpoints(db, site);
     if (latest === undefined) return true;
     const { endpoints, words } = described;

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
+import { describe as describePackage } from '../../workers/index/index-endpoints.ts';
+import { eventually } from '../support/eventually.ts';
+import { join, type Person } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const SITE = 'indexed.test';
+
+describe('the index of endpoints', () => {
+    let world: World;
+    let ada: Person;
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        ada = await join(world, { plan: 'pro' });
+    });
+    after(() => world.close());
+
+    const publish = async (title: string) => dataOf(await ada.publish(aPackage(SITE, { title })));
+    const index = () => indexNextSite(world.app.db, describePackage);
+    const indexed = (): Promise<number[]> => world.app.db('endpoints').where({ site: SITE }).distinct().pluck('version_id');
+    const latest = async (): Promise<number> => (await world.app.db('sites').where({ site: SITE }).first()).latest_version_id;
+    const isBlocked = async () => {
+        const { rows } = await world.app.db.raw(
+            "select count(*)::integer as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        );
+        return rows[0].waiting > 0;
+    };
+
+    it('waits for a yank of the domain, and neither of them fails', async () => {
+        await publish('One');
+        expect(await index()).to.equal(true);
+        await publish('Two');
+        const indexing = await world.app.db.transaction(async (yank) => {
+            await yank('domains').where({ registrable: SITE }).forUpdate().select('registrable');
+            const running = index();
+            await eventually(isBlocked, Boolean);
+            // A deadlock would end one of the two here.
+            await yank('endpoints').where({ site: SITE }).delete();
+            return { running };
+        });
+        expect(await indexing.running).to.equal(true);
+        expect(await indexed()).to.deep.equal([await latest()]);
+    });
+
+    it('never holds a version that stopped being the latest while it was read', async () => {
+        await publish('Three');
+        const third = await latest();
+        let isYanked = false;
+        const describeAfterYank: typeof describePackage = async (text, site) => {
+            if (!isYanked) dataOf(await ada.call('POST', `/v1/schemas/${SITE}/versions/3/yank`, { body: { reason: 'security' } }));
+            isYanked = true;
+            return describePackage(text, site);
+        };
+        expect(await indexNextSite(world.app.db, describeAfterYank)).to.equal(true);
+        expect(await indexed()).not.to.include(third);
+        while (await index());
+        expect(await indexed()).to.deep.equal([await latest()]);
+    });
+});
