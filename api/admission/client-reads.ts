@@ -14,17 +14,26 @@ declare module '@hapi/hapi' {
 /** Reads of one client address in service at a time: more than a browser asks for, and half of the database's connections. */
 const AT_A_TIME = 8;
 
+/** In milliseconds. Short beside the second that a call waits for a connection (goal R9), long beside a read that is served. */
+const STALLED_MS = 200;
+
 interface Reads {
-    inService: number;
+    /** When each began, the oldest first. */
+    inService: Map<IncomingMessage, number>;
     waiting: { arrival: Arrival; pass: () => void }[];
+    /** Set while others wait: looks whether the oldest has stalled. */
+    look?: NodeJS.Timeout | undefined;
 }
 
 /**
  * Serves a few reads of one client address at a time; the others wait here, before they take a connection to the database. Without it 100
  * connections that read pages, files or lists slow every fetch down tenfold, with a key or without. Look-ups with a key have windows of
- * their own and pass. An answer that is ready holds nobody up, however slowly it is read, nor does a call that waits for something to happen. What waits is bounded by the open connections.
+ * their own and pass. An answer that is ready holds nobody up, however slowly it is read, nor does a call that waits for something to
+ * happen. Once one in service has stalled it is the database that is slow: then none waits here on top of that. What waits is bounded by the
+ * open connections.
+ * @param stalledMs how long a read is in service until it has stalled
  */
-export function clientReads(server: Server, { config: { trustProxy } }: App): Check {
+export function clientReads(server: Server, { config: { trustProxy } }: App, stalledMs = STALLED_MS): Check {
     const readsOf = new Map<string, Reads>();
     const ends = new WeakMap<IncomingMessage, () => void>();
     server.ext('onPreHandler', (request, h) => {
@@ -36,19 +45,40 @@ export function clientReads(server: Server, { config: { trustProxy } }: App): Ch
         return h.continue;
     });
 
-    function begin(client: string, reads: Reads, { request, response }: Arrival, pass: () => void): void {
-        reads.inService += 1;
+    function begin(client: string, reads: Reads, { arrival: { request, response }, pass }: Reads['waiting'][number]): void {
+        reads.inService.set(request, performance.now());
         const end = () => {
             if (!ends.delete(request)) return;
-            reads.inService -= 1;
-            // Those who hung up while they waited are passed over.
-            const next = reads.waiting.splice(0, reads.waiting.findIndex(isThere) + 1).at(-1);
-            if (next !== undefined) begin(client, reads, next.arrival, next.pass);
-            else if (reads.inService === 0) readsOf.delete(client);
+            reads.inService.delete(request);
+            if (reads.inService.size < AT_A_TIME) beginNext(client, reads);
+            if (reads.inService.size > 0) return;
+            clearTimeout(reads.look);
+            readsOf.delete(client);
         };
         ends.set(request, end);
         response.once('close', end);
         pass();
+    }
+
+    function beginNext(client: string, reads: Reads): void {
+        // Those who hung up while they waited are passed over.
+        const next = reads.waiting.splice(0, reads.waiting.findIndex(isThere) + 1).at(-1);
+        if (next === undefined) reads.waiting = [];
+        else begin(client, reads, next);
+    }
+
+    /** Milliseconds until the oldest read in service has stalled. */
+    function untilStalled({ inService }: Reads): number {
+        const [oldest = performance.now()] = inService.values();
+        return oldest + stalledMs - performance.now();
+    }
+
+    function lookForStall(client: string, reads: Reads): void {
+        reads.look ??= setTimeout(() => {
+            reads.look = undefined;
+            if (untilStalled(reads) <= 0) while (reads.waiting.length > 0) beginNext(client, reads);
+            else if (reads.waiting.length > 0) lookForStall(client, reads);
+        }, untilStalled(reads));
     }
 
     return (arrival, pass) => {
@@ -57,10 +87,11 @@ export function clientReads(server: Server, { config: { trustProxy } }: App): Ch
         const isCounted = contract?.counted === true && request.headers.authorization !== undefined;
         if (!isRead || isCounted) return pass();
         const client = limitIdentity(clientAddress(request, trustProxy));
-        const reads = readsOf.get(client) ?? { inService: 0, waiting: [] };
+        const reads: Reads = readsOf.get(client) ?? { inService: new Map(), waiting: [] };
         readsOf.set(client, reads);
-        if (reads.inService < AT_A_TIME) begin(client, reads, arrival, pass);
-        else reads.waiting.push({ arrival, pass });
+        if (reads.inService.size < AT_A_TIME || untilStalled(reads) <= 0) return begin(client, reads, { arrival, pass });
+        reads.waiting.push({ arrival, pass });
+        lookForStall(client, reads);
     };
 }
 

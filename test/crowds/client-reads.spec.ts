@@ -22,6 +22,18 @@ describe('reads of one client address', () => {
         inside = 0;
         ({ promise: gate, resolve: letGo } = Promise.withResolvers<void>());
         agent = new Agent();
+        await serve(60_000);
+    });
+    afterEach(() => end());
+
+    async function end() {
+        letGo();
+        agent.destroy();
+        await server.stop({ timeout: 0 });
+    }
+
+    /** @param stalledMs when a read has stalled */
+    async function serve(stalledMs: number) {
         server = hapi.server({ port: 0, host: '127.0.0.1', debug: false });
         server.route({
             method: ['GET', 'POST'],
@@ -41,14 +53,9 @@ describe('reads of one client address', () => {
                 return 'x'.repeat(12_000_000);
             },
         });
-        installGate(server, [clientReads(server, { config: { trustProxy: 0 } } as App)]);
+        installGate(server, [clientReads(server, { config: { trustProxy: 0 } } as App, stalledMs)]);
         await server.start();
-    });
-    afterEach(async () => {
-        letGo();
-        agent.destroy();
-        await server.stop({ timeout: 0 });
-    });
+    }
 
     it('whose answers nobody reads hold up no other one of that address', async () => {
         letGo();
@@ -96,6 +103,24 @@ describe('reads of one client address', () => {
         letGo();
         expect(new Set(await Promise.all([...answers, ...others, ...changes]))).to.deep.equal(new Set([200]));
         expect(inside).to.equal(MANY + 6);
+    });
+
+    it('wait no longer once one of the eight has stalled', async () => {
+        await end();
+        agent = new Agent();
+        await serve(50);
+        const answers = many(MANY, () => ask('127.0.0.2'));
+        await eventually(
+            async () => inside,
+            (count) => count === MANY,
+        );
+        const later = ask('127.0.0.2');
+        await eventually(
+            async () => inside,
+            (count) => count === MANY + 1,
+        );
+        letGo();
+        expect(new Set(await Promise.all([...answers, later]))).to.deep.equal(new Set([200]));
     });
 
     it('that nobody waits for any more are not served', async () => {

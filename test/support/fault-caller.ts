@@ -26,8 +26,6 @@ export interface Asked {
     timeoutMs?: number;
     /** Sent by POST; without it the call is a GET. */
     body?: object;
-    /** The loopback address that it comes from. */
-    from?: string;
 }
 
 /** What is read of an answer. */
@@ -38,7 +36,7 @@ interface Told {
 }
 
 /** On a connection of its own, so that a connection which a stopping API closes is never a call that failed. */
-export function send({ url, apiKey, id, isWrite = false, timeoutMs = 0, body, from }: Asked): Promise<Entry> {
+export function send({ url, apiKey, id, isWrite = false, timeoutMs = 0, body }: Asked): Promise<Entry> {
     const sentAt = performance.now();
     return new Promise((resolve) => {
         const end = (status: number, code: string, more: Partial<Entry> = {}) =>
@@ -49,7 +47,6 @@ export function send({ url, apiKey, id, isWrite = false, timeoutMs = 0, body, fr
         const calling = request(url, {
             method: body === undefined ? 'GET' : 'POST',
             agent: false,
-            ...(from === undefined ? {} : { localAddress: from }),
             headers: { ...(body === undefined ? {} : { 'content-type': 'application/json' }), authorization: `Bearer ${apiKey}` },
         });
         calling.on('error', (error: NodeJS.ErrnoException) => end(0, error.code ?? error.message));
