@@ -16,6 +16,8 @@ export interface OnceRules<Body> {
     isKept?(body: Body): boolean;
     /** Milliseconds after which a call has ended in any case. */
     lastsMs?(call: Call<unknown, unknown, Body>): number;
+    /** Whom the answer is for, where it is not for every member of the workspace. */
+    whose?(call: Call<unknown, unknown, Body>): Promise<string | undefined>;
     /** Refuses a stored answer that is forbidden by now. */
     mayReplay?(call: Call<unknown, unknown, Body>): Promise<void>;
 }
@@ -53,7 +55,11 @@ async function takeKey<P, Q, B>(
     rules: OnceRules<B>,
 ): Promise<Rendered | undefined> {
     const { idempotency } = call.app;
-    const order: KeyOrder = { ...keyed, bodyHash: hashOf(call.body), lastsMs: rules.lastsMs?.(call) ?? LASTS_MS };
+    const order: KeyOrder = {
+        ...keyed,
+        bodyHash: hashOf(call.body, await rules.whose?.(call)),
+        lastsMs: rules.lastsMs?.(call) ?? LASTS_MS,
+    };
     for (let look = 0; look < MAX_LOOKS; look++) {
         const begun = await idempotency.begin(order);
         if (begun.verdict === 'new') return undefined;
@@ -143,8 +149,8 @@ async function tryTo<P, Q, B>({ app, operation }: Call<P, Q, B>, write: () => Pr
     }
 }
 
-function hashOf(body: unknown): string {
+function hashOf(body: unknown, whose: string | undefined): string {
     return createHash('sha256')
-        .update(canonicalize(body) ?? '', 'utf8')
+        .update(canonicalize(whose === undefined ? body : [body, whose]) ?? '', 'utf8')
         .digest('hex');
 }

@@ -4,7 +4,7 @@ import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
 import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
 import { bindValues, type Found, findEndpoint } from '../../shared/fetch/admit.ts';
-import { chooseConnection } from '../../shared/fetch/choose-connection.ts';
+import { chooseConnection, DEFAULT } from '../../shared/fetch/choose-connection.ts';
 import { AFTERMATH_MS } from '../../shared/fetch/deadlines.ts';
 import { isEffectBound, judgeEffect, judgeHours, judgeUrl } from '../../shared/fetch/judge-rights.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -17,8 +17,21 @@ type FetchCall = Call<unknown, unknown, FetchRequest>;
 export const fetchOnce: OnceRules<FetchRequest> = {
     isKept: (body) => body.dry_run !== true,
     lastsMs: ({ app, body }) => (body.timeout_ms ?? app.config.fetchTimeoutMs) + AFTERMATH_MS,
+    whose,
     mayReplay: judgeReplay,
 };
+
+/**
+ * The user of the key, where the site takes connections and the call names none by its id: a colleague's call with the same body uses a
+ * connection of the colleague's own. Undefined: the answer is the workspace's.
+ */
+async function whose({ app, body, caller }: FetchCall): Promise<string | undefined> {
+    if (body.connection !== undefined && body.connection !== DEFAULT) return undefined;
+    const question = readSite(body.site, '/site');
+    const { version } = app.latest.recall(question) ?? (await app.latest.find(question));
+    const offer = version === undefined ? undefined : await app.versions.load(version.versionId);
+    return offer === undefined || offer.auth.length === 0 ? undefined : caller?.userId;
+}
 
 /**
  * Checks a stored answer against today's rules: the block of the site, the policies of its owner and the operator, and the scopes of the

@@ -9,7 +9,7 @@ import { isFor } from '../store/connections/connections.ts';
 import type { UsableConnection } from '../store/connections/vault.ts';
 
 /** "The only one" where a call names none by its id. */
-const DEFAULT = 'default';
+export const DEFAULT = 'default';
 
 /** An endpoint, and how its package sends credentials. */
 interface Called {

@@ -35,9 +35,19 @@ for (const topology of TOPOLOGIES) {
                 if (url.pathname === '/redirect') return void response.writeHead(302, { location: `${to}` }).end();
                 if (url.pathname === '/refuse')
                     return void response.writeHead(Number(to), json).end(JSON.stringify({ you: request.headers }));
-                if (url.pathname === '/escaped') {
+                if (url.pathname === '/raw-redirect') {
+                    const key = Buffer.from(url.searchParams.get('key') ?? '').toString('latin1');
+                    return void response.writeHead(302, { location: `${at(OTHER, '/echo?page=2')}&back=${key}` }).end();
+                }
+                if (url.pathname === '/escaped' || url.pathname === '/refuse-escaped') {
                     const escaped = [...VALUE].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
-                    return void response.writeHead(200, json).end(`{"text":"${escaped}"}`);
+                    return void response.writeHead(url.pathname === '/escaped' ? 200 : 401, json).end(`{"text":"${escaped}"}`);
+                }
+                if (url.pathname === '/pages') {
+                    const page = Number(url.searchParams.get('page') ?? '1');
+                    if (page === 2) void whilePaging().then(() => response.writeHead(200, json).end(JSON.stringify({ items: [page] })));
+                    else response.writeHead(200, json).end(JSON.stringify({ items: [page] }));
+                    return;
                 }
                 if (url.pathname === '/forms') return void response.writeHead(200, json).end(JSON.stringify({ forms: FORMS }));
                 response
@@ -53,6 +63,7 @@ for (const topology of TOPOLOGIES) {
             await site.close();
         });
 
+        let whilePaging = async () => {};
         let versions = 0;
         const at = (host: string, path: string) => `http://${host}:${site.port}${path}`;
         function endpoint(name: string, url: string, auth: AuthNeed = 'required', more: Partial<PackageEndpoint> = {}): PackageEndpoint {
@@ -68,6 +79,9 @@ for (const topology of TOPOLOGIES) {
                 endpoint('refuse', at(API, '/refuse'), 'required', { params: to }),
                 endpoint('escaped', at(API, '/escaped')),
                 endpoint('forms', at(API, '/forms')),
+                endpoint('refuse_escaped', at(API, '/refuse-escaped')),
+                endpoint('raw_redirect', at(API, '/raw-redirect')),
+                endpoint('pages', at(API, '/pages'), 'required', { kind: 'paginate', pagination: { param: 'page' } }),
                 endpoint('elsewhere', at(OTHER, '/echo'), 'none'),
                 ...endpoints,
             ];
@@ -222,6 +236,23 @@ for (const topology of TOPOLOGIES) {
                 dataOf(await owner.call('DELETE', `/v1/connections/${shared}`));
             });
 
+            it('hides escapes of JSON in what a refusal shows', async () => {
+                const refused = await owner.fetch(SITE, 'refuse_escaped');
+                expect(codeOf(refused)).to.equal('UPSTREAM_UNAUTHORIZED');
+                expect(refused.text).to.include('•••').and.not.to.include('u0073');
+            });
+
+            it('goes with no raw UTF-8 of a redirect to another host', async () => {
+                const query: PackageAuth = { id: 'query', type: 'query', name: 'key', hosts: [API] };
+                await publish([HEADER, query]);
+                const two = idOf(await connect(owner, { value: 'schlüssel-für-alle' }, { auth_id: 'query' }));
+                const answer = await owner.fetch(SITE, 'raw_redirect', {}, { connection: two });
+                expect(answer.status, answer.text).to.equal(200);
+                expect(site.seen.at(-1)?.path).to.equal('/echo?page=2');
+                dataOf(await owner.call('DELETE', `/v1/connections/${two}`));
+                await publish([HEADER]);
+            });
+
             it('is for keys whose scope names it', async () => {
                 const { workspaceId, userId } = owner;
                 const keyWith = async (connections: readonly string[] | null) => {
@@ -281,6 +312,31 @@ for (const topology of TOPOLOGIES) {
                 await publish([HEADER]);
             });
 
+            it("gives no member the answer of a colleague's connection for the same Idempotency-Key", async () => {
+                const colleague = await aColleague(world, owner, 'admin');
+                idOf(await connect(colleague, { value: 'of-the-colleague' }));
+                const headers = { 'idempotency-key': `colleagues-${topology}` };
+                const body = { site: SITE, endpoint: 'echo', params: {} };
+                dataOf(await owner.call('POST', '/v1/fetch', { body, headers }));
+                expect((await owner.call('POST', '/v1/fetch', { body, headers })).headers.get('idempotent-replayed')).to.equal('true');
+                expect(codeOf(await colleague.call('POST', '/v1/fetch', { body, headers }))).to.equal('IDEMPOTENCY_CONFLICT');
+            });
+
+            it('is sent with no page a second after it was deleted', async () => {
+                const walked = idOf(await connect(owner, { value: 'for-two-pages' }));
+                whilePaging = async () => {
+                    dataOf(await owner.call('DELETE', `/v1/connections/${walked}`));
+                    const deletedAt = performance.now();
+                    await eventually(
+                        async () => performance.now() - deletedAt,
+                        (ms) => ms > 1000,
+                    );
+                };
+                const from = site.seen.length;
+                const answer = await owner.fetch(SITE, 'pages', {}, { connection: walked });
+                expect([codeOf(answer), site.seen.length - from]).to.deep.equal(['CONNECTION_REQUIRED', 2]);
+            });
+
             it('is judged before an answer is replayed', async () => {
                 const headers = { 'idempotency-key': `replay-${topology}` };
                 const body = { site: SITE, endpoint: 'echo', params: {}, connection: id };
@@ -333,9 +389,9 @@ function expectNone(where: string, text: string): void {
 }
 
 /** Another member of somebody's workspace, with a key of every scope. */
-async function aColleague(world: World, { workspaceId }: Person): Promise<Person> {
+async function aColleague(world: World, { workspaceId }: Person, role = 'member'): Promise<Person> {
     const { userId } = await join(world);
-    await world.app.db('memberships').insert({ workspace_id: workspaceId, user_id: userId, role: 'member' });
+    await world.app.db('memberships').insert({ workspace_id: workspaceId, user_id: userId, role });
     const { apiKey } = await createKey(world.app.db, { workspaceId, userId, name: 'colleague', scopes: EVERY_SCOPE });
     return withKey(world, apiKey);
 }

@@ -23,7 +23,7 @@ export interface CallCredential {
     cleanUrl(url: string): string;
 }
 
-/** @param parts.open asked once, right before the first request that carries the value */
+/** @param parts.open asked before each request that carries the value, so that a deleted connection is sent with no later page */
 export function createCallCredential(parts: {
     open: () => Promise<Opened | undefined>;
     offer: AuthOffer;
@@ -32,24 +32,24 @@ export function createCallCredential(parts: {
 }): CallCredential {
     const { open, offer, endpoint, rules } = parts;
     const declared = new Set(offer.auth.flatMap((entry) => entry.hosts ?? offer.hosts));
-    let opening: Promise<Opened & { hosts: ReadonlySet<string> }> | undefined;
     let mask: EchoMask | undefined;
     const opened = async () => {
-        const found = await open();
+        const found = await open().catch(() => {
+            throw new UpstreamFault('SERVICE_UNAVAILABLE');
+        });
         const offered = found && termsOf(offer, found.connection.authId);
         if (found === undefined || offered === undefined || changesOfTerms(found.connection, offered, endpoint).length > 0) {
             const message = 'The connection of this call is gone, or was made for another version of the schema.';
             throw new UpstreamFault('CONNECTION_REQUIRED', message);
         }
-        mask = createEchoMask(found.secret);
+        mask ??= createEchoMask(found.secret);
         return { ...found, hosts: hostsForCall(found.connection, offered) };
     };
     return {
         async attachTo(request) {
             const url = new URL(request.url);
             if (!declared.has(url.hostname) || !isPrivate(url, rules)) return { request, isAttached: false };
-            opening ??= opened();
-            const { connection, secret, hosts } = await opening;
+            const { connection, secret, hosts } = await opened();
             if (!hosts.has(url.hostname)) return { request, isAttached: false };
             return { request: attach(request, connection.entry, secret), isAttached: true };
         },

@@ -278,7 +278,7 @@ export class Call {
         if (status === 429) this.#options.pace?.slowDown(new URL(request.url).hostname, retryAfter, performance.now() - began);
         const { credential } = this.#options;
         const bytes = body && (credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes);
-        const snippet = bytes === undefined ? '' : snippetOf(bytes);
+        const snippet = bytes === undefined ? '' : snippetOf(bytes, credential?.maskText);
         const isCallers = isAttached && (status === 401 || status === 403);
         if (isAttached && status === 401) return new UpstreamFault('UPSTREAM_UNAUTHORIZED', undefined, { status, snippet, isCallers });
         const wall = botChallengeOf({ headers: response.headers, body: body?.bytes }, 'refused');

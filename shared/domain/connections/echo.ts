@@ -61,7 +61,9 @@ export function createEchoMask(secret: Secret): EchoMask | undefined {
         url(given) {
             const mark = given.indexOf('?');
             const holds = (piece: string) =>
-                [piece, decoded(piece), decoded(decoded(piece))].some((form) => text(form) !== form || form.includes(HIDDEN));
+                [piece, fromBytes(piece), decoded(piece), decoded(decoded(piece))].some(
+                    (form) => text(form) !== form || form.includes(HIDDEN),
+                );
             const pairs = mark === -1 ? [] : given.slice(mark + 1).split('&');
             const kept = pairs.filter((pair) => !holds(pair));
             const base = mark === -1 ? given : given.slice(0, mark);
@@ -70,6 +72,11 @@ export function createEchoMask(secret: Secret): EchoMask | undefined {
         },
         longest: Math.max(...wide.map(({ length }) => length)),
     };
+}
+
+/** Node gives a header one character a byte; sites write UTF-8 into it. */
+function fromBytes(text: string): string {
+    return Buffer.from(text, 'latin1').toString('utf8');
 }
 
 const AS_LATIN = Buffer.from(HIDDEN).toString('latin1');
