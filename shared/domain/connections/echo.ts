@@ -48,10 +48,8 @@ export function createEchoMask(secret: Secret): EchoMask | undefined {
             // Only UTF-16 has zero bytes, and it is rare.
             const isWide = buffer.includes(0);
             if (!wide.some((needle, index) => (isWide || index % 3 === 0) && buffer.includes(needle))) return bytes;
-            const outside =
-                isJson && isNumber ? new RegExp(`(?<=[:,[\\s])${value.replaceAll(/[.+]/g, '\\$&')}(?=[\\s,\\]}]|$)`, 'g') : undefined;
             const latin = buffer.toString('latin1');
-            const prepared = outside === undefined ? latin : latin.replace(outside, JSON.stringify(AS_LATIN));
+            const prepared = isJson && isNumber ? outsideOfStrings(latin, (part) => hideNumbers(part, value)) : latin;
             const masked = wide.reduce(
                 (shown, needle, index) => shown.replaceAll(needle.toString('latin1'), MARKS[index % 3] ?? ''),
                 prepared,
@@ -82,6 +80,27 @@ function fromBytes(text: string): string {
 const AS_LATIN = Buffer.from(HIDDEN).toString('latin1');
 /** What stands for the value in UTF-8, UTF-16LE and UTF-16BE, one character a byte. */
 const MARKS = [AS_LATIN, Buffer.from(HIDDEN, 'utf16le').toString('latin1'), Buffer.from(HIDDEN, 'utf16le').swap16().toString('latin1')];
+
+/** Changes the parts of a JSON text that are in no string. */
+function outsideOfStrings(json: string, change: (part: string) => string): string {
+    const parts: string[] = [];
+    for (let from = 0; from < json.length; ) {
+        const begin = json.indexOf('"', from);
+        parts.push(change(json.slice(from, begin === -1 ? undefined : begin)));
+        if (begin === -1) break;
+        let end = begin + 1;
+        while (end < json.length && json[end] !== '"') end += json[end] === '\\' ? 2 : 1;
+        parts.push(json.slice(begin, end + 1));
+        from = end + 1;
+    }
+    return parts.join('');
+}
+
+/** Puts a text in the place of each number that holds the value. */
+function hideNumbers(part: string, value: string): string {
+    if (!part.includes(value)) return part;
+    return part.replaceAll(/[\d.eE+-]+/g, (number) => (number.includes(value) ? JSON.stringify(AS_LATIN) : number));
+}
 
 /** A pattern of a text in which each character may be escaped as JSON allows it. */
 function inEverySpelling(needle: string): string {
