@@ -140,7 +140,7 @@ export function openApp(
         onError: (error) => log.warn({ part: 'credits', err: error }, 'a database connection was lost'),
     });
     cleanup.add('money', () => money.destroy());
-    const credits = openCredits(money);
+    const credits = openCredits(money, { reads: db });
     cleanup.add('credits', () => credits.close());
     const idempotency = createIdempotency(db, secrets);
     cleanup.add('idempotency', () => idempotency.close());

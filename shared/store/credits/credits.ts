@@ -112,6 +112,8 @@ export interface Credits {
 }
 
 export interface CreditsOptions {
+    /** The pool for reading balances, so that no movement waits behind readers; by default the same. */
+    reads?: Db;
     /** How long a hold or mark tries again when the database is away, in milliseconds. */
     patienceMs?: number;
     /** The same for charges and releases, whose work is done already. */
@@ -123,7 +125,7 @@ export interface CreditsOptions {
 }
 
 /** Opens the credits of `db`'s accounts; close them before the pool. */
-export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
+export function openCredits(db: Db, { reads = db, ...options }: CreditsOptions = {}): Credits {
     const limits: Limits = { patienceMs: 300, settlePatienceMs: 2000, timeoutMs: 5000, maxWaitMs: 2500, ...options };
     const { batch: moves, settlingMs } = openMoves(db, limits);
     // With answers to keep, or tried again after an outage: they take longer and must delay no hold.
@@ -161,7 +163,7 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
         },
         markSent: async (operation) => (await marks.add({ mark: { operation, by: newId('op') } })).won,
         stateOf: (operation) => stateOf(db, operation),
-        balance: createBalances(db),
+        balance: createBalances(reads),
         settlingMs,
         sweep: (limit = 500) => sweep(db, limit),
         async close() {
@@ -171,7 +173,7 @@ export function openCredits(db: Db, options: CreditsOptions = {}): Credits {
     };
 }
 
-type Limits = Required<CreditsOptions>;
+type Limits = Required<Omit<CreditsOptions, 'reads'>>;
 type Move = { order: HoldOrder } | { settlement: Settlement } | { mark: Mark };
 /** A row of `credits_move`; `unknown`: there never was such a hold. */
 type Settled = Omit<MovedRow, 'state'> & { state: HoldState | 'unknown' };
