@@ -62,6 +62,27 @@ describe('scopes of keys on the dashboard', function () {
         });
     });
 
+    it('name the connections that the key may use: none, some, or all', async () => {
+        const person = await signUp(world);
+        const connectionsOf = async (connections: string) => {
+            const { apiKey } = await makeKey(person, { ...FIRST, scopes: 'shown', connections });
+            return (await keyOf(apiKey)).scopes.connections;
+        };
+        expect([await connectionsOf(''), await connectionsOf('con_one\ncon_two'), await connectionsOf('all')]).to.deep.equal([
+            [],
+            ['con_one', 'con_two'],
+            null,
+        ]);
+        const { html } = await person.send('/dashboard/keys', {
+            ...FIRST,
+            name: 'x',
+            expires: 'never',
+            scopes: 'shown',
+            connections: 'mine',
+        });
+        expect(wordsOf(html)).to.include('mine is no id of a connection');
+    });
+
     it('show what is wrong with a list beside it, and what was typed stays', async () => {
         const person = await signUp(world);
         const fields = { name: 'x', expires: 'never', scopes: 'shown', route_maintain: 'yes', sites: 'localhost', ip_allow: '10.0.0.0/99' };

@@ -10,6 +10,8 @@ import type { Effect, JsonObject } from '../../../shared/domain/types.ts';
 import type { Fields, FormResult } from '../fields.ts';
 
 const LISTS: readonly ListedPart[] = ['sites', 'endpoints', 'ip_allow'];
+/** What stands for every connection; an empty list is none, so that no key gets them by an oversight. */
+const ALL = 'all';
 
 /** What each scope lets a key do, in the words of the pages. */
 const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
@@ -21,7 +23,7 @@ const ROUTE_WORDS: Readonly<Record<RouteScope, string>> = {
     account: 'read the audit log of the workspace',
 };
 
-/** Reads the scopes of a form; one that shows none leaves them as they are. What forms do not show stays, too. */
+/** Reads the scopes of a form; one that shows none leaves them as they are. */
 export function readScopeFields(fields: Fields, before: Scopes): FormResult<Scopes> {
     if (!showsScopes(fields)) return { ok: true, values: before };
     const problems: Record<string, string> = {};
@@ -31,12 +33,20 @@ export function readScopeFields(fields: Fields, before: Scopes): FormResult<Scop
         if (read.ok) listed[part] = read.values;
         else problems[part] = `${read.message}.`;
     }
+    const connections = readConnections(fields.get('connections') ?? '');
+    if (!connections.ok) problems['connections'] = `${connections.message}.`;
     const effects = EFFECTS.filter((effect) => fields.has(`effect_${effect}`));
     if (effects.length === 0) problems['effects'] = 'Choose at least one of these.';
-    if (Object.keys(problems).length > 0) return { ok: false, problems };
+    if (!connections.ok || Object.keys(problems).length > 0) return { ok: false, problems };
     const routes = ROUTE_SCOPES.filter((route) => fields.has(`route_${route}`));
     const { sites = null, endpoints = null, ip_allow = null } = listed;
-    return { ok: true, values: { ...before, effects, routes, sites, endpoints, ip_allow } };
+    return { ok: true, values: { ...before, effects, routes, sites, endpoints, connections: connections.values, ip_allow } };
+}
+
+function readConnections(text: string): ReturnType<typeof readScopeList> {
+    if (text.trim() === ALL) return { ok: true, values: null };
+    const read = readScopeList('connections', text);
+    return read.ok ? { ok: true, values: read.values ?? [] } : read;
 }
 
 /** What the form shows: what was sent, or the scopes as they are. */
@@ -59,6 +69,7 @@ export function shownScopes(fields: Fields, scopes: Scopes) {
         })),
         sites: listOf('sites'),
         endpoints: listOf('endpoints'),
+        connections: !isSent && scopes.connections === null ? ALL : listOf('connections'),
         ip_allow: listOf('ip_allow'),
     };
 }

@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import { Refusal } from '../../refusals.ts';
+import { isConnectionId } from '../connections/connection-id.ts';
 import { ENDPOINT_NAME } from '../package/endpoint-name.ts';
 import { normaliseSite } from '../site/site-name.ts';
 import type { Effect } from '../types.ts';
@@ -25,6 +26,7 @@ export interface Scopes {
 
 const MOST_SITES = 100;
 const MOST_ENDPOINTS = 100;
+const MOST_CONNECTIONS = 100;
 const MOST_RANGES = 50;
 
 /** The scopes of keys that operators make. */
@@ -77,6 +79,10 @@ function readScopeEndpoint(text: string): Read {
     return ENDPOINT_NAME.test(text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no name of an endpoint` };
 }
 
+function readScopeConnection(text: string): Read {
+    return isConnectionId(text) ? { ok: true, value: text } : { ok: false, message: `${text.slice(0, 100)} is no id of a connection` };
+}
+
 function readRange(text: string): Read {
     const range = parseRange(text);
     if (range === undefined) return { ok: false, message: `${text.slice(0, 100)} is no address and no range such as 203.0.113.0/24` };
@@ -84,11 +90,12 @@ function readRange(text: string): Read {
 }
 
 /** The parts that people write as lists of names. */
-export type ListedPart = 'sites' | 'endpoints' | 'ip_allow';
+export type ListedPart = 'sites' | 'endpoints' | 'connections' | 'ip_allow';
 
 const LISTS: Readonly<Record<ListedPart, { read: (text: string) => Read; most: number }>> = {
     sites: { read: readScopeSite, most: MOST_SITES },
     endpoints: { read: readScopeEndpoint, most: MOST_ENDPOINTS },
+    connections: { read: readScopeConnection, most: MOST_CONNECTIONS },
     ip_allow: { read: readRange, most: MOST_RANGES },
 };
 

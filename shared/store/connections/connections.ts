@@ -1,3 +1,4 @@
+import { isConnectionId } from '../../domain/connections/connection-id.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import type { PackageAuth } from '../../domain/types.ts';
 import { type Columns, columns, countRows, cutPage, type Db } from '../../platform/db.ts';
@@ -50,11 +51,6 @@ function visible(db: Db, { workspaceId, userId }: Viewer) {
 export async function findConnection(db: Db, viewer: Viewer, connectionId: string): Promise<Connection | undefined> {
     if (!isConnectionId(connectionId)) return undefined;
     return visible(db, viewer).where({ id: connectionId }).first(CONNECTION);
-}
-
-/** Whether a text can be the id of a connection. The database refuses some other texts. */
-export function isConnectionId(text: string): boolean {
-    return /^con_[0-9A-Za-z]{1,64}$/.test(text);
 }
 
 /** Where a page begins: behind this connection. */
