@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * Calls that are answered later (docs/api.md, "Jobs"). A job moves together with its credits: whoever ends a running one locks its row, then
+ * Calls that are answered later (docs/api.md, "Jobs"). A job moves together with its credits: the end of a running one locks its row, then
  * its hold, and writes both in one transaction.
  */
 export async function up(knex: Knex): Promise<void> {

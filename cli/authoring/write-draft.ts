@@ -1,5 +1,4 @@
-import { writeFile } from 'node:fs/promises';
-import { CommandFault } from '../failures.ts';
+import { writeText } from '../write-file.ts';
 
 /** Where a draft goes. */
 export interface DraftPlace {
@@ -10,13 +9,7 @@ export interface DraftPlace {
 
 /** Writes a draft where nothing is replaced by accident. @throws CommandFault where it cannot be written */
 export async function writeDraft(file: string, document: object, { force }: DraftPlace): Promise<void> {
-    try {
-        await writeFile(file, textOf(document), { flag: force === true ? 'w' : 'wx' });
-    } catch (error) {
-        const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-        if (code === 'EEXIST') throw new CommandFault('FILE_EXISTS', `${file} exists already; --force replaces it, --out names another.`);
-        throw new CommandFault('FILE_UNWRITABLE', `${file} cannot be written (${code}).`);
-    }
+    await writeText(file, textOf(document), { replaces: force === true });
 }
 
 /** A package as a file holds it. */

@@ -16,7 +16,7 @@ export function addCallingCommands(program: Command, run: Run): void {
         .addOption(new Option('--effect <which>', 'reads or writes alone').choices(['read', 'write']))
         .option('--site <domain>', 'of this site alone')
         .option('--verified', 'verified ones alone')
-        .option('--limit <n>', 'so many at the most', wholeNumber(1, 50), 5)
+        .option('--limit <n>', 'so many at most', wholeNumber(1, 50), 5)
         .option('--cursor <cursor>', 'go on where a list ended')
         .addHelpText('after', examples(["find 'currency rates of last year'", "find 'order a product' --effect write"]))
         .action((task: string, options: FindOptions, command: Command) =>

@@ -1,7 +1,6 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
+import { askToReplace, writeText } from '../write-file.ts';
 
 export interface AddOptions {
     version?: string;
@@ -16,15 +15,8 @@ export async function addSite({ client, terminal }: Session, site: string, { ver
     });
     // The name is the server's: it never leads out of the folder.
     const path = join(out, basename(file));
-    try {
-        await mkdir(out, { recursive: true });
-        await writeFile(path, source);
-    } catch (error) {
-        throw new CommandFault(
-            'FILE_UNWRITABLE',
-            `${path} cannot be written (${error instanceof Error && 'code' in error ? error.code : error}).`,
-        );
-    }
+    await askToReplace(terminal, path);
+    await writeText(path, source, { replaces: true });
     const { paint } = terminal;
     return { result: { file: path, site }, lines: [`${paint('green', '✓')} ${paint('bold', path)}: functions that call ${site}`] };
 }

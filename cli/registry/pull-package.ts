@@ -1,6 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
+import { askToReplace, writeText } from '../write-file.ts';
 import { withoutVersion } from './published.ts';
 
 export interface PullOptions {
@@ -18,14 +17,8 @@ export async function pullPackage({ client, terminal, note }: Session, site: str
         if (about !== undefined) note(`${about.site} version ${about.version}, hash ${about.version_hash}`);
         return { result: document, lines: [text.trimEnd()] };
     }
-    try {
-        await writeFile(out, text);
-    } catch (error) {
-        throw new CommandFault(
-            'FILE_UNWRITABLE',
-            `${out} cannot be written (${error instanceof Error && 'code' in error ? error.code : error}).`,
-        );
-    }
+    await askToReplace(terminal, out);
+    await writeText(out, text, { replaces: true });
     const { paint } = terminal;
     const lines = [
         `${paint('green', '✓')} ${paint('bold', out)}: ${about === undefined ? `${site} as ${format}` : `${about.site} version ${about.version}`}`,

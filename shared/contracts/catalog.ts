@@ -108,13 +108,13 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
     billing: Joi.object({
         unit: Joi.string().valid('request', 'result').required(),
         results: Joi.string().description('Dotted path to the list in data'),
-        max_results: v.count().description('Results that one call returns at the most'),
+        max_results: v.count().description('Results that one call returns at most'),
     })
         .required()
         .description('What credits are paid for; results and max_results where results are'),
     credits: v.count().required().description('What one unit costs through hosted fetch'),
     credits_max: v.count().required().description('The most that one call can cost'),
-    pagination: Joi.object({ max_pages: v.count().required().description('Pages that one call reads at the most') })
+    pagination: Joi.object({ max_pages: v.count().required().description('Pages that one call reads at most') })
         .allow(null)
         .required()
         .description('null where it is one page'),

@@ -35,8 +35,8 @@ export async function begin(visit: Visit, { userId, revision, next, notice }: En
         const credentials = isKnown || PROVES_ADDRESS.includes(how) ? undefined : await credentialsOf(trx, userId);
         // An address that nobody confirmed may be a stranger's.
         if (credentials?.isVerified === true) {
-            const letter = newBrowserMail(credentials.email, { browser: browserName(browser), address, at: new Date(app.clock.now()) });
-            await queueMail(trx, app.secrets, letter);
+            const mail = newBrowserMail(credentials.email, { browser: browserName(browser), address, at: new Date(app.clock.now()) });
+            await queueMail(trx, app.secrets, mail);
         }
         return beginSession(trx, { userId, browser, address });
     });

@@ -24,7 +24,7 @@ export interface FailedAttempt {
 export type NextStep = { step: 'end' } | { step: 'wait' | 'again'; afterMs: number };
 
 /**
- * `wait`: nothing was tried. `again`: a read failed with a retryable code, three times at the most. Otherwise it ends.
+ * `wait`: nothing was tried. `again`: a read failed with a retryable code, at most three times. Otherwise it ends.
  * @param chance 0 to 1, spreads the pauses
  */
 export function nextStep({ code, retryable, retryAfter, effect, isFinal, failures }: FailedAttempt, chance: number): NextStep {

@@ -19,10 +19,12 @@ const PLACE = `
     where e.id = o.id`;
 
 /**
- * Gives the oldest events that have no position theirs. One process at a time does, so that positions are committed in their order: whoever
- * has read up to one misses none before it. @returns how many; undefined where another process is at it
+ * Gives the oldest events that have no position theirs. One process at a time does, so that positions are committed in their order: a reader
+ * of one has missed none before it. @returns how many; undefined where another process is at it
  */
 export async function placeEvents(db: Db): Promise<number | undefined> {
+    const waiting = await db('events').whereNull('position').first('id');
+    if (waiting === undefined) return 0;
     return db.transaction(async (trx) => {
         const { rows } = await trx.raw<{ rows: [{ got: boolean }] }>(
             "select pg_try_advisory_xact_lock(hashtextextended('place events', 0)) as got",
