@@ -31,10 +31,11 @@ export function judgeRoute({ scope, ofWholeWorkspace }: AnyContract, { scopes, r
     return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
 }
 
-/** What is told of a whole workspace would reach around a key's own limits. */
-function judgeWhole({ routes, effects, sites }: Scopes): Refusal | undefined {
+/** News of a whole workspace are for keys without limits: they would tell what the key may not see. */
+function judgeWhole({ routes, effects, sites, connections }: Scopes): Refusal | undefined {
     if (!routes.includes('jobs')) return lacks({ part: 'routes', needs: 'jobs' });
     if (sites !== null) return lacks({ part: 'sites', needs: 'all' });
+    if (connections !== null) return lacks({ part: 'connections', needs: 'all' });
     const missing = EFFECTS.find((effect) => !effects.includes(effect));
     return missing && lacks({ part: 'effects', needs: missing });
 }

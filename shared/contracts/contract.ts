@@ -24,7 +24,7 @@ export interface Contract<Params, Query, Body, Answer> {
     scope: RouteScope | 'none';
     /** The site in the path stands for its whole registrable domain: a key limited to sites has to name the domain itself. */
     actsOnDomain?: true;
-    /** Tells what happens in the whole workspace: a key also needs the scope jobs, and no limit of sites and effects. */
+    /** Tells what happens in the whole workspace: a key also needs the scope jobs, and no limit of sites, effects and connections. */
     ofWholeWorkspace?: true;
     /** Counts against the plan's rate limits and sends their headers. */
     counted: boolean;

@@ -82,7 +82,7 @@ function operation(contract: AnyContract): JsonObject {
 }
 
 function descriptionOf({ description, scope, ofWholeWorkspace }: AnyContract): JsonObject {
-    const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites and effects.`;
+    const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites, effects and connections.`;
     const needs = ofWholeWorkspace === true ? whole : `A key needs the scope \`${scope}\`.`;
     const texts = [description, scope === 'none' ? undefined : needs];
     const said = texts.filter((text) => text !== undefined).join(' ');
