@@ -1,22 +1,9 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
-import { EFFECTS, lacks, type RouteScope, type Scopes } from '../../shared/domain/accounts/scopes.ts';
+import { mayRole } from '../../shared/domain/accounts/roles.ts';
+import { EFFECTS, lacks, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { Role } from '../../shared/store/accounts/workspaces.ts';
-
-/** The upper limit of each role, whatever the scopes of its keys allow. */
-const SCOPES_OF_ROLES: Readonly<Record<Role, readonly RouteScope[]>> = {
-    owner: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
-    admin: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
-    member: ['fetch', 'catalog', 'jobs', 'publish'],
-    billing: [],
-};
-
-/** Whether a role can ever have a scope. */
-export function mayRole(role: Role, scope: RouteScope): boolean {
-    return SCOPES_OF_ROLES[role].includes(scope);
-}
 
 /** Why a key may not be used from this address. */
 export function judgeAddress({ scopes }: Caller, address: string): Refusal | undefined {

@@ -1,5 +1,5 @@
+import type { Role } from '../../shared/domain/accounts/roles.ts';
 import type { SignedIn } from '../../shared/store/accounts/user-sessions.ts';
-import type { Role } from '../../shared/store/accounts/workspaces.ts';
 import { type Audience, BOOKKEEPERS, MANAGERS, MEMBERS, USERS } from './page.ts';
 
 interface Entry {

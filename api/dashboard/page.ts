@@ -1,8 +1,8 @@
 import type { App } from '../../shared/app.ts';
+import { ROLES, type Role } from '../../shared/domain/accounts/roles.ts';
 import type { Passwords } from '../../shared/platform/passwords/passwords.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Seat, SignedIn } from '../../shared/store/accounts/user-sessions.ts';
-import { ROLES, type Role } from '../../shared/store/accounts/workspaces.ts';
 import type { Download } from './download.ts';
 import type { Fields } from './fields.ts';
 import type { Ask } from './internal-api.ts';

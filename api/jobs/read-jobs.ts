@@ -17,12 +17,13 @@ type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;
 
 /** GET /v1/jobs/{job_id}: at once, or with `wait` when it has ended. */
 export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
-    const { app, query, params, gone } = call;
+    const { app, query, params, gone, endRead } = call;
     await countJobCall(call, 'reads');
     const row = await mustFind(call);
     const { wait: seconds = 0 } = query;
     if (seconds === 0 || hasJobEnded(row.status)) return answer(call, row);
     const { accountId } = call.caller as Caller;
+    endRead();
     await waitForEnd(app, { jobId: params.job_id, accountId, seconds, gone });
     return answer(call, await mustFind(call));
 }

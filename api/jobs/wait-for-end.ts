@@ -18,7 +18,8 @@ interface Waits {
 const waitsOf = perApp((): Waits => ({ ofAccount: new Map(), ofJob: new Map(), isLooking: false }));
 
 /**
- * Waits until the job ends, for at most `seconds`; not at all where the account has as many waiting reads here as it may.
+ * Waits until the job ends or this process is told to stop, for at most `seconds`; not at all where the account has as many waiting reads
+ * here as it may.
  * @param gone the caller hung up
  */
 export async function waitForEnd(
@@ -55,7 +56,8 @@ async function look(app: App): Promise<void> {
     waits.isLooking = true;
     while (waits.ofJob.size > 0) {
         const ended = await endedOf(app.db, [...waits.ofJob.keys()]).catch(() => new Set<string>());
-        for (const jobId of ended) for (const end of waits.ofJob.get(jobId) ?? []) end();
+        const over = app.isDraining() ? [...waits.ofJob.keys()] : ended;
+        for (const jobId of over) for (const end of waits.ofJob.get(jobId) ?? []) end();
         await sleep(LOOK_MS);
     }
     waits.isLooking = false;

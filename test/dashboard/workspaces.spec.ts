@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { expect } from 'chai';
+import type { Role } from '../../shared/domain/accounts/roles.ts';
 import { createKey } from '../../shared/store/accounts/api-keys.ts';
 import { inviteToWorkspace, listInvitations, MOST_INVITATIONS } from '../../shared/store/accounts/invitations.ts';
 import { findSignedIn, type SignedIn } from '../../shared/store/accounts/user-sessions.ts';
-import { addWorkspace, type Role } from '../../shared/store/accounts/workspaces.ts';
+import { addWorkspace } from '../../shared/store/accounts/workspaces.ts';
 import { eventually } from '../support/eventually.ts';
 import { holdMails, mailsTo } from '../support/mails.ts';
 import { withKey } from '../support/people.ts';

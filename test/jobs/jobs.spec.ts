@@ -265,6 +265,19 @@ for (const topology of TOPOLOGIES) {
             expect((await read(eve, second, 30)).status).to.equal('cancelled');
         });
 
+        it('fails where its user may no longer call before its turn', async () => {
+            const eve = await join(world, { plan: 'pro', overrides: { concurrency: 1 } });
+            flaky.behaviour = 'hangs';
+            await ordered(eve, { site: FLAKY, endpoint: 'thing' });
+            await flaky.hanging(1);
+            const { job_id } = await ordered(eve, product());
+            await world.app.db('memberships').where({ user_id: eve.userId }).update({ role: 'billing' });
+            flaky.letGo();
+            const ended = async () => world.app.db('jobs').where({ job_id }).first('status', 'code', 'credits_used');
+            await eventually(ended, ({ status }) => status !== 'queued' && status !== 'running');
+            expect(await ended()).to.deep.equal({ status: 'failed', code: 'FORBIDDEN', credits_used: 0 });
+        });
+
         it('is seen, cancelled and cleared by its workspace alone, with keys that could have made it', async () => {
             const job = await ordered(ada, product());
             await read(ada, job, 30);

@@ -29,7 +29,7 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
     const { app } = tools;
     const { db, log, config } = app;
     const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
-    const resting = new Map<string, number>();
+    const resting = { accounts: new Map<string, number>(), sites: new Map<string, number>() };
     const status = watchConnection(log, 'jobs');
     let isStopped = false;
 
@@ -41,8 +41,10 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
         const stop = new AbortController();
         const done = runQueuedJob(tools, job, stop.signal)
             .then((waiting) => {
-                const isOfAccount = waiting?.waitingFor != null && waiting.waitingFor !== 'site';
-                if (isOfAccount) resting.set(job.accountId, performance.now() + Math.min(waiting.afterMs, BEAT_MS));
+                if (waiting?.waitingFor == null) return;
+                const until = performance.now() + Math.min(waiting.afterMs, BEAT_MS);
+                if (waiting.waitingFor === 'site') resting.sites.set(job.site, until);
+                else resting.accounts.set(job.accountId, until);
             })
             .catch((error: unknown) =>
                 log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not be settled; it is taken back'),
@@ -57,9 +59,14 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
         try {
             for (let asked = free(); asked > 0 && !isStopped; asked = free()) {
                 const now = performance.now();
-                for (const [account, until] of resting) if (until <= now) resting.delete(account);
+                for (const rests of Object.values(resting)) {
+                    for (const [id, until] of rests) if (until <= now) rests.delete(id);
+                }
                 const operations = Array.from({ length: asked }, () => newId('op'));
-                const claimed = await claimJobs(db, operations, [...resting.keys()]);
+                const claimed = await claimJobs(db, operations, {
+                    accounts: [...resting.accounts.keys()],
+                    sites: [...resting.sites.keys()],
+                });
                 for (const job of claimed) begin(job);
                 if (claimed.length < asked) break;
             }
@@ -70,13 +77,19 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
     };
     const looking = oneAtATime(look);
     const looks = repeat(LOOK_MS, looking.now);
-    const beats = repeat(BEAT_MS, async () => {
+    // By itself: what the other jobs need may take longer than a lease.
+    const renewals = repeat(BEAT_MS, async () => {
+        const mine = [...running.keys()];
+        if (mine.length === 0) return;
         try {
-            const mine = [...running.keys()];
-            if (mine.length > 0) {
-                const kept = await renewLeases(db, mine);
-                for (const operation of mine) if (!kept.has(operation)) running.get(operation)?.stop.abort();
-            }
+            const kept = await renewLeases(db, mine);
+            for (const operation of mine) if (!kept.has(operation)) running.get(operation)?.stop.abort();
+        } catch (error) {
+            status.down(error);
+        }
+    });
+    const care = repeat(BEAT_MS, async () => {
+        try {
             const begun = await reapJobs(db, (job, hold) => afterDeath(app, job, hold));
             if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while it ran jobs');
             await expireJobs(db);
@@ -91,7 +104,7 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
             await looks.stop();
             await looking.idle();
             await Promise.all([...running.values()].map(({ done }) => done));
-            await beats.stop();
+            await Promise.all([renewals.stop(), care.stop()]);
         },
     };
 }

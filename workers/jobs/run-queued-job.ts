@@ -1,6 +1,7 @@
 import type { App } from '../../shared/app.ts';
 import type { Lease } from '../../shared/coordination/limits/limits.ts';
 import { windowsOf } from '../../shared/domain/accounts/plans.ts';
+import { mayRole } from '../../shared/domain/accounts/roles.ts';
 import { lacks } from '../../shared/domain/accounts/scopes.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { jobShareOf, jobSlotsOf, jobsOfWindow, RESULT_BYTES, RESULT_MOST_BYTES } from '../../shared/domain/jobs/bounds.ts';
@@ -130,10 +131,10 @@ async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<Fetch
     };
 }
 
-/** The key may have lost scopes since the order. Effects are judged with the endpoint. @throws Refusal FORBIDDEN */
-function judgeScopes({ caller: { scopes }, body: { site, endpoint } }: FetchOrder): void {
+/** The key may have lost scopes since the order, or its user the role. Effects are judged with the endpoint. @throws Refusal FORBIDDEN */
+function judgeScopes({ caller: { scopes, role }, body: { site, endpoint } }: FetchOrder): void {
     const { routes, sites, endpoints } = scopes.listed;
-    if (!routes.includes('jobs')) throw lacks({ part: 'routes', needs: 'jobs' });
+    if (!routes.includes('jobs') || !mayRole(role, 'jobs')) throw lacks({ part: 'routes', needs: 'jobs' });
     if (sites !== null && !sites.includes(site)) throw lacks({ part: 'sites', needs: site });
     if (endpoints !== null && !endpoints.includes(endpoint)) throw lacks({ part: 'endpoints', needs: endpoint });
 }

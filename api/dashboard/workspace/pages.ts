@@ -1,14 +1,8 @@
+import { ROLES } from '../../../shared/domain/accounts/roles.ts';
 import { resembles } from '../../../shared/domain/site/look-alike.ts';
 import { withdrawInvitation } from '../../../shared/store/accounts/invitations.ts';
 import { lookAtWorkspace } from '../../../shared/store/accounts/user-sessions.ts';
-import {
-    addWorkspace,
-    changeRole,
-    MOST_WORKSPACES,
-    ROLES,
-    removeMember,
-    renameWorkspace,
-} from '../../../shared/store/accounts/workspaces.ts';
+import { addWorkspace, changeRole, MOST_WORKSPACES, removeMember, renameWorkspace } from '../../../shared/store/accounts/workspaces.ts';
 import { line, oneOf, type Reader, readFields } from '../fields.ts';
 import { absent, MANAGERS, MEMBERS, personalPage, type WorkspaceVisit, workspacePage } from '../page.ts';
 import { recordVisit } from '../record-act.ts';

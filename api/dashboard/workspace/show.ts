@@ -1,5 +1,6 @@
+import { ROLES, type Role } from '../../../shared/domain/accounts/roles.ts';
 import { listInvitations } from '../../../shared/store/accounts/invitations.ts';
-import { listMembers, type Member, type MemberFault, ROLES, type Role } from '../../../shared/store/accounts/workspaces.ts';
+import { listMembers, type Member, type MemberFault } from '../../../shared/store/accounts/workspaces.ts';
 import { type Problems, typed } from '../fields.ts';
 import { absent, MANAGERS, type PersonalVisit, type Shown } from '../page.ts';
 

@@ -1,4 +1,5 @@
 import { type AccountFigures, figuresFor, type Plan } from '../../domain/accounts/plans.ts';
+import type { Role } from '../../domain/accounts/roles.ts';
 import { type KeyScopes, prepareScopes, type Scopes } from '../../domain/accounts/scopes.ts';
 import { openBatch, WaitedTooLong } from '../../platform/batch.ts';
 import { openBatchWriter } from '../../platform/batch-writer.ts';
@@ -6,7 +7,6 @@ import { ago, columnList, columns, type Db, now } from '../../platform/db.ts';
 import { growingCache } from '../../platform/growing-cache.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
 import { payerOf } from '../credits/credits.ts';
-import type { Role } from './workspaces.ts';
 
 /** Who calls: what the key says about the person, the workspace and the account that pays. */
 export interface Caller {

@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import type { Plan } from '../../domain/accounts/plans.ts';
+import type { Role } from '../../domain/accounts/roles.ts';
 import { type Columns, type Db, given } from '../../platform/db.ts';
-import type { Role } from './workspaces.ts';
 
 /** What operators look accounts and workspaces up by. */
 

@@ -1,9 +1,10 @@
 import type { Email } from '../../domain/accounts/email.ts';
+import type { Role } from '../../domain/accounts/roles.ts';
 import { newId, randomBase62 } from '../../domain/text/ids.ts';
 import { type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { linkHash, linkHashOf, newLinkId } from './mail-links.ts';
-import { join, lockForAdding, type Role, roleOf } from './workspaces.ts';
+import { join, lockForAdding, roleOf } from './workspaces.ts';
 
 /** An invitation to a workspace, as its managers see it. */
 export interface Invitation {

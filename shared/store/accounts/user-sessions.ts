@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import type { Plan } from '../../domain/accounts/plans.ts';
+import type { Role } from '../../domain/accounts/roles.ts';
 import { newWebToken, webTokenHash } from '../../domain/accounts/web-token.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, type Db, fromNow, now } from '../../platform/db.ts';
 import { payerOf } from '../credits/credits.ts';
 import { dropPendingTotp } from './totp.ts';
-import type { Role } from './workspaces.ts';
 
 /** Who is signed in, and where: what every page of the dashboard begins with. */
 export interface SignedIn {

@@ -1,13 +1,10 @@
 import { PLANS, type Plan } from '../../domain/accounts/plans.ts';
+import { ROLES, type Role } from '../../domain/accounts/roles.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { type Columns, countRows, type Db, now } from '../../platform/db.ts';
 import { dropConnectionsOf } from '../connections/connections.ts';
 import * as credits from '../credits/credits.ts';
 import { revokeKeys } from './revoke-keys.ts';
-
-/** `owner` may do everything, `admin` manages members and keys, `billing` manages the plan only, `member` uses the workspace. */
-export const ROLES = ['owner', 'admin', 'billing', 'member'] as const;
-export type Role = (typeof ROLES)[number];
 
 export interface Workspace {
     workspaceId: string;

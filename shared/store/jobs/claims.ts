@@ -54,9 +54,13 @@ const CLAIMS_LOCK = 7_062_614;
 /**
  * Gives a worker up to `operations.length` jobs, one for each operation: accounts in turn, the one that waited longest first, and of each
  * account what is due longest. While another process takes some, there are none. Of jobs whose worker died, one at a time runs in all.
- * @param resting accounts that have nothing free at the moment
+ * @param resting accounts and sites that have nothing free at the moment
  */
-export async function claimJobs(db: Db, operations: readonly string[], resting: readonly string[]): Promise<ClaimedJob[]> {
+export async function claimJobs(
+    db: Db,
+    operations: readonly string[],
+    resting: { accounts: readonly string[]; sites: readonly string[] },
+): Promise<ClaimedJob[]> {
     const most = operations.length;
     return db.transaction(async (trx) => {
         const { rows: locks } = await trx.raw('select pg_try_advisory_xact_lock(?) as won', [CLAIMS_LOCK]);
@@ -69,7 +73,7 @@ export async function claimJobs(db: Db, operations: readonly string[], resting: 
                     select d.*, row_number() over (order by d.due_at, d.number) as turn
                     from (select q.job_id, q.account_id, q.deaths, q.due_at, q.number from jobs q
                           where q.account_id = a.account_id and q.status = 'queued' and q.operation is null
-                                and q.due_at <= app_now() and q.expires_at > app_now()
+                                and q.due_at <= app_now() and q.expires_at > app_now() and q.site <> all (?::text[])
                           order by q.due_at, q.number limit ?) d
                 ) j
                 where a.open_items > 0 and a.account_id <> all (?::text[])
@@ -92,10 +96,14 @@ export async function claimJobs(db: Db, operations: readonly string[], resting: 
                 where j.job_id = t.job_id
                 returning ${columnList(CLAIMED)}
             ), served as (
-                update job_accounts a set served_at = fleet_now() where a.account_id in (select "accountId" from claimed)
+                -- Locked in the order of their ids, as job-accounts.ts does.
+                update job_accounts a set served_at = fleet_now()
+                from (select account_id from job_accounts where account_id in (select "accountId" from claimed)
+                      order by account_id for update) o
+                where a.account_id = o.account_id
             )
             select * from claimed`,
-            [most, [...resting], most, [...operations]],
+            [[...resting.sites], most, [...resting.accounts], most, [...operations]],
         );
         return rows;
     });

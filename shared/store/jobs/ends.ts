@@ -3,6 +3,7 @@ import type { Effect, JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { type MovedRow, move } from '../credits/moves.ts';
 import { recordEvent } from '../events/events.ts';
+import { lockJobAccounts } from './job-accounts.ts';
 
 /** What becomes of an attempt. */
 export type AttemptEnd =
@@ -147,7 +148,8 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
             .limit(limit)
             .forUpdate()
             .skipLocked()
-            .select<LockedJob[]>(...LOCKED);
+            .select<(LockedJob & { account_id: string })[]>(...LOCKED, 'account_id');
+        await lockJobAccounts(trx, late);
         for (const job of late) await finish(trx, job, { status: job.attempts > 0 ? 'failed' : 'expired' });
         return late.length;
     });
@@ -178,15 +180,17 @@ async function writeEnd(trx: Db, job: LockedJob, end: AttemptEnd, hold?: HoldEnd
         const paid = { credits_used: hold?.charged ?? 0, remaining: hold?.available ?? 0 };
         return finish(trx, job, { status: 'succeeded', code: null, error: null, result, question, ...paid });
     }
-    const { code, error, afterMs, isDeath = false, isUntried = false } = end;
+    const { afterMs, isDeath = false, isUntried = false } = end;
     const attempts = job.attempts - (isUntried ? 1 : 0);
+    // What was not tried has not failed: an earlier failure stays.
+    const failure = isUntried ? {} : { code: end.code, error: end.error };
     const again = "app_now() + ? * interval '1 millisecond'";
     const deaths = job.deaths + (isDeath ? 1 : 0);
     const waits = await trx('jobs')
         .where({ job_id: job.job_id })
         .whereRaw(`${again} < expires_at`, [afterMs])
-        .update({ status: 'queued', operation: null, lease_until: null, due_at: trx.raw(again, [afterMs]), code, error, deaths, attempts });
-    if (waits === 0) await finish(trx, job, { status: 'failed', code, error, deaths });
+        .update({ status: 'queued', operation: null, lease_until: null, due_at: trx.raw(again, [afterMs]), ...failure, deaths, attempts });
+    if (waits === 0) await finish(trx, job, { status: attempts > 0 ? 'failed' : 'expired', ...failure, deaths, attempts });
 }
 
 /** The row of an end, and the event that tells it. */

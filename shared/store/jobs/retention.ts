@@ -1,5 +1,6 @@
 import type { Db } from '../../platform/db.ts';
 import { forgetResult } from '../fetch/results.ts';
+import { lockJobAccounts } from './job-accounts.ts';
 
 /** Rows of jobs are kept for so many days after their end. */
 const ROW_DAYS = 90;
@@ -12,12 +13,36 @@ const EXPIRED = 'result_expired or result is not null';
 
 /** Deletes params and results that are older than `days`, and rows that are older than 90. Safe to run anywhere, at once. */
 export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void> {
-    const old = db('jobs').whereRaw("finished_at < app_now() - ? * interval '1 day'", [days]).whereNotNull('request');
-    await db('jobs')
-        .whereIn('job_id', old.orderBy('job_id').limit(limit).forUpdate().skipLocked().select('job_id'))
-        .update({ ...OUT, result_expired: db.raw(EXPIRED) });
-    const gone = db('jobs').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]);
-    await db('jobs').whereIn('job_id', gone.orderBy('job_id').limit(limit).forUpdate().skipLocked().select('job_id')).delete();
+    await db.transaction(async (trx) => {
+        const old = await lockEnded(trx, days, limit, (jobs) => jobs.whereNotNull('request'));
+        await trx('jobs')
+            .whereIn('job_id', old)
+            .update({ ...OUT, result_expired: trx.raw(EXPIRED) });
+    });
+    await db.transaction(async (trx) => {
+        await trx('jobs')
+            .whereIn('job_id', await lockEnded(trx, ROW_DAYS, limit))
+            .delete();
+    });
+}
+
+/** Ids of jobs that ended so many days ago, locked with their accounts. */
+async function lockEnded(
+    trx: Db,
+    days: number,
+    limit: number,
+    narrow: (jobs: ReturnType<Db>) => unknown = () => undefined,
+): Promise<string[]> {
+    const jobs = trx('jobs').whereRaw("finished_at < app_now() - ? * interval '1 day'", [days]);
+    narrow(jobs);
+    const rows: { job_id: string; account_id: string }[] = await jobs
+        .orderBy('job_id')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked()
+        .select('job_id', 'account_id');
+    await lockJobAccounts(trx, rows);
+    return rows.map(({ job_id: jobId }) => jobId);
 }
 
 /** Puts an account's oldest results out until at most `most` bytes are left, but none of the last 24 hours. */

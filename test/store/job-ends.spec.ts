@@ -1,0 +1,48 @@
+import { expect } from 'chai';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { beginAttempt, claimJobs } from '../../shared/store/jobs/claims.ts';
+import { endAttempt } from '../../shared/store/jobs/ends.ts';
+import { join, type Person } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { aPackage } from '../support/schemas.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const [SITE, OTHER] = ['jobs.test', 'others.test'];
+
+describe('the turn of a job', () => {
+    let world: World;
+    let ada: Person;
+    before(async () => {
+        world = await openWorld({ workers: 0 });
+        ada = await join(world, { plan: 'pro' });
+        for (const site of [SITE, OTHER]) dataOf(await ada.publish(aPackage(site)));
+    });
+    after(() => world.close());
+
+    const order = async (site: string) =>
+        dataOf<{ job_id: string }>(
+            await ada.call('POST', '/v1/jobs', { body: { site, endpoint: 'product', params: { id: 7 }, expires_in: 60 } }),
+        ).job_id;
+    const claim = (sites: string[] = []) => claimJobs(world.app.db, [newId('op')], { accounts: [], sites });
+
+    it('that comes to nothing counts as no attempt: without time for another one the job expires', async () => {
+        const jobId = await order(SITE);
+        const [job] = await claim();
+        if (job?.jobId !== jobId) throw new Error('the only job is claimed');
+        expect(await beginAttempt(world.app.db, job, job.accountId)).to.equal(true);
+        const code = 'SITE_BUSY';
+        await endAttempt(world.app.db, job, null, async () => ({
+            ...{ status: 'queued', code, error: Buffer.from('{}'), afterMs: 120_000, isUntried: true },
+        }));
+        const row = await world.app.db('jobs').where({ job_id: jobId }).first('status', 'attempts', 'code');
+        expect(row).to.deep.equal({ status: 'expired', attempts: 0, code: null });
+    });
+
+    it('passes over sites that have nothing free, however many of their jobs wait', async () => {
+        for (let one = 0; one < 3; one++) await order(SITE);
+        const other = await order(OTHER);
+        expect((await claim([SITE])).map(({ jobId }) => jobId)).to.deep.equal([other]);
+        expect(await claim([SITE])).to.deep.equal([]);
+        expect((await claim())[0]?.site).to.equal(SITE);
+    });
+});
