@@ -13,7 +13,8 @@ export async function writeText(file: string, text: string, { replaces }: { repl
         await writeFile(file, text, { flag: replaces ? 'w' : 'wx' });
     } catch (error) {
         const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-        if (!replaces && existsSync(file)) throw new CommandFault('FILE_EXISTS', `${file} exists already; --force replaces it, --out names another.`);
+        if (!replaces && existsSync(file))
+            throw new CommandFault('FILE_EXISTS', `${file} exists already; --force replaces it, --out names another.`);
         throw new CommandFault('FILE_UNWRITABLE', `${file} cannot be written (${code}).`);
     }
 }
