@@ -6,6 +6,7 @@ import type { Json } from '../../shared/domain/types.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { FindFilters } from '../../shared/store/registry/find-endpoints.ts';
 import { endpointRows } from '../../shared/store/registry/list-endpoints.ts';
+import { withoutRefused } from '../../shared/store/registry/refused-endpoints.ts';
 import { PlaceGone } from '../../shared/store/registry/search.ts';
 import { type Page, readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
@@ -45,7 +46,7 @@ async function listAll(call: FindCall, filters: FindFilters, page: Page): Promis
         if (error instanceof PlaceGone) throw new Refusal('INVALID_CURSOR', 'This cursor is too old; start again without one.');
         throw error;
     });
-    const rows = await endpointRows(browse, ids);
+    const rows = await withoutRefused(browse, await endpointRows(browse, ids));
     return { answer: rows.map((row) => presentFound(row, undefined)), pagination: await page.end(next, total), meta: metaOf(call, total) };
 }
 

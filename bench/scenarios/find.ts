@@ -106,7 +106,10 @@ async function labelledTasks({ stack }: Bench): Promise<Figures> {
     const db = openDb({ url });
     try {
         await loadPackages(db, readPackages(STARTER_FOLDER, []));
-        while (await indexNextSite(db, async (text) => indexPackage(text, shippedPhrases())));
+        const onFault = (site: string, error: unknown) => {
+            throw new Error(`${site} could not be indexed`, { cause: error });
+        };
+        while (await indexNextSite(db, { describe: async (text) => indexPackage(text, shippedPhrases()), onFault }));
         const rows: { id: number; site: string; name: string }[] = await db('endpoints').select('id', 'site', 'name');
         const names = new Map(rows.map(({ id, site, name }) => [id, `${site}/${name}`]));
         const finder = createFinder(db, shippedPhrases);

@@ -364,6 +364,11 @@ for (const topology of TOPOLOGIES) {
             });
         });
 
+        it('gets an answer to any text, words longer than an index takes among them', async () => {
+            for (const task of ['\u0915'.repeat(999), `weather ${'x'.repeat(900)}`])
+                expect((await ask(world, { task })).status).to.equal(200);
+        });
+
         describe('sees at once', () => {
             it('that a version was taken out of use, and that it is back', async () => {
                 await yank(world.app.db, 'rates.test', 1, 'broken');
@@ -384,6 +389,7 @@ for (const topology of TOPOLOGIES) {
                 const blocked_paths = [{ host: 'sky.test', path_prefix: '/next' }];
                 dataOf(await maker.call('PUT', '/v1/sites/sky.test/policy', { body: { blocked_paths } }));
                 expect(await names('weather forecast of the coming days', { site: 'sky.test' })).to.deep.equal(['sky.test/at_place']);
+                expect(namesIn(await ask(world, { site: 'sky.test' }))).to.deep.equal(['sky.test/at_place']);
             });
 
             it('what another version says instead', async () => {

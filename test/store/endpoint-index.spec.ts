@@ -4,7 +4,7 @@ import { describe as describePackage } from '../../workers/index/index-endpoints
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { dataOf } from '../support/routes.ts';
-import { aPackage } from '../support/schemas.ts';
+import { anEndpoint, aPackage } from '../support/schemas.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const SITE = 'indexed.test';
@@ -19,7 +19,11 @@ describe('the index of endpoints', () => {
     after(() => world.close());
 
     const publish = async (title: string) => dataOf(await ada.publish(aPackage(SITE, { title })));
-    const index = () => indexNextSite(world.app.db, describePackage);
+    let faults: string[] = [];
+    const index = (describe = describePackage) => indexNextSite(world.app.db, { describe, onFault: (site) => faults.push(site) });
+    beforeEach(() => {
+        faults = [];
+    });
     const indexed = (): Promise<number[]> => world.app.db('endpoints').where({ site: SITE }).distinct().pluck('version_id');
     const latest = async (): Promise<number> => (await world.app.db('sites').where({ site: SITE }).first()).latest_version_id;
     const isBlocked = async () => {
@@ -54,9 +58,30 @@ describe('the index of endpoints', () => {
             isYanked = true;
             return describePackage(text, site);
         };
-        expect(await indexNextSite(world.app.db, describeAfterYank)).to.equal(true);
+        expect(await index(describeAfterYank)).to.equal(true);
         expect(await indexed()).not.to.include(third);
         while (await index());
         expect(await indexed()).to.deep.equal([await latest()]);
+    });
+
+    it('passes over a site that cannot be indexed, and tries it again behind the others', async () => {
+        await publish('Four');
+        dataOf(await ada.publish(aPackage('after.test')));
+        const failing: typeof describePackage = async () => {
+            throw new Error('no way');
+        };
+        expect(await index(failing)).to.equal(false);
+        expect(faults).to.deep.equal([SITE]);
+        expect(await index()).to.equal(true);
+        expect(await world.app.db('sites_to_index').pluck('site')).to.deep.equal([SITE]);
+        expect(await index()).to.equal(true);
+        expect(await indexed()).to.deep.equal([await latest()]);
+    });
+
+    it('takes packages whose texts hold words longer than PostgreSQL allows', async () => {
+        const params = [{ name: 'id', source: 'path' as const, required: true, example: '\u0915'.repeat(999) }];
+        dataOf(await ada.publish(aPackage('long.test', { endpoints: [anEndpoint('long.test', { params })] })));
+        expect(await index()).to.equal(true);
+        expect(faults).to.deep.equal([]);
     });
 });

@@ -3,7 +3,7 @@ import { type IndexedPackage, indexPackage } from '../../shared/domain/find/inde
 import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { shippedPhrases } from '../../shared/platform/phrases.ts';
 import { createSideThread } from '../../shared/platform/side-thread.ts';
-import { type Describe, indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
+import { type Indexing, indexNextSite } from '../../shared/store/registry/endpoint-index.ts';
 import { type Repeated, repeat } from '../repeat.ts';
 
 const LOOK_MS = 500;
@@ -14,14 +14,14 @@ const SMALL_CHARACTERS = 64 * 1024;
 export function startIndexing({ db, log }: App): Repeated {
     const status = watchConnection(log, 'endpoint index');
     let isStopped = false;
-    const describeOrLog: Describe = (text, site) =>
-        describe(text, site).catch((error: unknown) => {
-            log.warn({ part: 'endpoint index', site, err: error }, 'the endpoints of a site could not be indexed; this is tried again');
-            return undefined;
-        });
+    const indexing: Indexing = {
+        describe,
+        onFault: (site, error) =>
+            log.warn({ part: 'endpoint index', site, err: error }, 'the endpoints of a site could not be indexed; this is tried again'),
+    };
     const looks = repeat(LOOK_MS, async () => {
         try {
-            while (!isStopped && (await indexNextSite(db, describeOrLog)));
+            while (!isStopped && (await indexNextSite(db, indexing)));
             status.up();
         } catch (error) {
             status.down(error);

@@ -39,8 +39,8 @@ const MOST_FIELDS = 200;
 const MOST_LEVELS = 8;
 /** Words that are kept, best class first; each costs space and time. */
 const MOST_WORDS = 160;
-/** Longer ones are data. */
-const LONGEST_WORD = 40;
+/** Longer ones are data; PostgreSQL takes words of up to 2,046 bytes. */
+export const LONGEST_WORD = 40;
 
 type Field = 'name' | 'description' | 'site' | 'fields';
 
@@ -55,7 +55,9 @@ export function endpointWords(site: SiteHead, endpoint: Endpoint, dictionary: Ph
     };
     // An example is a value: its words mean nothing of what the endpoint does.
     const addPlainly = (text: string) => {
-        for (const stem of stemsOf(text.slice(0, MOST_CHARACTERS))) fields.set(stem, (fields.get(stem) ?? new Set()).add('fields'));
+        for (const stem of stemsOf(text.slice(0, MOST_CHARACTERS))) {
+            if (stem.length <= LONGEST_WORD) fields.set(stem, (fields.get(stem) ?? new Set()).add('fields'));
+        }
     };
     add('name', endpoint.name, true);
     add('description', endpoint.description);

@@ -1,6 +1,6 @@
 import { stemsOf } from '../search/tokens.ts';
 import { foldCase, withoutAccents, wordsOf } from '../text/fold-text.ts';
-import { MARKS } from './endpoint-words.ts';
+import { LONGEST_WORD, MARKS } from './endpoint-words.ts';
 import { type IdeaKind, type Phrases, unitsOf } from './phrases.ts';
 
 /** One thing that a task says. */
@@ -57,7 +57,7 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
     const stems = stemsOf(text).map((stem) => corrected.get(stem) ?? stem);
     const subjects = subjectsIn(words);
     const units = unitsOf(stems, dictionary, 'task');
-    const parts = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
+    const read = units.map(({ stems: own, ideas, isPhrase, place }, index): TaskPart => {
         const [stem = ''] = own;
         const written = words[place] ?? '';
         const act = index === 0 && !isPhrase && dictionary.acts.get(foldCase(written));
@@ -74,6 +74,8 @@ export function readTask(task: string, dictionary: Phrases, corrected: ReadonlyM
             ...(isName ? { isCapital: true } : {}),
         };
     });
+    // No endpoint is found by them.
+    const parts = read.filter(({ stem = '' }) => stem.length <= LONGEST_WORD);
     const said = new Set(parts.flatMap(({ ideas }) => ideas));
     const shaped = shapes.filter((idea) => !said.has(idea)).map((idea): TaskPart => ({ stem: undefined, ideas: [idea], kind: 'what' }));
     const hasNumber = /\d/.test(task) || parts.some(({ stem }) => stem === 'number' || stem === 'id' || stem === 'identifier');

@@ -1,28 +1,41 @@
 import { FIND_RULES } from '../../domain/find/endpoint-words.ts';
 import type { IndexedPackage } from '../../domain/find/index-package.ts';
 import type { Db } from '../../platform/db.ts';
+import { isOutage } from '../../platform/pg-errors.ts';
 
 /** The index of endpoints: a site waits from the moment that another version is its latest (a trigger of `sites`) until it is indexed. */
 
-/** Undefined where a package could not be taken apart. @param text its JSON */
-export type Describe = (text: string, site: string) => Promise<IndexedPackage | undefined>;
+/** How a site is indexed. */
+export interface Indexing {
+    /** Takes a package apart. @param text its JSON */
+    describe(text: string, site: string): Promise<IndexedPackage>;
+    /** Hears why a site could not be indexed. */
+    onFault(site: string, error: unknown): void;
+}
 
 /**
  * Indexes a site that waits, if there is one, and resolves with whether there was. Any number of processes may do it: each takes another
  * site. One that cannot be indexed waits behind the others.
+ * @throws where the database is away
  */
-export async function indexNextSite(db: Db, describe: Describe): Promise<boolean> {
+export async function indexNextSite(db: Db, { describe, onFault }: Indexing): Promise<boolean> {
     return db.transaction(async (trx) => {
         const next = trx('sites_to_index').orderBy('id').limit(1).forUpdate().skipLocked().select('id');
         const [taken] = await trx('sites_to_index').where({ id: next }).delete().returning('site');
         if (taken === undefined) return false;
-        const isIndexed = await indexSite(trx, taken.site, describe);
-        if (!isIndexed) await trx('sites_to_index').insert({ site: taken.site });
-        return isIndexed;
+        try {
+            await trx.transaction((inner) => indexSite(inner, taken.site, describe));
+            return true;
+        } catch (error) {
+            if (isOutage(error)) throw error;
+            onFault(taken.site, error);
+            await trx('sites_to_index').insert({ site: taken.site });
+            return false;
+        }
     });
 }
 
-async function indexSite(db: Db, site: string, describe: Describe): Promise<boolean> {
+async function indexSite(db: Db, site: string, describe: Indexing['describe']): Promise<void> {
     // Of two that index one site, the second one reads what is the latest version after the first.
     await db.raw("select pg_advisory_xact_lock(hashtextextended('endpoints of ' || ?, 0))", [site]);
     const latest = await db('sites as s')
@@ -30,18 +43,16 @@ async function indexSite(db: Db, site: string, describe: Describe): Promise<bool
         .where({ 's.site': site })
         .first('v.id', db.raw('v.document::text as document'));
     const described = latest === undefined ? { endpoints: [], words: [] } : await describe(latest.document, site);
-    if (described === undefined) return false;
     // The domain first, as publishing and yanking lock: endpoints refer to it. A site whose latest version changed meanwhile waits again.
     await db('domains').whereIn('registrable', db('sites').where({ site }).select('registrable')).forKeyShare().select('registrable');
     const current = await db('sites').where({ site }).first('latest_version_id');
-    if ((current?.latest_version_id ?? null) !== (latest?.id ?? null)) return true;
+    if ((current?.latest_version_id ?? null) !== (latest?.id ?? null)) return;
     await removeEndpoints(db, site);
-    if (latest === undefined) return true;
+    if (latest === undefined) return;
     const { endpoints, words } = described;
     await db.raw(ADD_ENDPOINTS, { site, version: latest.id, rows: JSON.stringify(endpoints) });
     // A fixed order prevents deadlocks between two sites that add the same words.
     await db.raw('insert into endpoint_words (word) select unnest(?::text[]) on conflict do nothing', [words.toSorted()]);
-    return true;
 }
 
 /** Endpoints of a site are found no more, unless they are of this version. */

@@ -1,16 +1,14 @@
 import { candidatesOf, queryOf, THRESHOLD } from '../../domain/find/candidates.ts';
 import { MARKS } from '../../domain/find/endpoint-words.ts';
-import type { EndpointEntry } from '../../domain/find/entry.ts';
 import { byFit, type Found, inARow, type Slot, spread } from '../../domain/find/order.ts';
 import type { Phrases } from '../../domain/find/phrases.ts';
 import { readTask, type TaskPart } from '../../domain/find/task.ts';
 import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, meantBy, type Search, strangeWords, type WordCounts, weigh } from '../../domain/find/weigh.ts';
-import { refusesCalls, type SitePolicy, strictest } from '../../domain/site/site-policy.ts';
 import type { Effect, Kind } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { runComposed } from '../../platform/prepared-query.ts';
 import { createEndpointWordCounts } from './endpoint-words.ts';
-import { isPublishedForSite } from './ownership.ts';
+import { type JudgedEndpoint, withoutRefused } from './refused-endpoints.ts';
 
 /** Which endpoints are wanted; undefined does not narrow. */
 export interface FindFilters {
@@ -126,10 +124,10 @@ const RANK = `'{${CLASS_WEIGHTS.D},${CLASS_WEIGHTS.C},${CLASS_WEIGHTS.B},${CLASS
  */
 const RANK_OF_ONE = 1.6449341;
 
-/** One text for each number of terms: the server plans each once a connection. */
+/** One text for each number of terms: the server plans each once a connection. What is null is not ranked. */
 function rankingOf({ terms }: Search, { site }: FindFilters): string {
     const matchOf = (name: string) =>
-        `least(1, ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * 2 * (numnode(:${name}) + 1) / (numnode(:${name}) + 3))`;
+        `least(1, coalesce(ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * 2 * (numnode(:${name}) + 1) / (numnode(:${name}) + 3), 0))`;
     const scores = terms.map((_term, place) => {
         const letter = letterOf(place);
         return `:weight${letter} * greatest(${matchOf(`exact${letter}`)}, ${ALIKE} * ${matchOf(`alike${letter}`)})`;
@@ -148,7 +146,7 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
             : [from('e.site = :site and e.search @@ :loose')];
     return `
         select s.id, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
-               0 as choices, d.policy, d.operator_policy, s.effect, s.version_id as "versionId",
+               0 as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
                case when d.policy is not null or d.operator_policy is not null then s.entry end as entry
         from (
             select * from (
@@ -176,8 +174,8 @@ function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<
     const each = terms.map(({ exact, alike, weight }, place) => {
         const letter = letterOf(place);
         return {
-            [`exact${letter}`]: exact.length === 0 ? NOTHING : queryOf(exact),
-            [`alike${letter}`]: alike.length === 0 ? NOTHING : queryOf(alike),
+            [`exact${letter}`]: exact.length === 0 ? null : queryOf(exact),
+            [`alike${letter}`]: alike.length === 0 ? null : queryOf(alike),
             [`weight${letter}`]: weight,
         };
     });
@@ -191,37 +189,8 @@ function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<
     return Object.assign({ ...narrowing, ...others }, ...each);
 }
 
-interface FoundColumns extends FoundEndpoint {
-    versionId: number;
-    effect: Effect;
-    policy: SitePolicy | null;
-    operator_policy: SitePolicy | null;
-    /** null where no policy has to be held against it. */
-    entry: EndpointEntry | null;
-}
-
-/** Without what the owner of a site, or an operator, does not want called. */
-async function withoutRefused(db: Db, rows: readonly FoundColumns[]): Promise<FoundColumns[]> {
-    const allowed: FoundColumns[] = [];
-    for (const row of rows) {
-        const policy = strictest([row.policy, row.operator_policy]);
-        if (policy === null || row.entry === null || !(await isRefused(db, policy, row, row.entry))) allowed.push(row);
-    }
-    return allowed;
-}
-
-async function isRefused(
-    db: Db,
-    policy: NonNullable<ReturnType<typeof strictest>>,
-    { effect, registrable, versionId }: FoundColumns,
-    { method, urls }: EndpointEntry,
-): Promise<boolean> {
-    if (!refusesCalls(policy, { effect, method }, urls, false)) return false;
-    return (
-        policy.writes ||
-        effect === 'write' ||
-        refusesCalls(policy, { effect, method }, urls, await isPublishedForSite(db, { registrable, versionId }))
-    );
+interface FoundColumns extends FoundEndpoint, JudgedEndpoint {
+    registrable: string;
 }
 
 function toFound({ id, registrable, score, isVerified, successRate, p95Ms, credits, choices }: FoundColumns): FoundEndpoint {

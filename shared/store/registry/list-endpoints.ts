@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { MARKS } from '../../domain/find/endpoint-words.ts';
 import type { EndpointEntry } from '../../domain/find/entry.ts';
 import type { Claim } from '../../domain/site/claim.ts';
+import type { SitePolicy } from '../../domain/site/site-policy.ts';
 import type { Effect, Json, Kind } from '../../domain/types.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
@@ -27,12 +28,17 @@ export interface EndpointRow {
     /** Of 7 days, 0 to 1; null without calls. */
     successRate: number | null;
     p95Ms: number | null;
+    registrable: string;
+    versionId: number;
+    policy: SitePolicy | null;
+    operatorPolicy: SitePolicy | null;
 }
 
 const TIMEOUT_MS = 2000;
 
 const ROW: Record<keyof Omit<EndpointRow, 'successRate' | 'p95Ms'>, string> = {
-    ...columns('e', 'id', 'site', 'name', 'kind', 'effect', 'intent_category', 'entry'),
+    ...columns('e', 'id', 'site', 'registrable', 'name', 'kind', 'effect', 'intent_category', 'entry', 'version_id'),
+    ...columns('d', 'policy', 'operator_policy'),
     verifiedAt: 'v.verified_at',
     siteCredits: 'd.credits',
     claim: claimOf('e.registrable'),

@@ -1,0 +1,39 @@
+import type { EndpointEntry } from '../../domain/find/entry.ts';
+import { refusesCalls, type SitePolicy, strictest } from '../../domain/site/site-policy.ts';
+import type { Effect } from '../../domain/types.ts';
+import type { Db } from '../../platform/db.ts';
+import { isPublishedForSite } from './ownership.ts';
+
+/** What decides whether an endpoint may be called. */
+export interface JudgedEndpoint {
+    registrable: string;
+    versionId: number;
+    effect: Effect;
+    policy: SitePolicy | null;
+    operatorPolicy: SitePolicy | null;
+    /** null where no policy has to be held against it. */
+    entry: EndpointEntry | null;
+}
+
+/** Without what the owner of a site, or an operator, does not want called. */
+export async function withoutRefused<Row extends JudgedEndpoint>(db: Db, rows: readonly Row[]): Promise<Row[]> {
+    const published = new Map<number, Promise<boolean>>();
+    const isPublished = ({ registrable, versionId }: Row) => {
+        const known = published.get(versionId) ?? isPublishedForSite(db, { registrable, versionId });
+        published.set(versionId, known);
+        return known;
+    };
+    const allowed: Row[] = [];
+    for (const row of rows) if (!(await isRefused(row, isPublished))) allowed.push(row);
+    return allowed;
+}
+
+async function isRefused<Row extends JudgedEndpoint>(row: Row, isPublished: (row: Row) => Promise<boolean>): Promise<boolean> {
+    const { entry, effect } = row;
+    const policy = strictest([row.policy, row.operatorPolicy]);
+    if (policy === null || entry === null) return false;
+    const called = { effect, method: entry.method };
+    if (!refusesCalls(policy, called, entry.urls, false)) return false;
+    // A POST that says "read" is believed where the site itself stands behind the version.
+    return policy.writes || effect === 'write' || refusesCalls(policy, called, entry.urls, await isPublished(row));
+}
