@@ -20,7 +20,7 @@ export async function up(knex: Knex): Promise<void> {
             version_id bigint not null,
             version integer not null,
             effect text not null check (effect in ('read', 'write')),
-            -- What a key needs to see it: write also where nobody vouched that a POST reads.
+            -- What a key needs to see it: write also for a POST that only its author calls a read.
             needs text not null check (needs in ('read', 'write')),
             -- JSON as it was written.
             metadata text not null,
@@ -51,7 +51,7 @@ export async function up(knex: Knex): Promise<void> {
             -- Of the last failed attempt; what the code alone does not say is encrypted.
             code text,
             error bytea,
-            -- Encrypted, in two parts: between them stands what the account could spend after the charge.
+            -- Encrypted, in two parts: between them goes what the account could spend after the charge.
             result bytea,
             remaining bigint,
             -- The copy for max_age that was kept with it.

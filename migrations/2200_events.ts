@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 
 /**
- * What happened, for webhooks and GET /v1/events. A row is written in the transaction of what it tells, without a position. A worker then
+ * What happened, for webhooks and GET /v1/events. A row is written in the transaction of the change, without a position. A worker then
  * spreads it: it gives it the next position and makes its deliveries. Only one worker spreads at a time, so that no reader of positions
  * misses an event that commits late.
  */
@@ -10,7 +10,7 @@ export async function up(knex: Knex): Promise<void> {
         create table events (
             id text collate "C" primary key check (id like 'evt\\_%'),
             type text collate "C" not null,
-            -- Who is told: one of these four.
+            -- Who receives it: one of these four.
             workspace_id text collate "C",
             -- Who pays: the workspaces of an account.
             account_id text collate "C",
@@ -39,7 +39,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** What was not told yet is never told. */
+/** Events that were not delivered yet are lost. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw(`
         drop table events;

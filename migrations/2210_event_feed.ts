@@ -20,7 +20,7 @@ export async function up(knex: Knex): Promise<void> {
     `);
 }
 
-/** Events stay, and are told to nobody. */
+/** Events stay, but are listed for nobody. */
 export async function down(knex: Knex): Promise<void> {
     await knex.raw('drop table site_callers; drop index events_position');
 }

@@ -5,7 +5,7 @@ import { type Repeated, repeat } from './repeat.ts';
 
 const LOOK_MS = 250;
 
-/** Gives new events their positions, so that GET /v1/events tells them; every worker may do it, one at a time does. */
+/** Gives new events their positions, so that GET /v1/events lists them; every worker may do it, one at a time does. */
 export function startPlacingEvents({ db, log }: App): Repeated {
     const status = watchConnection(log, 'events');
     let isStopped = false;

@@ -50,7 +50,7 @@ export function envelope(
     };
 }
 
-/** What stands at `error`. */
+/** The value of `error`. */
 export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): object {
     const { status, fault, retryable } = refusalEntry(refusal.code);
     const { details, retryAfter, upgradeTo, upgradeUrl, connectUrl, obtainUrl, upstream, didYouMean, retryable: override } = refusal.extras;

@@ -44,7 +44,7 @@ export function presentFound(row: EndpointRow, fit: Fit | undefined): FoundEndpo
     };
 }
 
-/** Where the telling words of the task stand. */
+/** The fields in which the words of the task were found. */
 function matchedIn({ name, site, intentCategory, entry }: EndpointRow, { terms }: Search): FoundEndpoint['matched'] {
     const sought = new Set(terms.filter(({ isTelling }) => isTelling).flatMap(wordsOf));
     const texts: Record<(typeof MATCHED)[number], string[]> = {

@@ -49,7 +49,7 @@ export async function waitForEnd(
     else ofAccount.set(accountId, left);
 }
 
-/** One query for all that wait, until nobody does. What cannot be looked up now is looked up next time. */
+/** One query for all waiting reads, until there are none. A look that fails is repeated. */
 async function look(app: App): Promise<void> {
     const waits = waitsOf(app);
     if (waits.isLooking) return;

@@ -93,7 +93,7 @@ function documentsAt(...order: Parameters<typeof readPackages>): ReturnType<type
     }
 }
 
-/** `registry status`: what Routebook maintains, how its verification stands, and who else maintains it. */
+/** `registry status`: what Routebook maintains, the state of its verification, and who else maintains it. */
 export async function status({ db }: Operator): Promise<Done> {
     const [sites, shared] = [await listStarterSites(db), await listShared(db)];
     const others = new Map(shared.map((one) => [one.registrable, one.others]));

@@ -12,7 +12,7 @@ export function addCallingCommands(program: Command, run: Run): void {
         .command('find')
         .description('find endpoints of all sites by what you want to do')
         .argument('<task>', 'in your own words')
-        .option('--category <path>', 'of this category alone; a parent stands for all below it')
+        .option('--category <path>', 'of this category alone; a parent includes all below it')
         .addOption(new Option('--effect <which>', 'reads or writes alone').choices(['read', 'write']))
         .option('--site <domain>', 'of this site alone')
         .option('--verified', 'verified ones alone')

@@ -79,7 +79,7 @@ export function addRegistryCommands(program: Command, run: Run): void {
 
 function takeListOptions(command: Command): Command {
     return command
-        .option('--category <path>', 'of this category alone; a parent stands for all below it')
+        .option('--category <path>', 'of this category alone; a parent includes all below it')
         .option('--verified', 'verified ones alone')
         .addOption(new Option('--sort <order>', 'the order').choices(['trending', 'recently_verified', 'recent', 'name']))
         .option('--limit <n>', 'so many at most', wholeNumber(1, 10_000), 20)

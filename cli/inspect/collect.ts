@@ -61,7 +61,7 @@ function take(collection: Collection, raw: Exchange, ledger: Ledger, options: Co
         ledger.drop(`Requests to ${domain}`, 'that is another site');
         return;
     }
-    // Names of accounts that sign in may stand in paths.
+    // Names of accounts that sign in may be part of paths.
     collection.seen.remember(namedValues(raw));
     const noise = noiseOf(raw);
     if (noise !== undefined) {

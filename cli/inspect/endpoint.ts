@@ -64,7 +64,7 @@ function unsendable(group: Group): string | undefined {
     return form.selector === undefined ? 'its form cannot be told from the others on its page' : undefined;
 }
 
-/** What stands in hidden inputs is the page's: it is fetched again for each call. */
+/** Values of hidden inputs belong to the page: they are fetched again for each call. */
 function needsPage({ form }: Group): boolean {
     return (form?.hidden.size ?? 0) > 0;
 }

@@ -1,4 +1,5 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
+import { CommandFault } from '../failures.ts';
 import type { Done, Session } from '../session.ts';
 import { askToReplace, writeText } from '../write-file.ts';
 
@@ -13,8 +14,9 @@ export async function addSite({ client, terminal }: Session, site: string, { ver
         ...(version === undefined ? {} : { version }),
         format: 'typescript',
     });
-    // The name is the server's: it never leads out of the folder.
-    const path = join(out, basename(file));
+    // The name is the server's: it never leads out of the folder, and never replaces anything but such a file.
+    if (!/^[\p{L}\p{N}._-]+\.ts$/u.test(file)) throw new CommandFault('INVALID_ANSWER', `The server named a file ${JSON.stringify(file)}.`);
+    const path = join(out, file);
     await askToReplace(terminal, path);
     await writeText(path, source, { replaces: true });
     const { paint } = terminal;

@@ -24,7 +24,7 @@ const NAMES: ReadonlySet<string> = new Set([...EVENT_TYPES, ...EVENT_PREFIXES]);
 /** Longer than all names together. */
 const MOST_CHARACTERS = 1000;
 
-/** GET /v1/events: what happened in the last day, told without polling often. */
+/** GET /v1/events: what happened in the last day, without frequent polling. */
 export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>({
     name: 'getEvents',
     method: 'GET',
@@ -57,7 +57,7 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
         status: 200,
         schema: Joi.array().items(
             Joi.object<EventEntry, true>({
-                event_id: Joi.string().required().description('evt_…, the same whenever it is told'),
+                event_id: Joi.string().required().description('evt_…, the same each time it is listed'),
                 type: Joi.string()
                     .valid(...EVENT_TYPES)
                     .required(),

@@ -45,7 +45,7 @@ export const auth = () =>
                     .valid(...AUTH_TYPES)
                     .required(),
                 name: Joi.string().description('Of the header, query parameter or cookie'),
-                prefix: Joi.string().description('What stands before the value in a header'),
+                prefix: Joi.string().description('Text before the value in a header'),
                 description: Joi.string().allow(''),
                 obtain_url: Joi.string().description('Where people get a credential'),
                 hosts: Joi.array().items(Joi.string()).description('The hosts that get it; by default all hosts of the package'),

@@ -60,7 +60,7 @@ export interface PackageAuth {
     type: AuthType;
     /** Of the header, query parameter or cookie. */
     name?: string;
-    /** What stands before the value in a header, such as `token `. */
+    /** Text before the value in a header, such as `token `. */
     prefix?: string;
     description?: string;
     /** Where people get a credential. */
@@ -137,7 +137,7 @@ export interface Pagination {
     next: string | undefined;
     /** JMESPath of the id of an item: an item whose id was there before is left out. */
     unique: string | undefined;
-    /** What else tells the last page. `total` and `hasMore` are JMESPath over the raw page. */
+    /** Further signs of the last page. `total` and `hasMore` are JMESPath over the raw page. */
     end: { total: string | undefined; hasMore: string | undefined; isShort: boolean };
     maxPages: number;
 }

@@ -19,7 +19,7 @@ export interface CallCredential {
     /** What a site sent, without the value. */
     maskBytes(bytes: Uint8Array, contentType: string | undefined): Uint8Array;
     maskText(text: string): string;
-    /** A URL that the site named, without the value. @throws UpstreamFault UPSTREAM_REDIRECT where it stands outside of the query */
+    /** A URL that the site named, without the value. @throws UpstreamFault UPSTREAM_REDIRECT where the value is outside of the query */
     cleanUrl(url: string): string;
 }
 

@@ -56,7 +56,7 @@ const LOOKS_MS = { credits: 5000, limits: 1000, storage: 60_000, outage: 5000, c
 const MOST_LIMITS_MS = 5000;
 const SETTLE_MS = 4000;
 
-/** What a job waits for where a fetch would be told so. */
+/** What a job waits for where a fetch would be refused. */
 const WAITS: Readonly<Record<string, WaitingFor>> = {
     SITE_UNAVAILABLE: 'site',
     SITE_BUSY: 'site',

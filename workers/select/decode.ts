@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ResponseType } from '../../shared/domain/types.ts';
 
-/** A body, and what tells its encoding. */
+/** A body, and the signs of its encoding. */
 interface Undecoded {
     body: Uint8Array;
     contentType: string | undefined;

@@ -170,7 +170,7 @@ export function readPart(
     return { text, items: items?.length, kept, ids: fresh?.ids, fingerprint, next: found, ...endIn(parsed, end) };
 }
 
-/** What a page of JSON tells of its end. What is no number tells no total. */
+/** The signs of the last page in a page of JSON. A total that is no number is ignored. */
 function endIn({ json }: Parsed, { total, hasMore }: NonNullable<WantedPart['end']> = NO_END): Pick<Part, 'total' | 'isLast'> {
     if (json === undefined) return {};
     const said = total === undefined ? undefined : json.search(total, '/pagination/end/total');

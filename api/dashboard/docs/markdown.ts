@@ -10,7 +10,7 @@ export interface Article {
     sections: Section[];
 }
 
-/** What stands under one heading; the first one under the title has no id. */
+/** The text under one heading; the first one under the title has no id. */
 export interface Section {
     id: string;
     heading: string;

@@ -10,7 +10,7 @@ import type { Effect, JsonObject } from '../../../shared/domain/types.ts';
 import type { Fields, FormResult } from '../fields.ts';
 
 const LISTS: readonly ListedPart[] = ['sites', 'endpoints', 'ip_allow'];
-/** What stands for every connection; an empty list is none, so that no key gets them by an oversight. */
+/** The word for every connection; an empty list is none, so that no key gets them by an oversight. */
 const ALL = 'all';
 
 /** What each scope lets a key do, in the words of the pages. */

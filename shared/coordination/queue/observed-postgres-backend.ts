@@ -29,7 +29,7 @@ export const createObservedPostgresBackend: BackendFactory<ObservedPostgresBacke
 };
 
 /**
- * BullMQ's PostgreSQL backend, which adds lone jobs cheaply, and tells when the worker's loop made progress: `isRunning()` is also true for
+ * BullMQ's PostgreSQL backend, which adds lone jobs cheaply, and knows when the worker's loop made progress: `isRunning()` is also true for
  * a loop that hangs.
  */
 export class ObservedPostgresBackend extends PostgresQueueBackend {

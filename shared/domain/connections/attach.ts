@@ -2,7 +2,7 @@ import { encodeSegment } from '../fetch/build-request.ts';
 import type { PackageAuth, UpstreamRequest } from '../types.ts';
 import type { Secret } from './secret.ts';
 
-/** What stands for a value wherever it may not be shown. */
+/** Shown in place of a secret value. */
 export const HIDDEN = '•••';
 
 /** The request with the credential in its place. It replaces a header or parameter of the same name. */

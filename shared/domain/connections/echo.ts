@@ -10,9 +10,9 @@ const LEAST = 8;
 export interface EchoMask {
     /** Replaces it in a text. */
     text(text: string): string;
-    /** Replaces it in bytes; the same bytes where there is nothing to replace. @param isJson keep well-formed what stands outside of strings */
+    /** Replaces it in bytes; the same bytes where there is nothing to replace. @param isJson keep JSON well-formed outside of strings */
     bytes(bytes: Uint8Array, isJson: boolean): Uint8Array;
-    /** The URL without the pairs of its query that hold it; undefined where it stands elsewhere. */
+    /** The URL without the pairs of its query that hold it; undefined where it is elsewhere. */
     url(url: string): string | undefined;
     /** Bytes of the longest form. */
     longest: number;
@@ -78,7 +78,7 @@ function fromBytes(text: string): string {
 }
 
 const AS_LATIN = Buffer.from(HIDDEN).toString('latin1');
-/** What stands for the value in UTF-8, UTF-16LE and UTF-16BE, one character a byte. */
+/** Its replacement in UTF-8, UTF-16LE and UTF-16BE, one character a byte. */
 const MARKS = [AS_LATIN, Buffer.from(HIDDEN, 'utf16le').toString('latin1'), Buffer.from(HIDDEN, 'utf16le').swap16().toString('latin1')];
 
 /** Changes the parts of a JSON text that are in no string. */

@@ -50,7 +50,7 @@ const UNFIT: Readonly<Record<PackageAuth['type'], string>> = {
     basic: 'User name and password have no control characters.',
 };
 
-/** What people know a secret by: the end of it, where that tells little of the whole. */
+/** What people know a secret by: its end, where that reveals little of the whole. */
 export function hintOf(secret: Secret): string {
     const text = 'value' in secret ? secret.value : secret.password;
     return text.length < 12 ? '…' : `…${text.slice(-4)}`;

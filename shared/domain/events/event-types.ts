@@ -6,7 +6,7 @@ export const EVENTS = {
     'job.expired': 'a job of its own never had its turn',
     'batch.finished': 'a batch ended, however its items did',
     'batch.paused': 'a batch was paused',
-    'monitor.changed': 'a monitor saw a change, or ran and always tells',
+    'monitor.changed': 'a monitor saw a change, or ran and reports every run',
     'monitor.failing': 'ten runs of a monitor failed in a row',
     'schema.published': 'a version was published',
     'schema.verified': 'a version passed its verification, and was not verified before',

@@ -21,13 +21,13 @@ export interface EndpointWords {
     brevity: number;
 }
 
-/** Marks of endpoints, which stand among their words. */
+/** Marks of endpoints, kept among their words. */
 export const MARKS = {
     /** It may change something. */
     write: '!write',
     /** It takes a name, a word or some other value that a task may hold. */
     takes: '!takes',
-    /** It needs an id that only another call tells. */
+    /** It needs an id that only another call returns. */
     needsId: '!id',
     /** It needs a credential of the caller's own. */
     needsConnection: '!connection',

@@ -4,7 +4,7 @@ import { endpointWords, MARKS } from './endpoint-words.ts';
 import { entryOf } from './entry.ts';
 import type { Phrases } from './phrases.ts';
 
-/** An endpoint as it stands in the index. */
+/** An endpoint as the index holds it. */
 export interface IndexedEndpoint {
     /** In its package. */
     place: number;

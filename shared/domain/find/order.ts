@@ -15,7 +15,7 @@ export interface Found {
 
 /** Endpoints whose scores differ by less fit alike: what they are like decides then. */
 const ALIKE = 0.02;
-/** One that was never called stands between those that work and those that do not. */
+/** One that was never called comes between those that work and those that do not. */
 const UNCALLED_RATE = 0.5;
 const UNCALLED_MS = 1000;
 
@@ -49,7 +49,7 @@ function slowness({ p95Ms }: Found): number {
 const TEN = 10;
 const OF_A_DOMAIN = 3;
 
-/** Where an endpoint stands in a list. */
+/** The place of an endpoint in a list. */
 export interface Slot<Row> {
     slot: number;
     row: Row;

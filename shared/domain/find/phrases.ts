@@ -27,7 +27,7 @@ export interface Phrases {
 /** A phrase and its ideas. */
 export interface Phrase {
     stems: readonly string[];
-    /** Wherever it stands. */
+    /** Anywhere in the text. */
     ideas: readonly string[];
     /** In a task. */
     ideasInTask: readonly string[];
@@ -123,9 +123,9 @@ export function readPhrases(text: string): ReadPhrases {
 }
 
 /**
- * The words and phrases of a text in their order. Words that say nothing are left out, and may stand between the words of a phrase.
+ * The words and phrases of a text in their order. Words that say nothing are left out, and may be between the words of a phrase.
  * @param stems of the text, in order
- * @param side what a phrase means depends on where it stands
+ * @param side what a phrase means depends on its side
  */
 export function unitsOf(stems: readonly string[], dictionary: Phrases, side: 'task' | 'description'): Unit[] {
     const units: Unit[] = [];
@@ -161,7 +161,7 @@ function phraseAt(stems: readonly string[], place: number, dictionary: Phrases, 
     return undefined;
 }
 
-/** How many words of the text a phrase takes from this place on; 0 where it does not stand there. */
+/** How many words of the text a phrase takes from this place on; 0 where it is not there. */
 function lengthOf({ stems: wanted }: Phrase, stems: readonly string[], place: number, nothing: ReadonlySet<string>): number {
     let at = place;
     for (const [index, stem] of wanted.entries()) {

@@ -10,7 +10,7 @@ export interface TaskPart {
     ideas: readonly string[];
     /** `name`: written with a capital within the sentence; `act`: what shall be done, where that is more than finding out. */
     kind: IdeaKind | 'little' | 'name' | 'word' | 'act';
-    /** It stands where a subject is named (books about it): what is looked for, rather than what shall be found. */
+    /** It names a subject (books about it): a value to search for, not a thing to find. */
     isSubject?: true;
     /** It is written with a capital within the sentence. */
     isCapital?: true;

@@ -12,7 +12,7 @@ export interface Term {
     alike: readonly string[];
     /** Its share of the task; those of all terms are 1 together. */
     weight: number;
-    /** Whether an endpoint may be listed for its sake. */
+    /** Whether this term alone is reason to list an endpoint. */
     isTelling: boolean;
 }
 

@@ -29,7 +29,7 @@ export function distinctWords(text: string): string[] {
     return [...new Set(runsOf(text).map(foldCase))];
 }
 
-/** So much of what was typed stands in an example, in code points. */
+/** Code points of what was typed that an example repeats. */
 const MAX_TYPED = 60;
 
 /**

@@ -18,7 +18,7 @@ export function tokensOf(text: string, { skipCommon = false }: { skipCommon?: bo
     return [...new Set(kept.map(stemOf))];
 }
 
-/** The stems of a text in its order, each as often as it stands there; `isName`: it may be written like `searchProducts`. */
+/** The stems of a text in its order, repetitions included; `isName`: it may be written like `searchProducts`. */
 export function stemsOf(text: string, { isName = false }: { isName?: boolean } = {}): string[] {
     const plain = withoutAccents(text);
     return wordsOf(foldCase(isName ? splitAtCase(plain) : plain)).map(stemOf);

@@ -165,7 +165,7 @@ const CALLER_BY_ID: PreparedQuery = {
     text: `select ${columnList({ ...COLUMNS, place: '1' })} from api_keys k${JOINED} where k.id = $1 and ${VALID}`,
 };
 
-/** Whose key it is, as it stands now, for work that nobody waits for; undefined where `find` would find nobody. */
+/** The caller of a key as of now, for work in the background; undefined where `find` would find nobody. */
 export async function findCallerById(db: Db, keyId: string): Promise<Caller | undefined> {
     const [row] = await runPrepared<CallerColumns>(db, CALLER_BY_ID, [keyId], LOOK_UP_MS);
     return row && toFound(row).caller;

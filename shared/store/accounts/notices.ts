@@ -2,7 +2,7 @@ import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import { ago, type Columns, columns, type Db, now, orNow, toColumns } from '../../platform/db.ts';
 
-/** Those of credits are shown nowhere: they are told by events, once a period. */
+/** Those of credits are shown nowhere: they become events, once a period. */
 export type NoticeKind =
     | 'allowance_80'
     | 'allowance_100'

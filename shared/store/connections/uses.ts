@@ -28,7 +28,7 @@ export function openConnectionUses(db: Db, { onError }: { onError: (error: unkno
     return openBatchWriter<ConnectionUse>({ write: (uses) => write(db, uses), everyMs: EVERY_MS, maxRows: MAX_ROWS, onError });
 }
 
-/** Counts by connection, key, endpoint and hour. The first use of an hour stands in the audit of the workspace. */
+/** Counts by connection, key, endpoint and hour. The first use of an hour is recorded in the audit of the workspace. */
 async function write(db: Db, uses: readonly ConnectionUse[]): Promise<void> {
     const groups = [...Map.groupBy(uses, ({ connectionId, keyId, endpoint }) => JSON.stringify([connectionId, keyId, endpoint]))];
     const inOrder = groups.toSorted(([one], [other]) => (one < other ? -1 : 1));

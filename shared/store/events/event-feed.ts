@@ -1,10 +1,10 @@
 import { EVENT_TYPES, type EventType, prefixOf } from '../../domain/events/event-types.ts';
 import { ago, type Db } from '../../platform/db.ts';
 
-/** Events are told for this long. They are kept longer, so that a mail or a bill can be explained. */
+/** Events are listed for this long. They are kept longer, so that a mail or a bill can be explained. */
 export const TOLD_HOURS = 24;
 const KEPT_DAYS = 14;
-/** For so long after its last successful fetch of a site a workspace is told of that site's versions. */
+/** For so long after its last successful fetch of a site a workspace receives events of that site's versions. */
 const CONCERNED_DAYS = 30;
 /** Events that get their position in one turn. */
 const MOST_PLACED = 500;
@@ -80,7 +80,7 @@ export async function endOfFeed(db: Db): Promise<number> {
     return row?.head ?? 0;
 }
 
-/** The events behind a position that a workspace is told, the oldest first. */
+/** The events of a workspace behind a position, the oldest first. */
 export async function readEvents(
     db: Db,
     { workspaceId, accountId }: Reader,
@@ -100,7 +100,7 @@ export async function readEvents(
     return { events: rows, readTo: last?.position ?? head };
 }
 
-/** How many events of the last day a workspace is told. */
+/** How many events of the last day a workspace receives. */
 export async function countEvents(db: Db, { workspaceId, accountId }: Reader, types: readonly EventType[]): Promise<number> {
     const head = await endOfFeed(db);
     const { rows } = await db.raw<{ rows: [{ count: number }] }>(COUNT, { workspaceId, accountId, types: [...types], after: 0, head });

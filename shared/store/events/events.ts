@@ -3,13 +3,13 @@ import { newId } from '../../domain/text/ids.ts';
 import type { JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** Whom an event is told: a workspace, all workspaces that an account pays for, or all that maintain a site or fetched it. */
+/** Who receives an event: a workspace, all workspaces that an account pays for, or all that maintain a site or fetched it. */
 export type Audience = { workspaceId: string } | { accountId: string } | { site: string };
 
 /** An event for everybody in its audience. */
 export type NewEvent = Audience & {
     type: EventType;
-    /** What is told, at most a few KiB; no secret and no result of a fetch. */
+    /** Its content, at most a few KiB; no secret and no result of a fetch. */
     data: JsonObject;
     /** Id of what is read when a body is built, for what may be large or deleted meanwhile (event-bodies.ts). */
     about?: string | undefined;
@@ -26,7 +26,7 @@ interface EventRow {
 }
 
 /**
- * Records an event. Call it in the transaction that does what it tells: then no event is lost, and none tells what did not happen. A worker
+ * Records an event. Call it in the transaction of the change: then no event is lost, and none describes what did not happen. A worker
  * delivers it after the commit.
  */
 export async function recordEvent(trx: Db, event: NewEvent): Promise<void> {

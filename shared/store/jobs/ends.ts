@@ -193,13 +193,13 @@ async function writeEnd(trx: Db, job: LockedJob, end: AttemptEnd, hold?: HoldEnd
     if (waits === 0) await finish(trx, job, { status: attempts > 0 ? 'failed' : 'expired', ...failure, deaths, attempts });
 }
 
-/** The row of an end, and the event that tells it. */
+/** The row of an end, and its event. */
 async function finish(trx: Db, job: LockedJob, fields: { status: JobStatus } & Record<string, unknown>): Promise<void> {
     const ended = { ...fields, operation: null, lease_until: null, waiting_for: null, finished_at: trx.raw('app_now()') };
     const [row] = await trx('jobs').where({ job_id: job.job_id }).update(ended).returning(['code', 'credits_used']);
     const { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } = job;
     const { status } = fields;
-    const told: JsonObject = { job_id: jobId, status, site, endpoint, version, credits_used: row.credits_used, code: row.code };
+    const data: JsonObject = { job_id: jobId, status, site, endpoint, version, credits_used: row.credits_used, code: row.code };
     const type = `job.${status as 'succeeded' | 'failed' | 'cancelled' | 'expired'}` as const;
-    await recordEvent(trx, { type, workspaceId, data: told, about: jobId });
+    await recordEvent(trx, { type, workspaceId, data, about: jobId });
 }

@@ -34,7 +34,7 @@ export async function addJob(trx: Db, job: NewJob, expiresIn: number): Promise<v
     await trx('jobs').insert({ ...toColumns(job), expires_at: trx.raw("app_now() + ? * interval '1 second'", [expiresIn]) });
 }
 
-/** What an account has open, the jobs of this transaction included; they come one after another, so nobody passes a bound beside it. */
+/** What an account has open, the jobs of this transaction included; orders come one after another, so that none passes a bound unseen. */
 export async function readOpen(trx: Db, accountId: string): Promise<OpenBounds> {
     const row = await trx('job_accounts').where({ account_id: accountId }).first({ items: 'open_items', bytes: 'open_bytes' });
     return row ?? { items: 0, bytes: 0 };

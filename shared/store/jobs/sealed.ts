@@ -19,7 +19,7 @@ export async function openRequest<Request extends object>(
     return text === undefined ? undefined : (parse(text.toString()) as Request);
 }
 
-/** What stands before and after the account's remaining credits in a result. */
+/** A result before and after the account's remaining credits. */
 export interface ResultParts {
     head: string;
     tail: string;

@@ -115,8 +115,8 @@ function isNarrowed({ category, kind, effect, isVerifiedOnly, maxCredits, needsC
 
 /** No endpoint has it. */
 const NOTHING = "'!none'";
-/** Names of values are letters: the values of the first term end in `a`. */
-const letterOf = (place: number) => String.fromCharCode(97 + place);
+/** Names of values are letters: those of the first term end in `a`. */
+const suffixOf = (place: number) => String.fromCharCode(97 + place);
 const RANK = `'{${CLASS_WEIGHTS.D},${CLASS_WEIGHTS.C},${CLASS_WEIGHTS.B},${CLASS_WEIGHTS.A}}'::real[]`;
 /**
  * `ts_rank` divides the weight of a word by this, and by the number of words that are asked for. A query of n words has 2 n - 1 nodes. What
@@ -129,8 +129,8 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
     const matchOf = (name: string) =>
         `least(1, coalesce(ts_rank(${RANK}, c.search, :${name}) * ${RANK_OF_ONE} * 2 * (numnode(:${name}) + 1) / (numnode(:${name}) + 3), 0))`;
     const scores = terms.map((_term, place) => {
-        const letter = letterOf(place);
-        return `:weight${letter} * greatest(${matchOf(`exact${letter}`)}, ${ALIKE} * ${matchOf(`alike${letter}`)})`;
+        const suffix = suffixOf(place);
+        return `:weight${suffix} * greatest(${matchOf(`exact${suffix}`)}, ${ALIKE} * ${matchOf(`alike${suffix}`)})`;
     });
     const narrowed = `coalesce(e.intent_category = :category or split_part(e.intent_category, '/', 1) = :category, true)
         and coalesce(e.kind = :kind, true) and coalesce(e.effect = :effect, true) and (e.is_verified or not :verified)
@@ -162,8 +162,8 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
 
 function typesOf({ terms }: Search): Record<string, string> {
     const each = terms.map((_term, place) => {
-        const letter = letterOf(place);
-        return { [`exact${letter}`]: 'tsquery', [`alike${letter}`]: 'tsquery', [`weight${letter}`]: 'real' };
+        const suffix = suffixOf(place);
+        return { [`exact${suffix}`]: 'tsquery', [`alike${suffix}`]: 'tsquery', [`weight${suffix}`]: 'real' };
     });
     const queries = { strict: 'tsquery', loose: 'tsquery', rest: 'tsquery' };
     return Object.assign({ ...queries, verified: 'boolean', connection: 'boolean', maxcredits: 'integer', unknown: 'real' }, ...each);
@@ -172,11 +172,11 @@ function typesOf({ terms }: Search): Record<string, string> {
 function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<string, unknown> {
     const { category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection } = filters;
     const each = terms.map(({ exact, alike, weight }, place) => {
-        const letter = letterOf(place);
+        const suffix = suffixOf(place);
         return {
-            [`exact${letter}`]: exact.length === 0 ? null : queryOf(exact),
-            [`alike${letter}`]: alike.length === 0 ? null : queryOf(alike),
-            [`weight${letter}`]: weight,
+            [`exact${suffix}`]: exact.length === 0 ? null : queryOf(exact),
+            [`alike${suffix}`]: alike.length === 0 ? null : queryOf(alike),
+            [`weight${suffix}`]: weight,
         };
     });
     const narrowing = { category: category ?? null, kind: kind ?? null, effect: effect ?? null, site: site ?? null };

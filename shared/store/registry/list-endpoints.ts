@@ -100,17 +100,24 @@ const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', cr
 /** @param db must bound the time of queries */
 export function createUsedLists(db: Db): UsedLists {
     const totals = new LRUCache<string, number>({ max: 1000 });
+    const running = new Map<string, Promise<number>>();
 
     async function count(filters: FindFilters): Promise<number> {
         const { conditions, values } = conditionsOf(filters);
         const key = JSON.stringify([values, conditions]);
-        const known = totals.get(key);
+        const known = totals.get(key) ?? running.get(key);
         if (known !== undefined) return known;
-        const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
-        const [row] = await runPlanned<{ total: number }>(db, { text, values, types: TYPES });
-        const total = row?.total ?? 0;
+        const counting = countNow(conditions, values).finally(() => running.delete(key));
+        running.set(key, counting);
+        const total = await counting;
         if (total > MANY) totals.set(key, total, { ttl: Math.min(LONGEST_MS, total) });
         return total;
+    }
+
+    async function countNow(conditions: readonly string[], values: Record<string, unknown>): Promise<number> {
+        const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
+        const [row] = await runPlanned<{ total: number }>(db, { text, values, types: TYPES });
+        return row?.total ?? 0;
     }
 
     return {

@@ -34,6 +34,6 @@ async function isRefused<Row extends JudgedEndpoint>(row: Row, isPublished: (row
     if (policy === null || entry === null) return false;
     const called = { effect, method: entry.method };
     if (!refusesCalls(policy, called, entry.urls, false)) return false;
-    // A POST that says "read" is believed where the site itself stands behind the version.
+    // A POST that says "read" is believed where an owner of the domain published the version.
     return policy.writes || effect === 'write' || refusesCalls(policy, called, entry.urls, await isPublished(row));
 }

@@ -213,7 +213,7 @@ const PAGINATION: Fields<PaginationFields> = {
     next: {
         read: text({ max: MAX_EXPRESSION, multiline: true }),
         orNull: true,
-        about: 'Of style cursor: where the cursor stands in the raw page, as JMESPath or a selector.',
+        about: 'Of style cursor: the place of the cursor in the raw page, as JMESPath or a selector.',
     },
     unique: {
         read: text({ max: MAX_EXPRESSION, multiline: true }),
@@ -244,7 +244,7 @@ const AUTH: Fields<AuthFields> = {
             pattern: /^[!-~](?:[ -~]*[!-~])? ?$/,
             hint: `A prefix has 1 to ${MAX_AUTH_PREFIX} visible ASCII characters, with one blank at its end at most.`,
         }),
-        about: 'Of type header: what stands before the value, such as "token ". Never a credential.',
+        about: 'Of type header: text before the value, such as "token ". Never a credential.',
     },
     description: description('What the credential is, for who has to get one.'),
     obtain_url: { read: text({ max: MAX_URL }), about: 'Page where people get a credential.' },
@@ -270,7 +270,7 @@ const ENDPOINT: Fields<EndpointFields> = {
     url: {
         read: text({ max: MAX_URL }),
         required: true,
-        about: 'URL template on the domain of the site, https. {name} in path or query stands for a path param; query params are appended.',
+        about: 'URL template on the domain of the site, https. {name} in path or query is replaced by a path param; query params are appended.',
     },
     headers: {
         read: described(anyObject, { additionalProperties: { type: 'string' } }),
@@ -280,7 +280,7 @@ const ENDPOINT: Fields<EndpointFields> = {
     body: {
         read: anyJson,
         orNull: true,
-        about: 'Template of the body: a string that is exactly "{name}" stands for that body param. By default the body params as one object.',
+        about: 'Template of the body: a string that is exactly "{name}" is replaced by that body param. By default the body params as one object.',
     },
     body_format: { read: oneOf(BODY_FORMATS), about: 'How the body is written; json by default, form for submit_form.' },
     body_required: { read: flag, about: 'False: without any body param no body is sent.' },
