@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { PAGINATION_ENDS, type PaginationEnd } from '../domain/fetch/pages.ts';
 import type { JsonObject } from '../domain/types.ts';
+import type { RefusalCode } from '../refusals.ts';
 import { CALL_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
 
@@ -88,6 +89,30 @@ const meta = Joi.object<FetchMeta, true>({
     }),
 });
 
+/** What a call may be refused with before anything is held or sent. */
+export const ADMISSION_REFUSALS = [
+    'INVALID_JSON',
+    'INVALID_DOMAIN',
+    'INVALID_PARAMS',
+    'INVALID_IDEMPOTENCY_KEY',
+    'API_KEY_REQUIRED',
+    'INVALID_API_KEY',
+    'INSUFFICIENT_CREDITS',
+    'SITE_BLOCKED',
+    'FORBIDDEN',
+    'EMAIL_NOT_VERIFIED',
+    'SITE_NOT_FOUND',
+    'ENDPOINT_NOT_FOUND',
+    'VERSION_NOT_FOUND',
+    'CONNECTION_NOT_FOUND',
+    'IDEMPOTENCY_CONFLICT',
+    'IDEMPOTENCY_IN_PROGRESS',
+    'PAYLOAD_TOO_LARGE',
+    'UNSUPPORTED_MEDIA_TYPE',
+    'ENDPOINT_NOT_HOSTED',
+    'CONNECTION_REQUIRED',
+] as const satisfies readonly RefusalCode[];
+
 /** POST /v1/fetch: runs a registered endpoint on the caller's behalf; credits are charged only on success. */
 export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
     name: 'postFetch',
@@ -115,27 +140,8 @@ export const postFetch = contract<object, object, FetchRequest, FetchAnswer>({
         }),
     },
     refusals: [
-        'INVALID_JSON',
-        'INVALID_DOMAIN',
-        'INVALID_PARAMS',
-        'INVALID_IDEMPOTENCY_KEY',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'INSUFFICIENT_CREDITS',
+        ...ADMISSION_REFUSALS,
         'SPENDING_LIMIT',
-        'SITE_BLOCKED',
-        'FORBIDDEN',
-        'EMAIL_NOT_VERIFIED',
-        'SITE_NOT_FOUND',
-        'ENDPOINT_NOT_FOUND',
-        'VERSION_NOT_FOUND',
-        'CONNECTION_NOT_FOUND',
-        'IDEMPOTENCY_CONFLICT',
-        'IDEMPOTENCY_IN_PROGRESS',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'ENDPOINT_NOT_HOSTED',
-        'CONNECTION_REQUIRED',
         'RATE_LIMITED',
         'CONCURRENCY_LIMITED',
         'SITE_BUSY',

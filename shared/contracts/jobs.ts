@@ -3,7 +3,7 @@ import { EXPIRY, LONGEST_WAIT } from '../domain/jobs/bounds.ts';
 import { JOB_STATUSES, type JobStatus, WAITING_FOR, type WaitingFor } from '../domain/jobs/states.ts';
 import type { JsonObject } from '../domain/types.ts';
 import { CALL_BYTES, contract } from './contract.ts';
-import { type FetchRequest, fetchFields } from './fetch.ts';
+import { ADMISSION_REFUSALS, type FetchRequest, fetchFields } from './fetch.ts';
 import * as v from './vocabulary.ts';
 
 type Metadata = Readonly<Record<string, string>>;
@@ -136,31 +136,7 @@ export const postJob = contract<object, object, JobRequest, Job>({
         'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
     },
     answer: { shape: 'data', status: 202, schema: jobSchema({ result: true }) },
-    refusals: [
-        'INVALID_JSON',
-        'INVALID_DOMAIN',
-        'INVALID_PARAMS',
-        'INVALID_IDEMPOTENCY_KEY',
-        'API_KEY_REQUIRED',
-        'INVALID_API_KEY',
-        'INSUFFICIENT_CREDITS',
-        'SITE_BLOCKED',
-        'FORBIDDEN',
-        'EMAIL_NOT_VERIFIED',
-        'SITE_NOT_FOUND',
-        'ENDPOINT_NOT_FOUND',
-        'VERSION_NOT_FOUND',
-        'CONNECTION_NOT_FOUND',
-        'IDEMPOTENCY_CONFLICT',
-        'IDEMPOTENCY_IN_PROGRESS',
-        'PAYLOAD_TOO_LARGE',
-        'UNSUPPORTED_MEDIA_TYPE',
-        'ENDPOINT_NOT_HOSTED',
-        'CONNECTION_REQUIRED',
-        'RATE_LIMITED',
-        'OVERLOADED',
-        'SITE_UNAVAILABLE',
-    ],
+    refusals: [...ADMISSION_REFUSALS, 'RATE_LIMITED', 'OVERLOADED', 'SITE_UNAVAILABLE'],
 });
 
 /** GET /v1/jobs/{job_id}: the state of a job, or its end. */

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import * as ledger from '../../shared/store/credits/ledger.ts';
-import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { join, type Person } from '../support/people.ts';
-import { type Running, startProcess } from '../support/processes.ts';
 import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { TOPOLOGIES, type World } from '../support/world.ts';
+import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of-processes.ts';
 
 interface Job {
     job_id: string;
@@ -21,38 +20,21 @@ for (const topology of TOPOLOGIES) {
         let world: World;
         let shop: Shop;
         let ada: Person;
-        let redis: OwnRedis | undefined;
-        const workers: Running[] = [];
+        let processes: WorldOfProcesses;
 
         beforeEach(async () => {
             shop = await openShop();
-            // Real processes know the product's own key prefix only, so that they get a Redis of their own.
-            redis = topology === 'redis' ? await startRedis() : undefined;
-            const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
-            world = await openWorld({ topology, workers: 0, config: { egressHosts: SHOP_HOSTS, ...store } });
+            processes = await openWorldOfProcesses(topology, SHOP_HOSTS);
+            ({ world } = processes);
             ada = await join(world, { plan: 'pro' });
             await ada.publish(shopPackage(shop.port));
         });
 
         afterEach(async () => {
-            for (const worker of workers.splice(0)) await worker.end('SIGKILL');
             shop.letGo();
-            await world.close();
+            await processes.close();
             await shop.close();
-            await redis?.remove();
         });
-
-        async function startWorker(): Promise<Running> {
-            const worker = startProcess('worker', {
-                DATABASE_URL: world.databaseUrl,
-                ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
-                EGRESS_ALLOW: '127.0.0.0/8',
-                EGRESS_HOSTS: `${SHOP}=127.0.0.1`,
-            });
-            workers.push(worker);
-            await worker.said('the worker takes jobs');
-            return worker;
-        }
 
         const order = async (endpoint: string, params: object = {}) =>
             dataOf<Job>(await ada.call('POST', '/v1/jobs', { body: { site: SHOP, endpoint, params, timeout_ms: 60_000 } }));
@@ -64,12 +46,12 @@ for (const topology of TOPOLOGIES) {
         };
 
         it('leaves its reads to the others, never repeats its writes, and no credit is held or charged twice', async () => {
-            const doomed = await startWorker();
+            const doomed = await processes.startWorker();
             const read = await order('held');
             const write = await order('held_write');
             await shop.waiting(2);
             doomed.signal('SIGKILL');
-            await startWorker();
+            await processes.startWorker();
             const waiting = await Promise.all(Array.from({ length: 20 }, (_, id) => order('product', { id: id + 1 })));
             await shop.waiting(1);
             expect(await ended(write)).to.deep.include({ status: 'failed', credits_used: 0 });
@@ -88,13 +70,13 @@ for (const topology of TOPOLOGIES) {
         it('fails a job whose second worker dies too', async () => {
             const job = await order('held');
             for (let death = 1; death <= 2; death++) {
-                const doomed = await startWorker();
+                const doomed = await processes.startWorker();
                 await shop.waiting(1);
                 doomed.signal('SIGKILL');
                 await doomed.end('SIGKILL');
                 shop.letGo();
             }
-            await startWorker();
+            await processes.startWorker();
             const done = await ended(job);
             expect(done).to.include({ status: 'failed', attempts: 2, credits_used: 0 });
             expect(done.error?.code).to.equal('DEADLINE_EXCEEDED');

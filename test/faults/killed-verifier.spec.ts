@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import * as verification from '../../shared/store/registry/verification.ts';
-import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
-import { type Running, startProcess } from '../support/processes.ts';
+import type { Running } from '../support/processes.ts';
 import { dataOf } from '../support/routes.ts';
 import { openSiteWithPages, page, SITE, SITE_HOSTS, type SiteWithPages, sitePackage } from '../support/site-with-pages.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { TOPOLOGIES, type World } from '../support/world.ts';
+import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of-processes.ts';
 
 for (const topology of TOPOLOGIES) {
     describe(`a worker that is killed in the middle of a verification run (${topology})`, function () {
@@ -14,43 +14,27 @@ for (const topology of TOPOLOGIES) {
         let world: World;
         let site: SiteWithPages;
         let ada: Person;
-        let redis: OwnRedis | undefined;
-        const started: Running[] = [];
+        let processes: WorldOfProcesses;
+        let survivor: Running;
 
         before(async () => {
             site = await openSiteWithPages();
-            // Real processes know the product's own key prefix only, so that they get a Redis of their own.
-            redis = topology === 'redis' ? await startRedis() : undefined;
-            const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
-            world = await openWorld({ topology, workers: 0, config: { egressHosts: SITE_HOSTS, ...store } });
+            processes = await openWorldOfProcesses(topology, SITE_HOSTS);
+            ({ world } = processes);
             ada = await join(world, { plan: 'pro' });
         });
 
         after(async () => {
-            for (const worker of started) await worker.end('SIGKILL');
-            await world.close();
+            await processes.close();
             await site.close();
-            await redis?.remove();
         });
-
-        async function startWorker(): Promise<Running> {
-            const worker = startProcess('worker', {
-                DATABASE_URL: world.databaseUrl,
-                ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
-                EGRESS_ALLOW: '127.0.0.0/8',
-                EGRESS_HOSTS: `${SITE}=127.0.0.1`,
-            });
-            started.push(worker);
-            await worker.said('the worker takes jobs');
-            return worker;
-        }
 
         it('leaves the run to another one, ten minutes later', async () => {
             await ada.publish(sitePackage(SITE, [page(site, SITE, 'held')]));
-            const doomed = await startWorker();
+            const doomed = await processes.startWorker();
             await site.waiting(1);
             await doomed.end('SIGKILL');
-            const survivor = await startWorker();
+            survivor = await processes.startWorker();
             await survivor.said('died or was cut off');
             expect(site.calls, 'not before the ten minutes are over').to.have.length(1);
             await world.clock.advance({ minutes: 10 });
@@ -63,10 +47,9 @@ for (const topology of TOPOLOGIES) {
         });
 
         it('and one that is told to stop leaves it too', async () => {
-            const survivor = started.at(-1);
             await world.clock.advance({ days: 1 });
             await site.waiting(1);
-            expect(await survivor?.end('SIGTERM')).to.equal(0);
+            expect(await survivor.end('SIGTERM')).to.equal(0);
             site.letGo();
             expect(await verification.readState(world.app.db, SITE)).to.include({ run: 3, outcome: null });
             expect(dataOf(await ada.call('GET', `/v1/schemas/${SITE}`))).to.include({ verified: true });

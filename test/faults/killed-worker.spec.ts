@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import * as ledger from '../../shared/store/credits/ledger.ts';
-import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
 import { type Answer, join, type Person } from '../support/people.ts';
-import { type Running, startProcess } from '../support/processes.ts';
+import type { Running } from '../support/processes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
-import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+import { TOPOLOGIES, type World } from '../support/world.ts';
+import { openWorldOfProcesses, type WorldOfProcesses } from '../support/world-of-processes.ts';
 
 const codeOf = ({ body }: Answer) => (body['error'] as { code: string } | undefined)?.code ?? 'success';
 
@@ -15,37 +15,22 @@ for (const topology of TOPOLOGIES) {
         let shop: Shop;
         let ada: Person;
         let doomed: Running;
-        let redis: OwnRedis | undefined;
+        let processes: WorldOfProcesses;
 
         beforeEach(async () => {
             shop = await openShop();
-            // Real processes know the product's own key prefix only, so that they get a Redis of their own.
-            redis = topology === 'redis' ? await startRedis() : undefined;
-            const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
-            world = await openWorld({ topology, workers: 0, config: { egressHosts: SHOP_HOSTS, ...store } });
+            processes = await openWorldOfProcesses(topology, SHOP_HOSTS);
+            ({ world } = processes);
             ada = await join(world, { plan: 'pro' });
             await ada.publish(shopPackage(shop.port));
-            doomed = await startWorker();
+            doomed = await processes.startWorker();
         });
 
         afterEach(async () => {
-            await doomed.end('SIGKILL');
             shop.letGo();
-            await world.close();
+            await processes.close();
             await shop.close();
-            await redis?.remove();
         });
-
-        async function startWorker(): Promise<Running> {
-            const worker = startProcess('worker', {
-                DATABASE_URL: world.databaseUrl,
-                ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
-                EGRESS_ALLOW: '127.0.0.0/8',
-                EGRESS_HOSTS: `${SHOP}=127.0.0.1`,
-            });
-            await worker.said('the worker takes jobs');
-            return worker;
-        }
 
         it('answers inside the deadline, releases the hold, and never sends a write twice', async () => {
             const began = performance.now();
@@ -74,7 +59,7 @@ for (const topology of TOPOLOGIES) {
             await shop.waiting(2);
             doomed.signal('SIGKILL');
             await doomed.end('SIGKILL');
-            const second = await startWorker();
+            const second = await processes.startWorker();
             try {
                 // The read comes again once the survivor has noticed; then both of its lives are over.
                 await shop.waiting(1);

@@ -1,0 +1,40 @@
+import { type OwnRedis, startRedis } from '../queue/redis-server.ts';
+import { type Running, startProcess } from './processes.ts';
+import { openWorld, type Topology, type World } from './world.ts';
+
+/** A world whose workers are processes, so that they can be killed. */
+export interface WorldOfProcesses {
+    world: World;
+    /** Resolves when the worker takes jobs. */
+    startWorker(): Promise<Running>;
+    /** Kills the workers that still run. */
+    close(): Promise<void>;
+}
+
+/** @param hosts DNS of the API and the workers */
+export async function openWorldOfProcesses(topology: Topology, hosts: ReadonlyMap<string, readonly string[]>): Promise<WorldOfProcesses> {
+    // Real processes know the product's own key prefix only, so that they get a Redis of their own.
+    const redis: OwnRedis | undefined = topology === 'redis' ? await startRedis() : undefined;
+    const store = redis === undefined ? {} : { redisUrl: redis.url, keyPrefix: '{routebook}' };
+    const world = await openWorld({ topology, workers: 0, config: { egressHosts: hosts, ...store } });
+    const workers: Running[] = [];
+    return {
+        world,
+        async startWorker() {
+            const worker = startProcess('worker', {
+                DATABASE_URL: world.databaseUrl,
+                ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+                EGRESS_ALLOW: '127.0.0.0/8',
+                EGRESS_HOSTS: [...hosts].map(([host, [address]]) => `${host}=${address}`).join(','),
+            });
+            workers.push(worker);
+            await worker.said('the worker takes jobs');
+            return worker;
+        },
+        async close() {
+            for (const worker of workers) await worker.end('SIGKILL');
+            await world.close();
+            await redis?.remove();
+        },
+    };
+}
