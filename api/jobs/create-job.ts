@@ -7,6 +7,7 @@ import { newId } from '../../shared/domain/text/ids.ts';
 import type { Effect } from '../../shared/domain/types.ts';
 import { admitFresh, type Found } from '../../shared/fetch/admit.ts';
 import { insufficientCredits } from '../../shared/fetch/hold.ts';
+import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
@@ -16,7 +17,6 @@ import { sealRequest } from '../../shared/store/jobs/sealed.ts';
 import { isBelievedToRead } from '../../shared/store/registry/ownership.ts';
 import type { Call, Reply } from '../serve.ts';
 import { countJobCall } from './count-jobs.ts';
-import { presentJob, readerOf } from './present-job.ts';
 
 type JobCall = Call<object, object, JobRequest>;
 

@@ -1,6 +1,7 @@
 import type { Job, JobsQuery, WaitQuery } from '../../shared/contracts/jobs.ts';
 import { hasJobEnded } from '../../shared/domain/jobs/states.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
+import { jobOf, presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import { cutPage } from '../../shared/platform/db.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
@@ -10,7 +11,6 @@ import { deleteResult as remove } from '../../shared/store/jobs/retention.ts';
 import { readPage } from '../answers/paging.ts';
 import type { Call, Reply } from '../serve.ts';
 import { countJobCall } from './count-jobs.ts';
-import { jobOf, presentJob, readerOf } from './present-job.ts';
 import { waitForEnd } from './wait-for-end.ts';
 
 type JobCall<Query = object> = Call<{ job_id: string }, Query, undefined>;

@@ -1,12 +1,12 @@
-import type { App } from '../../shared/app.ts';
-import type { FetchRequest } from '../../shared/contracts/fetch.ts';
-import type { Job } from '../../shared/contracts/jobs.ts';
-import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
-import { Refusal, type RefusalCode } from '../../shared/refusals.ts';
-import type { Caller } from '../../shared/store/accounts/callers.ts';
-import type { FullJobRow, JobRow, Reader } from '../../shared/store/jobs/jobs.ts';
-import { openError, openRequest, openResult } from '../../shared/store/jobs/sealed.ts';
-import { errorObject } from '../answers/refusal.ts';
+import type { App } from '../app.ts';
+import type { FetchRequest } from '../contracts/fetch.ts';
+import type { Job } from '../contracts/jobs.ts';
+import { parseExact } from '../domain/json/exact-numbers.ts';
+import { Refusal, type RefusalCode } from '../refusals.ts';
+import type { Caller } from '../store/accounts/callers.ts';
+import type { FullJobRow, JobRow, Reader } from '../store/jobs/jobs.ts';
+import { openError, openRequest, openResult } from '../store/jobs/sealed.ts';
+import { errorObject } from './error-object.ts';
 
 /** A key sees the jobs of its workspace that its scopes could have made. */
 export function readerOf({ workspaceId, userId, scopes }: Caller): Reader {

@@ -1,0 +1,33 @@
+import { type Detail, type Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
+
+/** The value of `error`. */
+export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): object {
+    const { status, fault, retryable } = refusalEntry(refusal.code);
+    const { details, retryAfter, upgradeTo, upgradeUrl, connectUrl, obtainUrl, upstream, didYouMean, retryable: override } = refusal.extras;
+    return {
+        code: refusal.code,
+        message: refusal.message,
+        status,
+        fault,
+        retryable: override ?? retryable === true,
+        ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+        request_id: requestId,
+        doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
+        ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal.code, details) }),
+        ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
+        ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
+        ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
+        ...(upstream === undefined ? {} : { upstream }),
+        ...(didYouMean === undefined || didYouMean.length === 0 ? {} : { did_you_mean: didYouMean }),
+    };
+}
+
+/** The most problems in one answer; the last entry gives the number of the others. */
+const MAX_DETAILS = 100;
+
+/** The rules of packages have a limit of their own. */
+function bounded(code: RefusalCode, details: Detail[]): Detail[] {
+    const more = details.length - MAX_DETAILS;
+    if (more <= 0 || code === 'SCHEMA_INVALID') return details;
+    return [...details.slice(0, MAX_DETAILS), { path: '', code: 'TOO_COMPLEX', message: `And ${more} more problems that are not listed.` }];
+}
