@@ -13,6 +13,7 @@ export async function listSchemas(call: Call<object, SchemasQuery, undefined>): 
     const { app, query } = call;
     const asked: ListQuery = {
         search: readSearch(query.q ?? ''),
+        described: await describedSites(call),
         category: query.category,
         isVerifiedOnly: query.verified ?? false,
         sort: query.sort,
@@ -20,6 +21,26 @@ export async function listSchemas(call: Call<object, SchemasQuery, undefined>): 
     const page = await readPage(call, 'getSchemas', boundTo(asked));
     const { sites, next, total } = await app.lists.page(asked, page).catch(refuseOldPlace);
     return { answer: await findCards(app.browse, sites), pagination: await page.end(next, total) };
+}
+
+/** A shorter text is the beginning of a name. */
+const LEAST_TASK = 3;
+
+/** Sites whose endpoints do what is looked for, best first. Where they cannot be found in time, the list has the sites that are called so. */
+async function describedSites({ app, query }: Call<object, SchemasQuery, undefined>): Promise<string[]> {
+    const task = query.q?.trim() ?? '';
+    if (task.length < LEAST_TASK) return [];
+    const filters = {
+        category: query.category,
+        isVerifiedOnly: query.verified ?? false,
+        kind: undefined,
+        effect: undefined,
+        site: undefined,
+        maxCredits: undefined,
+        needsConnection: undefined,
+    };
+    const { found } = await app.finder.find(task, filters).catch(() => ({ found: [] }));
+    return [...new Set(found.map(({ row }) => row.site))];
 }
 
 /** What is asked for, however it was spelt: `q` by its words, and `trending` where nothing else is said. */

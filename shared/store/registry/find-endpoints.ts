@@ -28,6 +28,7 @@ export interface FindFilters {
 /** An endpoint that fits a task. */
 export interface FoundEndpoint extends Found {
     id: number;
+    site: string;
 }
 
 export interface FoundList {
@@ -145,7 +146,7 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
               ]
             : [from('e.site = :site and e.search @@ :loose')];
     return `
-        select s.id, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
+        select s.id, s.site, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
                0 as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
                case when d.policy is not null or d.operator_policy is not null then s.entry end as entry
         from (
@@ -193,6 +194,6 @@ interface FoundColumns extends FoundEndpoint, JudgedEndpoint {
     registrable: string;
 }
 
-function toFound({ id, registrable, score, isVerified, successRate, p95Ms, credits, choices }: FoundColumns): FoundEndpoint {
-    return { id, registrable, score, isVerified, successRate, p95Ms, credits, choices };
+function toFound({ id, site, registrable, score, isVerified, successRate, p95Ms, credits, choices }: FoundColumns): FoundEndpoint {
+    return { id, site, registrable, score, isVerified, successRate, p95Ms, credits, choices };
 }

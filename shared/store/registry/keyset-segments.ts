@@ -11,8 +11,11 @@ export interface Segment {
     /** What is read beside the sites, which are called `s`; `rollup` is there for every segment. */
     from?: string;
     where?: string;
-    /** Every row that matches `where` matches the search too. */
-    isFoundAnyway?: true;
+    /**
+     * Which sites it has where something is looked for: all that `where` lets through, those that are called so, or those that are described so
+     * and not called so. Undefined: both of these.
+     */
+    has?: 'all' | 'called' | 'described';
     /** What of a row a cursor remembers beside its site, as text. */
     key?: string;
     order: string;
@@ -47,23 +50,33 @@ const SEGMENTS: Readonly<Record<ListSort, (context: SegmentContext) => readonly 
     trending,
 };
 
-/** Sites called like this first, the others by how much they are used. */
+/** Sites called like this first, others that are called so by how much they are used, then those whose endpoints do it by how well they fit. */
 function relevance({ names }: Search, context: SegmentContext): Segment[] {
-    if (names === undefined) return trending(context);
+    const called = trending(context).map((segment): Segment => ({ ...segment, has: 'called' }));
+    if (names === undefined) return [...called, DESCRIBED];
     const column = names.of === 'site' ? 's.site' : 's.label';
     const isNamed = `(${column} >= :prefix and ${column} < :prefix || chr(1114111))`;
     const named: Segment =
         names.of === 'site'
-            ? { ...byName(isNamed), isFoundAnyway: true }
+            ? { ...byName(isNamed), has: 'all' }
             : {
                   where: isNamed,
-                  isFoundAnyway: true,
+                  has: 'all',
                   key: 's.label',
                   order: 's.label, s.site',
                   after: '(s.label, s.site) > (:key, :site)',
               };
-    return [named, ...trending(context).map((segment) => ({ ...segment, where: both(segment.where, `not ${isNamed}`) }))];
+    return [named, ...[...called, DESCRIBED].map((segment) => ({ ...segment, where: both(segment.where, `not ${isNamed}`) }))];
 }
+
+const DESCRIBED: Segment = {
+    from: 'unnest((select :described)) with ordinality as d (described, place),',
+    where: 'd.described = s.site',
+    has: 'described',
+    key: 'd.place::text',
+    order: 'd.place',
+    after: 'd.place > cast(:key as bigint)',
+};
 
 /** Of the roll-up that the list began with: a later one does not move rows from one page to another. */
 function trending({ category }: SegmentContext): Segment[] {

@@ -10,6 +10,8 @@ export { LIST_SORTS, type ListSort } from './keyset-segments.ts';
 /** Which sites a list has, and in which order. Only sites with a version in use are ever listed. */
 export interface ListQuery {
     search: Search | undefined;
+    /** Sites whose endpoints do what is looked for, best first: they come behind those that are called so. */
+    described?: readonly string[];
     /** `parent` for all its leaves, or `parent/child`. */
     category: string | undefined;
     isVerifiedOnly: boolean;
@@ -45,12 +47,12 @@ export function createLists(db: Db): Lists {
     const manyKnown = new LRUCache<string, number>({ max: 1000 });
 
     async function countMany(query: ListQuery, spelt: Spelt): Promise<number> {
-        const { conditions, values } = filtersOf(query, spelt);
-        const where = conditions.join(' and ');
-        const key = JSON.stringify([where, values]);
+        const { conditions, matches, values } = filtersOf(query, spelt);
+        const key = JSON.stringify([conditions, values]);
         const known = manyKnown.get(key);
         if (known !== undefined) return known;
-        const text = `select count(*) as total from sites s where ${where}`;
+        const counts = matches.map((match) => `(select count(*) from sites s where ${[...conditions, match].join(' and ')})`);
+        const text = `select ${counts.join(' + ')} as total`;
         const [row] = await runPlanned<{ total: number }>(db, { text, values, types: TYPES });
         const total = row?.total ?? 0;
         if (total > MANY) manyKnown.set(key, total, { ttl: Math.min(LONGEST_MS, total * MS_PER_ROW) });
@@ -96,6 +98,8 @@ interface Found {
     segment: number;
     site: string;
     key: string;
+    /** Rather than described so. */
+    isCalledSo: boolean;
 }
 
 /** The next rows from a place. Typos are considered only where the first page finds nothing. */
@@ -104,7 +108,7 @@ async function walk(db: Db, query: ListQuery, from: Json | undefined, limit: num
     const place = from === undefined ? { ...BEGINNING, rollup: isRanked ? null : 0 } : readPlace(from);
     const walked = await walkSegments(db, query, place, limit);
     const asked = { ...walked, place: { ...place, rollup: walked.rollup } };
-    if (walked.found.length > 0 || from !== undefined || query.search === undefined) return asked;
+    if (walked.found.some(({ isCalledSo }) => isCalledSo) || from !== undefined || query.search === undefined) return asked;
     const spelt = await spell(db, query.search);
     if (spelt.length === 0) return asked;
     const meant = { ...asked.place, spelt };
@@ -127,7 +131,16 @@ function isBroad({ text }: { text: string }): boolean {
 }
 
 /** PostgreSQL's types of what lists are read by. */
-const TYPES = { category: 'text', key: 'text', limit: 'bigint', prefix: 'text', rollup: 'bigint', search: 'tsquery', site: 'text' };
+const TYPES = {
+    category: 'text',
+    described: 'text[]',
+    key: 'text',
+    limit: 'bigint',
+    prefix: 'text',
+    rollup: 'bigint',
+    search: 'tsquery',
+    site: 'text',
+};
 const TIMEOUT_MS = 5000;
 /** Rows of the largest page, and one more that shows whether there is another. */
 const LARGEST = 101;
@@ -139,46 +152,51 @@ async function readSegments(
     place: Place,
     { limit, among }: { limit: number; among: 'all' | 'few' | 'many' },
 ): Promise<Walked> {
-    const { conditions, values } = filtersOf(query, place.spelt);
+    const { conditions, matches, values } = filtersOf(query, place.spelt);
     const segments = segmentsOf(query.sort, query).flatMap((segment, number) => {
         if (number < place.segment) return [];
         const isBehind = number === place.segment && place.site !== null;
+        const [isCalled = 'true', isDescribed = 'false'] = matches;
+        const either = matches.length < 2 ? isCalled : `(${isCalled} or s.site in (select unnest(:described)))`;
+        const match = segment.has === 'all' ? 'true' : segment.has === 'called' ? isCalled : segment.has === 'described' ? isDescribed : either;
         const where = [
-            ...(among === 'few'
-                ? []
-                : segment.isFoundAnyway === true
-                  ? filtersOf({ ...query, search: undefined }, []).conditions
-                  : conditions),
+            ...(among === 'few' && segment.has !== 'called' && segment.has !== 'described' ? [] : [match]),
+            ...(among === 'few' ? [] : conditions),
             ...(segment.where === undefined ? [] : [segment.where]),
             ...(isBehind ? [segment.after] : []),
         ];
         return [
-            `(select ${number} as segment, s.site, ${segment.key ?? "''"} as key from ${segment.from ?? ''} ${among === 'few' ? 'found' : 'sites'} s
+            `(select ${number} as segment, s.site, ${segment.key ?? "''"} as key, ${isCalled} as "isCalledSo" from ${segment.from ?? ''} ${among === 'few' ? 'found' : 'sites'} s
               where ${where.length === 0 ? 'true' : where.join(' and ')} order by ${segment.order} limit ${among === 'many' ? ':limit' : LARGEST})`,
         ];
     });
     const found = `, found as materialized (
-        select s.site, s.label, s.published_at, s.verified_at from sites s where ${conditions.join(' and ')} limit ${FEW + 1}
+        ${matches.map((match) => `(select ${FOUND} from sites s where ${[...conditions, match].join(' and ')} limit ${FEW + 1})`).join(' union all ')}
     )`;
     const total = { all: tallyOf(query), few: '(select count(*) from found)', many: 'null::bigint' }[among];
     const text = `with rollup as materialized (
              select coalesce(:rollup, (select max(id) from trending_rollups), 0) as id
          )${among === 'few' ? found : ''}
-         select f.segment, f.site, f.key, rollup.id as rollup, ${total} as total,
+         select f.segment, f.site, f.key, f."isCalledSo", rollup.id as rollup, ${total} as total,
                 rollup.id = 0 or exists (select from trending_rollups r where r.id = rollup.id) as is_kept
          from rollup left join (${segments.join(' union all ')}) as f on true limit :limit`;
     const { rollup, key, site } = place;
-    const composed = { text, values: { ...values, rollup, prefix: query.search?.names?.prefix, key, site, limit }, types: TYPES };
+    const composed = {
+        text,
+        values: { ...values, rollup, prefix: query.search?.names?.prefix, key, site, limit },
+        types: TYPES,
+    };
     return toWalked(
         await (among === 'many' ? runPlanned<FoundColumns>(db, composed) : runComposed<FoundColumns>(db, composed, TIMEOUT_MS)),
     );
 }
 
 interface FoundColumns {
-    /** null, as `site` and `key` are then: no row was found. */
+    /** null, as the next three are then: no row was found. */
     segment: number | null;
     site: string;
     key: string;
+    isCalledSo: boolean;
     rollup: number;
     total: number | null;
     is_kept: boolean;
@@ -188,14 +206,21 @@ function toWalked(rows: readonly FoundColumns[]): Walked {
     const [first] = rows;
     if (first === undefined) throw new Error('a list without a row');
     if (!first.is_kept) throw new PlaceGone();
-    const found = rows.flatMap(({ segment, site, key }) => (segment === null ? [] : [{ segment, site, key }]));
+    const found = rows.flatMap(({ segment, site, key, isCalledSo }) => (segment === null ? [] : [{ segment, site, key, isCalledSo }]));
     return { found: found.toSorted((a, b) => a.segment - b.segment), total: first.total ?? undefined, rollup: first.rollup };
 }
 
-/** The conditions of every row of a list. */
-function filtersOf({ search, category, isVerifiedOnly }: ListQuery, spelt: Spelt) {
+/** The columns that segments use. */
+const FOUND = 's.site, s.label, s.search, s.published_at, s.verified_at';
+
+/**
+ * The conditions of every row of a list, and the two ways to be what is looked for, of which a row matches one: to be called so, or to be
+ * described so. The second one is there only where such sites were given.
+ */
+function filtersOf({ search, described, category, isVerifiedOnly }: ListQuery, spelt: Spelt) {
     const conditions = ['s.latest_version_id is not null'];
-    const values: Record<string, string> = {};
+    const matches = ['true'];
+    const values: Record<string, unknown> = { described: described ?? [] };
     if (isVerifiedOnly) conditions.push('s.verified_at is not null');
     if (category !== undefined) {
         conditions.push(isLeaf(category) ? 's.intent_category = :category' : 's.parent_category = :category');
@@ -204,10 +229,13 @@ function filtersOf({ search, category, isVerifiedOnly }: ListQuery, spelt: Spelt
     if (search !== undefined) {
         // The word index would collect every word of a letter, while the category has few sites.
         const isUnindexed = category !== undefined && search.terms.every(isBroad);
-        conditions.push(isUnindexed ? '(s.search @@ :search) is true' : 's.search @@ :search');
+        matches[0] = isUnindexed ? '(s.search @@ :search) is true' : 's.search @@ :search';
         values['search'] = toQuery(search, spelt);
+        if (described !== undefined && described.length > 0) {
+            matches.push('(s.site in (select unnest(:described)) and (s.search @@ :search) is not true)');
+        }
     }
-    return { conditions, values };
+    return { conditions, matches, values };
 }
 
 /** Lexemes hold nothing that would have to be escaped (shared/domain/search/search-text.ts). */
