@@ -158,7 +158,8 @@ async function readSegments(
         const isBehind = number === place.segment && place.site !== null;
         const [isCalled = 'true', isDescribed = 'false'] = matches;
         const either = matches.length < 2 ? isCalled : `(${isCalled} or s.site in (select unnest(:described)))`;
-        const match = segment.has === 'all' ? 'true' : segment.has === 'called' ? isCalled : segment.has === 'described' ? isDescribed : either;
+        const match =
+            segment.has === 'all' ? 'true' : segment.has === 'called' ? isCalled : segment.has === 'described' ? isDescribed : either;
         const where = [
             ...(among === 'few' && segment.has !== 'called' && segment.has !== 'described' ? [] : [match]),
             ...(among === 'few' ? [] : conditions),
