@@ -37,7 +37,11 @@ export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link';
 /** A JSON Schema 2020-12 document as it stands in a package. `true` and `false` are schemas too. */
 export type JsonSchema = boolean | JsonObject;
 
-/** `select` for JSON: JMESPath by output name, or one expression; for HTML: the form of cheerio's `extract`. */
+/** What a value of HTML may be converted to. */
+export const SELECTED_TYPES = ['string', 'number', 'integer', 'boolean'] as const;
+export type SelectedType = (typeof SELECTED_TYPES)[number];
+
+/** `select` for JSON: JMESPath by output name, or one expression; for HTML: the form of cheerio's `extract`, with types. */
 export type Select = string | JsonObject;
 
 // --- the package, as published (docs/api.md, "Schema packages") ---

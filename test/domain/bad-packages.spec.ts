@@ -639,6 +639,22 @@ const SCHEMAS: Row[] = [
         `${CONTACT}/response/select/notice/value`,
         'INVALID_VALUE',
     ],
+    ...(
+        [
+            ['a type of values that there is not', { selector: 'p', type: 'date' }, 'type', 'INVALID_VALUE'],
+            ['a type for a map of values', { selector: 'p', type: 'string', value: { a: 'b' } }, 'type', 'INVALID_VALUE'],
+            ['a decimal sign that is a blank', { selector: 'p', type: 'number', decimal: ' ' }, 'decimal', 'INVALID_VALUE'],
+            ['a decimal sign of a text', { selector: 'p', decimal: ',' }, 'decimal', 'INVALID_VALUE'],
+            ['a misspelt field of an entry', { selector: 'p', tpye: 'number' }, 'tpye', 'UNKNOWN_FIELD'],
+        ] as const
+    ).map(
+        ([name, entry, field, code]): Row => [
+            name,
+            { [`${CONTACT}/response/select/notice`]: entry },
+            `${CONTACT}/response/select/notice/${field}`,
+            code,
+        ],
+    ),
     ['a select of a text', { [`${CONTACT}/response/type`]: 'text' }, `${CONTACT}/response/select`, 'INVALID_VALUE'],
 ];
 

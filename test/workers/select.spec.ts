@@ -231,6 +231,12 @@ describe('reading what a site answered', () => {
             expect(refusal.details.map(({ path }) => path)).to.deep.equal(['/select/bad']);
         });
 
+        it('names the selector of HTML that does not fit, where it is', async () => {
+            const select = { ok: 'li', items: [{ selector: 'li', value: { name: 'b', bad: 'b:frobnicate' } }] };
+            const refusal = await refusalOf(page('<li><b>1</b>', 'text/html'), { select });
+            expect(refusal.details.map(({ path, code }) => `${path} ${code}`)).to.deep.equal(['/select/items/0/value/bad INVALID_VALUE']);
+        });
+
         it('takes values from HTML in the form of cheerio, null for what is missing', async () => {
             const html = '<ul><li><a href="/1">One</a><b>5</b></li><li><a href="/2">Two</a></li></ul>';
             const select = {
@@ -244,8 +250,8 @@ describe('reading what a site answered', () => {
                 first: 'One',
                 none: null,
                 items: [
-                    { href: '/1', price: '5' },
-                    { href: '/2', price: null },
+                    { href: 'https://shop.test/1', price: '5' },
+                    { href: 'https://shop.test/2', price: null },
                 ],
             });
         });

@@ -3,6 +3,7 @@ import TurndownService from 'turndown';
 import type { Json, JsonObject } from '../../shared/domain/types.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import type { NextFound, ParseBody } from './read-page.ts';
+import { runSelector, selectHtml } from './select-html.ts';
 
 /**
  * Parses a page of HTML. The value is the selection, or the whole page.
@@ -14,7 +15,7 @@ export const parseHtml: ParseBody = (text, { url }) => {
         next: (selector) => findNext($, selector, url),
         value({ select }) {
             if (typeof select === 'string') throw cannotSelect('/select', 'The answer is HTML, and this expression is for JSON.');
-            return select === undefined ? readWholePage($, url) : selectHtml($, select);
+            return select === undefined ? readWholePage($, url) : selectHtml($, select, baseOf($, url));
         },
     };
 };
@@ -30,17 +31,6 @@ export function baseOf($: CheerioAPI, url: string): string {
     return absolute($('base[href]').attr('href'), url) ?? url;
 }
 
-/**
- * Runs `select` over HTML, in the form of cheerio's `extract`. Missing values become null.
- * @throws InvalidResponse when a selector fails
- */
-function selectHtml($: CheerioAPI, select: JsonObject): JsonObject {
-    return runSelector('/select', () => {
-        const found: object = $.extract(select as Parameters<CheerioAPI['extract']>[0]);
-        return JSON.parse(JSON.stringify(found, (_key, value: unknown) => (value === undefined ? null : value))) as JsonObject;
-    });
-}
-
 /** The first match: the URL of a link, else its `value` or `content` attribute, else its text. */
 function findNext($: CheerioAPI, selector: string, url: string): NextFound | undefined {
     const element = runSelector('/pagination/next', () => $(selector).first());
@@ -51,17 +41,6 @@ function findNext($: CheerioAPI, selector: string, url: string): NextFound | und
         return target === undefined ? undefined : { href: target };
     }
     return { value: element.attr('value') ?? element.attr('content') ?? element.text().trim() };
-}
-
-/** @throws InvalidResponse with a pointer to the selector that failed */
-export function runSelector<T>(path: string, run: () => T): T {
-    try {
-        return run();
-    } catch {
-        throw new InvalidResponse('A selector of this endpoint does not fit the answer.', [
-            { path, code: 'INVALID_VALUE', message: 'A selector cannot be run over this page.' },
-        ]);
-    }
 }
 
 /** Nodes whose text is not visible on the page. */

@@ -2,9 +2,10 @@ import type { CheerioAPI } from 'cheerio';
 import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import type { Method } from '../../shared/domain/types.ts';
 import { decode } from './decode.ts';
-import { baseOf, loadHtml, runSelector } from './html.ts';
+import { baseOf, loadHtml } from './html.ts';
 import { InvalidResponse } from './invalid-response.ts';
 import type { RawPage } from './read-page.ts';
+import { runSelector } from './select-html.ts';
 
 /** docs/api.md, "Schema packages". */
 const MAX_INPUTS = 200;

@@ -94,7 +94,8 @@ export function readPage(
     }
     const data = wrapResult(parsed.value(rules));
     if (options.isMeasured) refuseTooMuch(data, { isSelected: select !== undefined });
-    const isRewritten = json !== undefined && (select === undefined || json.hasExact());
+    // Numbers of HTML are read from texts, and may be long too.
+    const isRewritten = json === undefined ? select !== undefined : select === undefined || json.hasExact();
     return cut(judged(data, schema, { ...options, isRewritten }), wanted);
 }
 

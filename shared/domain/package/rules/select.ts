@@ -1,4 +1,5 @@
 import { isObject } from '../../json/schema/structure.ts';
+import { SELECTED_TYPES } from '../../types.ts';
 import { expressionFault, selectorFault } from './expressions.ts';
 import type { Path, Report } from './report.ts';
 
@@ -20,7 +21,7 @@ export function checkJsonSelect(select: unknown, at: Path, report: Report): void
     }
 }
 
-/** A map in the form of cheerio's `extract`: selectors, `{selector, value}`, lists of one of these, and maps inside `value`. */
+/** A map in the form of cheerio's `extract`: selectors, `{selector, value, type, decimal}`, lists of one of these, and maps inside `value`. */
 export function checkHtmlSelect(select: unknown, at: Path, report: Report): void {
     checkMap(select, at, report, 1);
 }
@@ -50,12 +51,15 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
         return;
     }
     if (!isObject(entry)) {
-        report.add(at, 'INVALID_TYPE', 'An output of select for HTML is a CSS selector or an object with selector and value.');
+        report.add(
+            at,
+            'INVALID_TYPE',
+            'An output of select for HTML is a CSS selector or an object with selector, value, type and decimal.',
+        );
         return;
     }
     for (const key of Object.keys(entry)) {
-        if (key !== 'selector' && key !== 'value')
-            report.add([...at, key], 'UNKNOWN_FIELD', 'Beside selector and value there is nothing here.');
+        if (!FIELDS.has(key)) report.add([...at, key], 'UNKNOWN_FIELD', `An output of select has the fields ${[...FIELDS].join(', ')}.`);
     }
     const { selector, value } = entry;
     if (selector === undefined) report.add([...at, 'selector'], 'REQUIRED', 'The field selector is missing.');
@@ -63,6 +67,22 @@ function checkDescriptor(entry: unknown, at: Path, report: Report, level: number
     else report.add([...at, 'selector'], 'INVALID_TYPE', 'A selector is a text.');
     if (typeof value === 'string') checkProperty(value, [...at, 'value'], report);
     else if (value !== undefined) checkMap(value, [...at, 'value'], report, level + 1);
+    checkConversion(entry, at, report);
+}
+
+const FIELDS: ReadonlySet<string> = new Set(['selector', 'value', 'type', 'decimal']);
+
+/** `type` and `decimal`: to what a value is converted, and how the page writes numbers. */
+function checkConversion({ value, type, decimal }: Record<string, unknown>, at: Path, report: Report): void {
+    const isType = SELECTED_TYPES.some((known) => known === type);
+    if (type !== undefined && !isType)
+        report.add([...at, 'type'], 'INVALID_VALUE', `A value is converted to one of ${SELECTED_TYPES.join(', ')}.`);
+    else if (isType && isObject(value))
+        report.add([...at, 'type'], 'INVALID_VALUE', 'A map of values has no type: write it at the entries inside.');
+    if (decimal === undefined) return;
+    if (decimal !== '.' && decimal !== ',') report.add([...at, 'decimal'], 'INVALID_VALUE', 'decimal is "." or ",".');
+    else if (type !== 'number' && type !== 'integer')
+        report.add([...at, 'decimal'], 'INVALID_VALUE', 'decimal says how numbers are written: use it with type number or integer.');
 }
 
 /** Properties through which an element reaches the rest of the page, or code: none of them is a value. */

@@ -168,7 +168,7 @@ const RESPONSE: Fields<ResponseFields> = {
     type: { read: oneOf(RESPONSE_TYPES), about: 'How to read the answer; as json, html or text by its content type where left out.' },
     select: {
         read: select,
-        about: 'What to keep. JSON: JMESPath by the name of each output, or one expression. HTML: selectors by name, {selector, value}, one-element arrays for lists.',
+        about: 'What to keep. JSON: JMESPath by the name of each output, or one expression. HTML: selectors by name, {selector, value, type, decimal}, one-element arrays for lists.',
     },
     schema: { read: jsonSchema, about: 'JSON Schema 2020-12 of the data. An answer that does not fit it is a failure and costs nothing.' },
 };

@@ -1,0 +1,71 @@
+import { isExact, parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import type { Json, SelectedType } from '../../shared/domain/types.ts';
+
+/** The sign between whole numbers and their fractions. */
+export type Decimal = '.' | ',';
+
+/**
+ * A value of a page as another type; null where it does not convert. Numbers keep their digits.
+ * @param value a text, or a value of JSON
+ * @param decimal how the page writes numbers
+ */
+export function convert(value: Json, type: SelectedType, decimal: Decimal = '.'): Json {
+    if (value === null || (typeof value === 'object' && !isExact(value))) return null;
+    if (type === 'string') return typeof value === 'string' ? value : JSON.stringify(value);
+    if (type === 'boolean') return typeof value === 'boolean' ? value : (BOOLEANS.get(String(value).toLowerCase()) ?? null);
+    if (typeof value === 'boolean') return null;
+    const literal = typeof value === 'string' ? literalIn(value, decimal) : String(value);
+    return literal === undefined ? null : numberOf(literal, type);
+}
+
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+    ...['true', 'yes', 'on', '1'].map((word): [string, boolean] => [word, true]),
+    ...['false', 'no', 'off', '0'].map((word): [string, boolean] => [word, false]),
+]);
+
+/** No text of a number is longer. */
+const MAX_TEXT = 1000;
+
+/** Blanks and apostrophes that stand between groups of digits. */
+const BLANKS = " \\u00a0\\u2007\\u2009\\u202f'\\u2019";
+
+/** A sign, with a currency between it and the number; the number; and what is written behind it without a blank. */
+const NUMBERS: Readonly<Record<Decimal, RegExp>> = { '.': numberWith('.'), ',': numberWith(',') };
+
+function numberWith(decimal: Decimal): RegExp {
+    const group = decimal === '.' ? ',' : '.';
+    const sign = '(?:(?<![\\p{L}\\p{N}])([-\\u2212])\\s?\\p{Sc}?\\s?)?';
+    // Groups have three digits, in India two but for the last.
+    const grouped = `\\d{1,3}(?:[${BLANKS}]\\d{3})+(?!\\d)|\\d{1,3}(?:[${group}]\\d{2,3}){0,100}[${group}]\\d{3}(?!\\d)`;
+    return new RegExp(`${sign}(${grouped}|\\d+|(?<!\\d)(?=[${decimal}]\\d))(?:[${decimal}](\\d+))?(?:[eE]([+-]?\\d{1,3}))?(.?)`, 'u');
+}
+
+/**
+ * The first number in a text, as JSON writes it: without currency and unit, without the signs between groups of digits.
+ * @returns undefined without a number, and where the digits go on in a way that `decimal` does not explain, such as `1,5` with a point
+ */
+function literalIn(text: string, decimal: Decimal): string | undefined {
+    if (text.length > MAX_TEXT) return undefined;
+    const found = NUMBERS[decimal].exec(text);
+    if (found === null) return undefined;
+    const [whole, sign, digits = '', fraction, exponent, next = ''] = found;
+    const rest = text.slice(found.index + whole.length);
+    if (isMore(next, rest)) return undefined;
+    const plain = digits.replaceAll(/\D/g, '').replace(/^0+(?=\d)/, '');
+    const tail = `${fraction === undefined ? '' : `.${fraction}`}${exponent === undefined ? '' : `e${exponent}`}`;
+    return `${sign === undefined ? '' : '-'}${plain === '' ? '0' : plain}${tail}`;
+}
+
+/** Whether a number goes on: with a sign and digits, or as thousands and millions (`1.2k`, `3M`). */
+function isMore(next: string, rest: string): boolean {
+    if (/[.,]/.test(next)) return /^\d/.test(rest);
+    return /[kKMB\d]/.test(next) && !/^\p{L}/u.test(rest);
+}
+
+/** A whole number loses the zeros behind its point. */
+function numberOf(literal: string, type: SelectedType): Json {
+    const whole = literal.replace(/\.0+$/, '');
+    if (!Number.isFinite(Number(literal))) return null;
+    if (type === 'integer' && !/^-?\d+$/.test(whole)) return null;
+    return parseExact(type === 'integer' ? whole : literal);
+}

@@ -1,0 +1,100 @@
+import type { CheerioAPI } from 'cheerio';
+import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
+import type { Json, JsonObject, SelectedType } from '../../shared/domain/types.ts';
+import { convert, type Decimal } from './convert.ts';
+import { InvalidResponse } from './invalid-response.ts';
+
+type Matches = ReturnType<CheerioAPI>;
+
+/** What one entry of `select` says of its matches. */
+interface Descriptor {
+    selector: string;
+    /** An attribute or property, or a map that is selected within each match. */
+    value?: string | JsonObject;
+    type?: SelectedType;
+    decimal?: Decimal;
+}
+
+interface Where {
+    /** Pointer to the entry. */
+    path: string;
+    /** The base of relative links. */
+    base: string;
+}
+
+/**
+ * Runs `select` over HTML, in the form of cheerio's `extract`: texts trimmed, links absolute, values converted where an entry has a `type`.
+ * What is missing, or does not convert, is null; matches of a list that lack the attribute are left out.
+ * @param base the base of relative links
+ * @throws InvalidResponse with a pointer to the selector that failed
+ */
+export function selectHtml($: CheerioAPI, select: JsonObject, base: string): JsonObject {
+    return selectMap($.root(), select, { path: '/select', base });
+}
+
+function selectMap(within: Matches, map: JsonObject, { path, base }: Where): JsonObject {
+    const entries = Object.entries(map).map(([name, entry]): [string, Json] => [
+        name,
+        selectEntry(within, entry, { path: `${path}/${escapePointer(name)}`, base }),
+    ]);
+    return Object.fromEntries(entries);
+}
+
+function selectEntry(within: Matches, entry: Json, where: Where): Json {
+    if (!Array.isArray(entry)) return selectAll(within, descriptorOf(entry), where, { isFirstAlone: true })[0] ?? null;
+    const path = `${where.path}/0`;
+    return selectAll(within, descriptorOf(entry[0] ?? ''), { ...where, path }, { isFirstAlone: false });
+}
+
+function descriptorOf(entry: Json): Descriptor {
+    return typeof entry === 'string' ? { selector: entry } : (entry as unknown as Descriptor);
+}
+
+function selectAll(
+    within: Matches,
+    { selector, value = 'textContent', type, decimal }: Descriptor,
+    where: Where,
+    { isFirstAlone }: { isFirstAlone: boolean },
+): Json[] {
+    const values: Json[] = [];
+    const read = (element: Matches[number]): void => {
+        const match = within._make([element]);
+        if (typeof value !== 'string') values.push(selectMap(match, value, { ...where, path: `${where.path}/value` }));
+        else {
+            const found = propertyOf(match, value, where.base);
+            if (found !== undefined) values.push(type === undefined ? found : convert(found, type, decimal));
+        }
+    };
+    // `extract` stops at the first match, which `find` does not.
+    runSelector(where.path, () => within.extract({ it: isFirstAlone ? { selector, value: read } : [{ selector, value: read }] }));
+    return values;
+}
+
+/** Attributes and properties that hold one URL. */
+const LINKS: ReadonlySet<string> = new Set(
+    'href src action formAction formaction poster cite data background longdesc manifest xlink:href'.split(' '),
+);
+
+/** Properties whose blanks are part of a document. */
+const MARKUP: ReadonlySet<string> = new Set(['innerHTML', 'outerHTML']);
+
+function propertyOf(match: Matches, name: string, base: string): Json | undefined {
+    const found: unknown = match.prop(name);
+    if (typeof found === 'boolean' || typeof found === 'number') return found;
+    if (typeof found !== 'string') return undefined;
+    if (MARKUP.has(name)) return found;
+    if (!LINKS.has(name)) return found.trim();
+    return URL.parse(found, base)?.href ?? null;
+}
+
+/** @throws InvalidResponse with a pointer to the selector that failed */
+export function runSelector<T>(path: string, run: () => T): T {
+    try {
+        return run();
+    } catch (error) {
+        if (error instanceof InvalidResponse || error instanceof RangeError) throw error;
+        throw new InvalidResponse('A selector of this endpoint does not fit the answer.', [
+            { path, code: 'INVALID_VALUE', message: 'A selector cannot be run over this page.' },
+        ]);
+    }
+}
