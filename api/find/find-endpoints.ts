@@ -1,5 +1,6 @@
 import type { EndpointsQuery, FindMeta, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
 import { pageOf } from '../../shared/domain/find/order.ts';
+import { memorableTaskWords, type Search } from '../../shared/domain/find/weigh.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import type { Json } from '../../shared/domain/types.ts';
@@ -69,7 +70,7 @@ async function findByTask(
     return {
         answer: search === undefined ? [] : rows.map((row) => presentFound(row, { search, score: scores.get(row.id) ?? 0 })),
         pagination: await page.end(next === undefined ? undefined : [BY_WORDS, next], found.length),
-        meta: metaOf(call, found.length),
+        meta: metaOf(call, found.length, search),
     };
 }
 
@@ -79,10 +80,15 @@ function placeIn(from: Json | undefined): number {
     return place;
 }
 
-function metaOf({ caller, query }: FindCall, total: number): FindMeta {
+/** Of a task the session remembers the words, so that what is fetched in it teaches the order of alike tasks. */
+function metaOf({ app, caller, query }: FindCall, total: number, search?: Search): FindMeta {
+    const sessionId = newId('ses');
+    if (caller !== undefined && search !== undefined && total > 0) {
+        app.lookUpSessions.record({ id: sessionId, accountId: caller.accountId, words: memorableTaskWords(search) });
+    }
     const suggestion = total === 0 && query.task !== undefined ? suggestRequest(query.task, query) : undefined;
     return {
-        ...(caller === undefined ? {} : { session_id: newId('ses') }),
+        ...(caller === undefined ? {} : { session_id: sessionId }),
         ...(suggestion === undefined ? {} : { suggestion }),
     };
 }

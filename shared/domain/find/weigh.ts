@@ -23,6 +23,12 @@ export interface Search {
     isIdUnknown: boolean;
 }
 
+/** What may be remembered of a task: the words of endpoints that tell it from others, never a name, a number or a value. */
+export function memorableTaskWords({ terms }: Search): string[] {
+    const words = terms.filter(({ isTelling }) => isTelling).flatMap(({ exact }) => exact);
+    return [...new Set(words)].filter((word) => /^~?[\p{L}-]+$/u.test(word));
+}
+
 /** What is known of the words of all endpoints. */
 export interface WordCounts {
     /** Endpoints. */

@@ -1,13 +1,14 @@
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import type { Db } from '../../platform/db.ts';
 
-/** A catalog look-up that was answered; a fetch that names its id belongs to it. */
+/** A catalog look-up or a search for endpoints that was answered; a fetch that names its id belongs to it. */
 export interface LookUpSession {
     /** `ses_…` */
     id: string;
-    site: string;
+    /** Undefined: endpoints of all sites were looked for. */
+    site?: string;
     accountId?: string | undefined;
-    /** The normalised words of the intent. */
+    /** The normalised words of the intent or task. */
     words?: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { MARKS } from '../../domain/find/endpoint-words.ts';
 import { byFit, type Found, inARow, type Slot, spread } from '../../domain/find/order.ts';
 import type { Phrases } from '../../domain/find/phrases.ts';
 import { readTask, type TaskPart } from '../../domain/find/task.ts';
-import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, meantBy, type Search, strangeWords, type WordCounts, weigh } from '../../domain/find/weigh.ts';
+import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, meantBy, memorableTaskWords, type Search, strangeWords, type WordCounts, weigh } from '../../domain/find/weigh.ts';
 import type { Effect, Kind } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { runComposed } from '../../platform/prepared-query.ts';
@@ -147,7 +147,8 @@ function rankingOf({ terms }: Search, { site }: FindFilters): string {
             : [from('e.site = :site and e.search @@ :loose')];
     return `
         select s.id, s.site, s.registrable, s.score, s.is_verified as "isVerified", s.success_rate as "successRate", s.p95_ms as "p95Ms", d.credits,
-               0 as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
+               coalesce((select max(c.choices) from find_choice_counts c
+                         where c.site = s.site and c.endpoint = s.name and c.word in (select unnest(:words))), 0) as choices, d.policy, d.operator_policy as "operatorPolicy", s.effect, s.version_id as "versionId",
                case when d.policy is not null or d.operator_policy is not null then s.entry end as entry
         from (
             select * from (
@@ -167,10 +168,11 @@ function typesOf({ terms }: Search): Record<string, string> {
         return { [`exact${suffix}`]: 'tsquery', [`alike${suffix}`]: 'tsquery', [`weight${suffix}`]: 'real' };
     });
     const queries = { strict: 'tsquery', loose: 'tsquery', rest: 'tsquery' };
-    return Object.assign({ ...queries, verified: 'boolean', connection: 'boolean', maxcredits: 'integer', unknown: 'real' }, ...each);
+    return Object.assign({ ...queries, verified: 'boolean', connection: 'boolean', maxcredits: 'integer', unknown: 'real', words: 'text[]' }, ...each);
 }
 
-function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<string, unknown> {
+function valuesOf(search: Search, filters: FindFilters): Record<string, unknown> {
+    const { terms, isIdUnknown } = search;
     const { category, kind, effect, site, isVerifiedOnly, maxCredits, needsConnection } = filters;
     const each = terms.map(({ exact, alike, weight }, place) => {
         const suffix = suffixOf(place);
@@ -186,6 +188,7 @@ function valuesOf({ terms, isIdUnknown }: Search, filters: FindFilters): Record<
         connection: needsConnection ?? null,
         maxcredits: maxCredits ?? null,
         unknown: isIdUnknown ? ID_UNKNOWN : 1,
+        words: memorableTaskWords(search),
     };
     return Object.assign({ ...narrowing, ...others }, ...each);
 }

@@ -37,8 +37,10 @@ export async function trendingSites(db: Db, window: TrendingWindow, limit: numbe
 const RANKS: Readonly<Record<TrendingWindow, number>> = { '24h': 200, '7d': 10_000, '30d': 200 };
 /** A started list keeps its order for this long. */
 const KEPT = '26 hours';
-/** An outcome of an intent is forgotten unless it is confirmed within this time. */
+/** An outcome of an intent is forgotten unless it is confirmed within this time, and a choice from a list after it. */
 const OUTCOMES_KEPT = '90 days';
+/** Fewer accounts could be one person's. */
+const LEAST_CHOOSERS = 5;
 /** One number that all processes take as the advisory lock of the roll-up. */
 const LOCK = 7_062_602;
 
@@ -57,6 +59,10 @@ export async function rollUpTrending(db: Db): Promise<boolean> {
         for (const window of TRENDING_WINDOWS) await trx.raw(rank(window), { id: rollup.id, window, limit: RANKS[window] });
         await trx.raw(LEARN_OUTCOMES, rollup);
         await trx('intent_outcomes').where('last_at', '<', ago(trx, OUTCOMES_KEPT)).delete();
+        await trx.raw(ADD_CHOICES, rollup);
+        await trx('find_choices').where('day', '<', trx.raw("(? at time zone 'UTC')::date", [ago(trx, OUTCOMES_KEPT)])).delete();
+        await trx('find_choice_counts').delete();
+        await trx.raw(COUNT_CHOICES, { least: LEAST_CHOOSERS });
         await trx('trending_rollups').where('hour', '<', ago(trx, KEPT)).delete();
         return true;
     });
@@ -99,6 +105,14 @@ function rank(window: TrendingWindow): string {
         left join sites s on s.site = best.site`;
 }
 
+/** What a maintainer calls of its own domain does not count. @param made has a registrable, a workspace_id and a user_id */
+function notItsMaintainers(made: string): string {
+    return `not exists (
+            select from maintainers m
+            left join memberships b on b.workspace_id = m.workspace_id and b.user_id = ${made}.user_id
+            where m.registrable = ${made}.registrable and (m.workspace_id = ${made}.workspace_id or b.user_id is not null))`;
+}
+
 /** Calls that count, of a day each, by site and caller: first summed up, then judged, since callers are fewer than calls. */
 function scores(since: string, day: string): string {
     return `select day, site, sum(fetches) as fetches, sum(lookups) as lookups, ln(1 + 4 * sum(fetches) + sum(lookups)) as score
@@ -107,10 +121,7 @@ function scores(since: string, day: string): string {
               from usage u
               where u.at >= ${since} and u.outcome = 'success' and not u.cached
               group by 1, 2, 3, 4, 5, 6) as made
-        where not exists (
-            select from maintainers m
-            left join memberships b on b.workspace_id = m.workspace_id and b.user_id = made.user_id
-            where m.registrable = made.registrable and (m.workspace_id = made.workspace_id or b.user_id is not null))
+        where ${notItsMaintainers('made')}
         group by day, site, caller`;
 }
 
@@ -127,3 +138,18 @@ const LEARN_OUTCOMES = `
     where u.at > :from and u.at <= :until and u.kind = 'fetch' and u.outcome = 'success' and not u.cached and u.session_id is not null
     group by 1, 2, 3 order by 1, 2, 3
     on conflict (site, word, endpoint) do update set callers = known.callers + excluded.callers, last_at = excluded.last_at`;
+
+/** Successful fetches with the session of a search among all sites, by the same account. */
+const ADD_CHOICES = `
+    insert into find_choices (site, endpoint, word, account_id, day)
+    select distinct u.site, u.endpoint, w.word, u.account_id, (u.at at time zone 'UTC')::date
+    from usage u
+    join catalog_sessions s on s.id = u.session_id and s.site is null and s.account_id = u.account_id
+    cross join unnest(s.words) as w (word)
+    where u.at > :from and u.at <= :until and u.kind = 'fetch' and u.outcome = 'success' and not u.cached and u.session_id is not null
+      and ${notItsMaintainers('u')}
+    on conflict do nothing`;
+
+const COUNT_CHOICES = `
+    insert into find_choice_counts (site, endpoint, word, choices)
+    select site, endpoint, word, count(*) from find_choices group by 1, 2, 3 having count(distinct account_id) >= :least`;
