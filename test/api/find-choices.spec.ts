@@ -69,7 +69,9 @@ describe('the order of endpoints that fit a task alike', function () {
         await choose('second', await join(world, { plan: 'pro' }), 'trousers of Ermintrude Smith, size 4711');
         await nextHour();
         const { rows } = await world.app.db.raw<{ rows: { word: string }[] }>('select distinct word from find_choices');
-        expect(rows.map(({ word }) => word).join(' ')).to.match(/trouser/).and.not.match(/ermintrude|smith|\d/i);
+        expect(rows.map(({ word }) => word).join(' '))
+            .to.match(/trouser/)
+            .and.not.match(/ermintrude|smith|\d/i);
         await world.clock.advance({ hours: 24 * 91 });
         await rollUpTrending(world.app.db);
         expect((await world.app.db.raw('select 1 from find_choices')).rows).to.deep.equal([]);

@@ -3,7 +3,17 @@ import { MARKS } from '../../domain/find/endpoint-words.ts';
 import { byFit, type Found, inARow, type Slot, spread } from '../../domain/find/order.ts';
 import type { Phrases } from '../../domain/find/phrases.ts';
 import { readTask, type TaskPart } from '../../domain/find/task.ts';
-import { ALIKE, CLASS_WEIGHTS, ID_UNKNOWN, meantBy, memorableTaskWords, type Search, strangeWords, type WordCounts, weigh } from '../../domain/find/weigh.ts';
+import {
+    ALIKE,
+    CLASS_WEIGHTS,
+    ID_UNKNOWN,
+    meantBy,
+    memorableTaskWords,
+    type Search,
+    strangeWords,
+    type WordCounts,
+    weigh,
+} from '../../domain/find/weigh.ts';
 import type { Effect, Kind } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { runComposed } from '../../platform/prepared-query.ts';
@@ -168,7 +178,10 @@ function typesOf({ terms }: Search): Record<string, string> {
         return { [`exact${suffix}`]: 'tsquery', [`alike${suffix}`]: 'tsquery', [`weight${suffix}`]: 'real' };
     });
     const queries = { strict: 'tsquery', loose: 'tsquery', rest: 'tsquery' };
-    return Object.assign({ ...queries, verified: 'boolean', connection: 'boolean', maxcredits: 'integer', unknown: 'real', words: 'text[]' }, ...each);
+    return Object.assign(
+        { ...queries, verified: 'boolean', connection: 'boolean', maxcredits: 'integer', unknown: 'real', words: 'text[]' },
+        ...each,
+    );
 }
 
 function valuesOf(search: Search, filters: FindFilters): Record<string, unknown> {

@@ -60,7 +60,9 @@ export async function rollUpTrending(db: Db): Promise<boolean> {
         await trx.raw(LEARN_OUTCOMES, rollup);
         await trx('intent_outcomes').where('last_at', '<', ago(trx, OUTCOMES_KEPT)).delete();
         await trx.raw(ADD_CHOICES, rollup);
-        await trx('find_choices').where('day', '<', trx.raw("(? at time zone 'UTC')::date", [ago(trx, OUTCOMES_KEPT)])).delete();
+        await trx('find_choices')
+            .where('day', '<', trx.raw("(? at time zone 'UTC')::date", [ago(trx, OUTCOMES_KEPT)]))
+            .delete();
         await trx('find_choice_counts').delete();
         await trx.raw(COUNT_CHOICES, { least: LEAST_CHOOSERS });
         await trx('trending_rollups').where('hour', '<', ago(trx, KEPT)).delete();
