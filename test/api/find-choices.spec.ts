@@ -6,7 +6,7 @@ import { dataOf } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-const TASK = 'trousers by colour';
+const TASK = 'list trousers by colour';
 
 describe('the order of endpoints that fit a task alike', function () {
     this.timeout(30_000);
