@@ -58,8 +58,8 @@ export const WEIGHTS = {
     when: 0.13,
     how: 0.49,
     little: 0.17,
-    /** What says little and no endpoint has tells nothing apart. */
-    littleMissing: 0.01,
+    /** What says how, when, or little, and no endpoint has: it tells none from another. */
+    otherMissing: 0.01,
     takes: 0.045,
     /** A number that may be an id. */
     id: 0.06,
@@ -172,7 +172,7 @@ function termOf({ stem, ideas, kind, isSubject }: TaskPart, words: WordCounts) {
 function baseOf(kind: TaskPart['kind'], { isMissing, isSubject }: { isMissing: boolean; isSubject: boolean }): number {
     if (!isMissing) return WEIGHTS[kind];
     if (kind === 'act') return WEIGHTS.whatMissing;
-    if (kind === 'little') return WEIGHTS.littleMissing;
+    if (kind === 'how' || kind === 'when' || kind === 'little') return WEIGHTS.otherMissing;
     if (kind !== 'what' && kind !== 'word' && kind !== 'name') return WEIGHTS[kind];
     return isSubject ? WEIGHTS.wordMissing : WEIGHTS[`${kind}Missing`];
 }
