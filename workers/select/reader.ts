@@ -25,6 +25,8 @@ import {
     type WantedPart,
 } from './read-page.ts';
 
+import type { Watched, WatchOrder } from './watched.ts';
+
 export type { NextFound };
 
 export type Reading = ({ ok: true } & Content) | Refused;
@@ -66,6 +68,8 @@ export interface Reader {
         wanted: { selector: string; method: Method },
         turn?: ReadingTurn,
     ): Promise<{ ok: true; form: PreparedForm } | Refused>;
+    /** Takes the watched value out of a result, and compares it with the one before. */
+    watch(order: WatchOrder, turn?: ReadingTurn): Promise<({ ok: true } & Watched) | Refused>;
     close(): Promise<void>;
 }
 
@@ -163,6 +167,13 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             const page = rawPage(answered, { type: 'html' }, true);
             const answer = await askOf(answered, { what: 'form', page, selector, method }, true, turn);
             return answer.ok ? { ok: true, form: JSON.parse(answer.text) as PreparedForm } : answer;
+        },
+        async watch(order, turn = createReadingTurn()) {
+            const bytes = order.data.length + (order.before?.length ?? 0);
+            const answer = await ask({ what: 'watch', ...order }, { bytes, isHeavy: true }, turn);
+            if (!answer.ok) return answer;
+            const { text, diff, isTruncated = false, isTold = false } = answer;
+            return { ok: true, text, ...(diff === undefined ? {} : { diff }), isTruncated, isTold };
         },
         close: () => pool.close(),
     };

@@ -33,7 +33,7 @@ export function withoutRepeats(
 const HASH = 44;
 
 /** An id as text. A long one is hashed, behind a sign that no JSON begins with. */
-function keyOf(value: Json): string {
+export function keyOf(value: Json): string {
     const text = JSON.stringify(withSortedKeys(value));
     return text.length <= HASH ? text : `#${createHash('sha256').update(text).digest('base64')}`;
 }

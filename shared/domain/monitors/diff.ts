@@ -1,0 +1,152 @@
+import { isExact } from '../json/exact-numbers.ts';
+import { escapePointer } from '../json/json-bounds.ts';
+import type { Json, JsonObject } from '../types.ts';
+import { DIFF_BYTES, DIFF_ENTRIES } from './bounds.ts';
+
+/** What became other: items of arrays that came or went, and values that changed in place. */
+export interface Diff {
+    added: Json[];
+    removed: Json[];
+    changed: Changed[];
+}
+
+/** A value in place. `path` is a JSON pointer into the later value; a field that is missing counts as null. */
+export interface Changed {
+    path: string;
+    before: Json;
+    after: Json;
+}
+
+export interface Comparison {
+    diff: Diff;
+    isTruncated: boolean;
+}
+
+/** The ids of items, as text; null for an item without one. */
+export type IdsOf = (items: readonly Json[]) => (string | null)[];
+
+/**
+ * Compares two values of a monitor. Items of arrays belong together by their ids, in any order; where an id is missing or repeated, or
+ * there are none, whole items are compared. Numbers are compared by their digits. At most 1,000 entries and 256 KiB are told.
+ * @param idsOf absent: items have no ids
+ */
+export function compareValues(before: Json, after: Json, idsOf?: IdsOf): Comparison {
+    const told: Told = {
+        diff: { added: [], removed: [], changed: [] },
+        entries: 0,
+        bytes: JSON.stringify(NOTHING).length,
+        isTruncated: false,
+    };
+    compare(before, after, '', { told, idsOf });
+    return { diff: told.diff, isTruncated: told.isTruncated };
+}
+
+/** Whether anything became other. */
+export function isChange({ diff: { added, removed, changed }, isTruncated }: Comparison): boolean {
+    return isTruncated || added.length + removed.length + changed.length > 0;
+}
+
+const NOTHING: Diff = { added: [], removed: [], changed: [] };
+
+interface Told extends Comparison {
+    entries: number;
+    bytes: number;
+}
+
+interface Work {
+    told: Told;
+    idsOf: IdsOf | undefined;
+}
+
+function compare(before: Json, after: Json, path: string, work: Work): void {
+    if (work.told.isTruncated || isSame(before, after)) return;
+    if (Array.isArray(before) && Array.isArray(after)) compareItems(before, after, path, work);
+    else if (isFields(before) && isFields(after)) {
+        for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+            compare(fieldOf(before, name), fieldOf(after, name), `${path}/${escapePointer(name)}`, work);
+        }
+    } else tell(work.told, 'changed', { path, before, after });
+}
+
+function compareItems(before: readonly Json[], after: readonly Json[], path: string, work: Work): void {
+    const [known, found] = [idsIn(before, work), idsIn(after, work)];
+    if (known === undefined || found === undefined) {
+        compareWhole(before, after, work);
+        return;
+    }
+    for (const [id, at] of known) if (!found.has(id)) tell(work.told, 'removed', before[at] ?? null);
+    for (const [id, at] of found) {
+        const was = known.get(id);
+        if (was === undefined) tell(work.told, 'added', after[at] ?? null);
+        else compare(before[was] ?? null, after[at] ?? null, `${path}/${at}`, work);
+    }
+}
+
+/** The place of each id; undefined where an item has none, or shares it. */
+function idsIn(items: readonly Json[], { idsOf }: Work): Map<string, number> | undefined {
+    const ids = idsOf?.(items);
+    if (ids === undefined || ids.includes(null)) return undefined;
+    const places = new Map(ids.map((id, at) => [id as string, at]));
+    return places.size === items.length ? places : undefined;
+}
+
+/** Items that are there more often than before were added, as often; the other way round removed. */
+function compareWhole(before: readonly Json[], after: readonly Json[], { told }: Work): void {
+    const left = new Map<string, number>();
+    for (const item of before) count(left, textOf(item), 1);
+    const added = after.filter((item) => !take(left, textOf(item)));
+    const removed = before.toReversed().filter((item) => take(left, textOf(item)));
+    for (const item of removed.toReversed()) tell(told, 'removed', item);
+    for (const item of added) tell(told, 'added', item);
+}
+
+function count(counts: Map<string, number>, text: string, by: number): void {
+    counts.set(text, (counts.get(text) ?? 0) + by);
+}
+
+function take(counts: Map<string, number>, text: string): boolean {
+    if ((counts.get(text) ?? 0) === 0) return false;
+    count(counts, text, -1);
+    return true;
+}
+
+function tell(told: Told, kind: 'added' | 'removed', entry: Json): void;
+function tell(told: Told, kind: 'changed', entry: Changed): void;
+function tell(told: Told, kind: keyof Diff, entry: Json | Changed): void {
+    if (told.isTruncated) return;
+    const bytes = Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (told.entries + 1 > DIFF_ENTRIES || told.bytes + bytes > DIFF_BYTES) {
+        told.isTruncated = true;
+        return;
+    }
+    told.entries += 1;
+    told.bytes += bytes;
+    (told.diff[kind] as (Json | Changed)[]).push(entry);
+}
+
+function isFields(value: Json): value is JsonObject {
+    return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExact(value);
+}
+
+function fieldOf(value: JsonObject, name: string): Json {
+    return Object.hasOwn(value, name) ? (value[name] ?? null) : null;
+}
+
+/** Equal but for the order of fields and of items, and for fields that are null or missing. */
+function isSame(before: Json, after: Json): boolean {
+    if (before === after) return true;
+    if (typeof before !== 'object' || typeof after !== 'object') return false;
+    return textOf(before) === textOf(after);
+}
+
+/** One text for values that say the same. Recursion is bounded by the levels that an answer may have. */
+function textOf(value: Json): string {
+    if (Array.isArray(value)) return `[${value.map(textOf).toSorted().join()}]`;
+    if (!isFields(value)) return JSON.stringify(value) ?? 'null';
+    const fields = Object.keys(value).toSorted();
+    const said = fields.flatMap((name) => {
+        const field = fieldOf(value, name);
+        return field === null ? [] : [`${JSON.stringify(name)}:${textOf(field)}`];
+    });
+    return `{${said.join()}}`;
+}

@@ -1,0 +1,67 @@
+import jmespath from 'jmespath';
+import { expressionFault, MAX_LENGTH } from '../package/rules/expressions.ts';
+
+declare module 'jmespath' {
+    /** The published types leave it out. A token is undefined where the library has none for the character. */
+    export function tokenize(expression: string): ({ start: number } | undefined)[];
+}
+
+/** What is wrong with an expression of a monitor, as a sentence that names the place; undefined where nothing is. */
+export function monitorExpressionFault(expression: string): string | undefined {
+    const fault = expressionFault(expression);
+    if (fault === undefined || expression.trim() === '' || expression.length > MAX_LENGTH) return fault;
+    const place = placeOfFault(expression);
+    return place === undefined ? fault : `${fault} ${place}`;
+}
+
+/** Where the parser stops: it reads from left to right, so the first beginning that no end could complete has the fault in its last token. */
+function placeOfFault(expression: string): string | undefined {
+    const starts = startsOf(expression);
+    if (starts === undefined) return `It goes wrong at character ${lexedLength(expression) + 1}.`;
+    const failure = failureOf(expression);
+    if (failure === undefined) return undefined;
+    if (isAtEnd(failure)) return 'It ends too early.';
+    let [good, bad] = [0, starts.length];
+    while (bad - good > 1) {
+        const middle = Math.floor((good + bad) / 2);
+        const before = failureOf(expression.slice(0, starts[middle]));
+        if (before === undefined || isAtEnd(before)) good = middle;
+        else bad = middle;
+    }
+    return `It goes wrong at character ${(starts[good] ?? 0) + 1}.`;
+}
+
+/** Where each token begins; undefined where the text is not made of tokens. */
+function startsOf(expression: string): number[] | undefined {
+    try {
+        let last = 0;
+        return jmespath.tokenize(expression).map((token) => {
+            // The library has no token for a single "=".
+            last = token?.start ?? expression.indexOf('=', last);
+            return last;
+        });
+    } catch {
+        return undefined;
+    }
+}
+
+/** The length of the longest beginning that is made of tokens. */
+function lexedLength(expression: string): number {
+    let length = expression.length - 1;
+    while (length > 0 && startsOf(expression.slice(0, length)) === undefined) length -= 1;
+    return length;
+}
+
+function failureOf(expression: string): string | undefined {
+    if (expression.trim() === '') return 'EOF';
+    try {
+        jmespath.compile(expression);
+        return undefined;
+    } catch (error) {
+        return error instanceof Error ? error.message : 'it failed';
+    }
+}
+
+function isAtEnd(message: string): boolean {
+    return message.includes('EOF');
+}

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { Cron } from 'croner';
+import { DAY, EVERY, FAILING } from './bounds.ts';
+
+/** When a monitor runs: every so many seconds, or at the times of a cron expression. */
+export type Schedule = { every: number } | { cron: string; timezone: string };
+
+/** A place in the request, and what is wrong there. */
+export interface ScheduleFault {
+    path: '/cron' | '/timezone';
+    message: string;
+}
+
+const SECONDS: Readonly<Record<string, number>> = { m: 60, h: 3600, d: DAY };
+
+/** Seconds of `15m`, `1h` or `30d`; undefined for any other text, and outside of 5 minutes to 30 days. */
+export function readEvery(text: string): number | undefined {
+    const [, count = '', unit = ''] = /^([1-9]\d{0,4})([mhd])$/.exec(text) ?? [];
+    const seconds = Number(count) * (SECONDS[unit] ?? 0);
+    return seconds >= EVERY.least && seconds <= EVERY.most ? seconds : undefined;
+}
+
+const FIELDS = ['minute', 'hour', 'day of the month', 'month', 'day of the week'];
+/** Without the extensions of some cron programs in minutes and hours, so that these two fields say the same on every day. */
+const TIME = /^[\d*,/-]+$/;
+const DATE = /^[\dA-Za-z*,/#-]+$/;
+
+/** What is wrong with a cron expression or its timezone at this time. */
+export function cronFault(cron: string, timezone: string, from: Date): ScheduleFault | undefined {
+    if (!isTimezone(timezone)) return { path: '/timezone', message: 'This is no timezone of the IANA list, such as Europe/Berlin.' };
+    const fields = cron.trim().split(/\s+/);
+    if (fields.length !== FIELDS.length) return { path: '/cron', message: `A cron expression has five fields: ${FIELDS.join(', ')}.` };
+    for (const [place, name] of FIELDS.entries()) {
+        const wrong = faultOfField(fields, place);
+        if (wrong !== undefined) return { path: '/cron', message: `The field ${place + 1} (${name}) is wrong: ${wrong}.` };
+    }
+    const isNever = timesOf(cron, timezone).nextRun(from) === null;
+    return isNever ? { path: '/cron', message: 'There is no date that fits this expression.' } : undefined;
+}
+
+/** Judges one field with stars in place of the others. */
+function faultOfField(fields: readonly string[], place: number): string | undefined {
+    const field = fields[place] ?? '';
+    if (!(place < 2 ? TIME : DATE).test(field)) return `${field.slice(0, 40)} has characters that it does not take`;
+    try {
+        timesOf(FIELDS.map((_, at) => (at === place ? field : '*')).join(' '), 'UTC');
+        return undefined;
+    } catch {
+        return `${field.slice(0, 40)} is no value, list, range or step of it`;
+    }
+}
+
+function isTimezone(name: string): boolean {
+    try {
+        new Intl.DateTimeFormat('en', { timeZone: name });
+        // Offsets such as +01:00 are no names.
+        return /^[A-Za-z]/.test(name);
+    } catch {
+        return false;
+    }
+}
+
+function timesOf(cron: string, timezone: string): Cron {
+    return new Cron(cron.trim(), { timezone, mode: '5-part', paused: true });
+}
+
+/** The hours around a change of the clock in which it moves runs together. */
+const AROUND_CHANGE_MS = 3 * 3600 * 1000;
+const DAY_MS = DAY * 1000;
+
+/**
+ * The shortest time between two runs of the coming year, in seconds and at most a day. Where it is below `enough`, it is that of any two
+ * runs that are closer than that.
+ */
+export function closestRuns(schedule: Schedule, enough: number, from: Date): number {
+    if ('every' in schedule) return schedule.every;
+    const { cron, timezone } = schedule;
+    const [minute = '', hour = '', ...date] = cron.trim().split(/\s+/);
+    const midnight = Math.floor(from.getTime() / DAY_MS) * DAY_MS;
+    const ofDay = listRuns(timesOf(`${minute} ${hour} * * *`, 'UTC'), new Date(midnight - 1), midnight + DAY_MS - 1, enough);
+    let closest = Math.min(DAY, gapOf(ofDay));
+    if (closest < enough) return closest;
+    const overnight = DAY - ((ofDay.at(-1) ?? 0) - (ofDay[0] ?? 0)) / 1000;
+    if (overnight < closest && hasNeighbours(timesOf(`0 0 ${date.join(' ')}`, 'UTC'), from)) closest = overnight;
+    for (const change of clockChanges(timezone, from)) {
+        const near = listRuns(timesOf(cron, timezone), new Date(change - AROUND_CHANGE_MS), change + AROUND_CHANGE_MS, enough);
+        closest = Math.min(closest, gapOf(near));
+    }
+    return closest;
+}
+
+/** Runs after `from` until `until`, in milliseconds; no more once two are closer than `enough` seconds. */
+function listRuns(times: Cron, from: Date, until: number, enough: number): number[] {
+    const runs: number[] = [];
+    for (let at = times.nextRun(from); at !== null && at.getTime() <= until; at = times.nextRun(at)) {
+        const before = runs.at(-1);
+        runs.push(at.getTime());
+        if (before !== undefined && at.getTime() - before < enough * 1000) break;
+    }
+    return runs;
+}
+
+/** Seconds between the closest two of some times in order. */
+function gapOf(times: readonly number[]): number {
+    let closest = Number.POSITIVE_INFINITY;
+    for (let at = 1; at < times.length; at++) closest = Math.min(closest, ((times[at] ?? 0) - (times[at - 1] ?? 0)) / 1000);
+    return closest;
+}
+
+/** Whether two days of the coming year follow each other. */
+function hasNeighbours(days: Cron, from: Date): boolean {
+    const until = from.getTime() + 366 * DAY_MS;
+    let before = days.nextRun(from);
+    while (before !== null && before.getTime() <= until) {
+        const next: Date | null = days.nextRun(before);
+        if (next !== null && next.getTime() - before.getTime() <= DAY_MS) return true;
+        before = next;
+    }
+    return false;
+}
+
+/** When clocks change in the coming year, to the minute. */
+function clockChanges(timezone: string, from: Date): number[] {
+    const format = new Intl.DateTimeFormat('en', { timeZone: timezone, timeZoneName: 'longOffset', year: 'numeric' });
+    const offsetAt = (at: number) => format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value;
+    const changes: number[] = [];
+    for (let day = 0; day < 366; day++) {
+        let [before, after] = [from.getTime() + day * DAY_MS, from.getTime() + (day + 1) * DAY_MS];
+        const offset = offsetAt(before);
+        if (offsetAt(after) === offset) continue;
+        while (after - before > 60_000) {
+            const middle = Math.floor((before + after) / 2);
+            if (offsetAt(middle) === offset) before = middle;
+            else after = middle;
+        }
+        changes.push(after);
+    }
+    return changes;
+}
+
+/** A run begins up to so many seconds late, so that not all begin at the full hour; a tenth of the shortest distance. */
+const MOST_JITTER = EVERY.least / 10;
+
+/** How late the runs of a monitor begin, in milliseconds: always the same for one monitor. */
+export function jitterOf(monitorId: string): number {
+    const [part = 0] = new Uint32Array(createHash('sha256').update(monitorId).digest().buffer.slice(0, 4));
+    return Math.floor((part / 2 ** 32) * MOST_JITTER * 1000);
+}
+
+/** Of a monitor: what its next run depends on. Times are milliseconds since the epoch. */
+export interface Rhythm {
+    monitorId: string;
+    schedule: Schedule;
+    /** From when `every` counts. */
+    since: number;
+    /** Failures in a row. */
+    failures: number;
+    /** The shortest distance of the plan, in seconds. */
+    shortest: number;
+}
+
+/**
+ * When a monitor runs next: after `now`, and as far from the time at which the last run was due as plan and failures ask for. What was
+ * missed is not made up for.
+ * @param last when the last run was due; undefined: there was none
+ */
+export function nextRun(rhythm: Rhythm, now: number, last?: number): number {
+    const regular = regularRun(rhythm, now);
+    if (last === undefined) return regular;
+    const first = regularRun(rhythm, last);
+    const interval = Math.max((first - last) / 1000, rhythm.shortest);
+    const wanted = last + stretched(interval, rhythm.failures) * 1000;
+    return regular >= wanted ? regular : regularRun(rhythm, wanted - 1);
+}
+
+/** From the tenth failure each doubles the interval, up to a day. */
+function stretched(interval: number, failures: number): number {
+    if (failures < FAILING || interval >= DAY) return interval;
+    return Math.min(DAY, interval * 2 ** (failures - FAILING + 1));
+}
+
+/** The first time of the schedule after this one. */
+function regularRun({ monitorId, schedule, since }: Rhythm, after: number): number {
+    const late = jitterOf(monitorId);
+    if ('every' in schedule) {
+        const every = schedule.every * 1000;
+        const start = since + late;
+        return start + Math.max(1, Math.floor((after - start) / every) + 1) * every;
+    }
+    const from = new Date(Math.max(0, after - late));
+    // Croner answers with whole seconds, so that a time is not found again for its own milliseconds.
+    const next = timesOf(schedule.cron, schedule.timezone).nextRun(from);
+    return (next?.getTime() ?? after + EVERY.most * 1000) + late;
+}

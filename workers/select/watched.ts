@@ -1,0 +1,73 @@
+import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
+import { VALUE_BYTES } from '../../shared/domain/monitors/bounds.ts';
+import { compareValues, type IdsOf, isChange } from '../../shared/domain/monitors/diff.ts';
+import type { When } from '../../shared/domain/monitors/states.ts';
+import type { Json, JsonObject } from '../../shared/domain/types.ts';
+import { InvalidResponse } from './invalid-response.ts';
+import { searchJson } from './json.ts';
+import { fitsInto } from './measure.ts';
+import { keyOf } from './unique-items.ts';
+
+/** What a monitor wants to know of a result. */
+export interface WatchOrder {
+    /** The data of the result, as JSON text. */
+    data: string;
+    /** The value of the run before, as JSON text; absent where this run is the base. */
+    before?: string | undefined;
+    watch: string | null;
+    identity: string | null;
+    when: When;
+}
+
+/** The watched value as JSON text, and how it differs from the one before. */
+export interface Watched {
+    text: string;
+    /** JSON text; absent where nothing changed. */
+    diff?: string;
+    isTruncated: boolean;
+    /** Whether people are told, as `when` says. */
+    isTold: boolean;
+}
+
+/** @throws InvalidResponse where an expression does not fit, and for a value of more than 1 MiB */
+export function readWatched({ data, before, watch, identity, when }: WatchOrder): Watched {
+    const whole = parseExact(data);
+    const after = watch === null ? whole : search(whole, watch, '/watch');
+    if (!fitsInto(after, VALUE_BYTES)) {
+        throw new InvalidResponse('The watched value has more than 1 MiB.', [], 'UPSTREAM_TOO_LARGE');
+    }
+    const text = JSON.stringify(after);
+    if (before === undefined) return { text, isTruncated: false, isTold: false };
+    const earlier = parseExact(before);
+    const compared = compareValues(earlier, after, idsBy(identity));
+    const { diff, isTruncated } = compared;
+    return {
+        text,
+        ...(isChange(compared) ? { diff: JSON.stringify(diff) } : {}),
+        isTruncated,
+        isTold: isWanted(when, isChange(compared), { before: earlier, after, diff: diff as unknown as Json }),
+    };
+}
+
+function isWanted(when: When, isOther: boolean, seen: JsonObject): boolean {
+    if (when === 'changed') return isOther;
+    if (when === 'always') return true;
+    const verdict = search(seen, when.expression, '/when/expression');
+    if (typeof verdict === 'boolean') return verdict;
+    throw new InvalidResponse('The expression at /when/expression yields neither true nor false.', [], 'UPSTREAM_INVALID_RESPONSE');
+}
+
+function idsBy(identity: string | null): IdsOf | undefined {
+    if (identity === null) return undefined;
+    // One expression for all items, as for pages: `map` keeps the place of a null.
+    return (items) => (search([...items], `map(&(${identity}), @)`, '/identity') as Json[]).map((id) => (id === null ? null : keyOf(id)));
+}
+
+function search(value: Json, expression: string, path: string): Json {
+    try {
+        return searchJson(value, expression, path);
+    } catch (error) {
+        if (!(error instanceof InvalidResponse)) throw error;
+        throw new InvalidResponse(`The expression at ${path} does not fit: ${error.details[0]?.message ?? 'it failed'}`, error.details);
+    }
+}
