@@ -109,6 +109,8 @@ export function openApp(
 ): App {
     const cleanup: Cleanup = createCleanup(log);
     const { databaseUrl, redisUrl, keyPrefix } = config;
+    const ofQueue = { databaseUrl, redisUrl: config.redisQueueUrl ?? redisUrl, keyPrefix, log };
+    const ofLimits = { databaseUrl, redisUrl: config.redisLimitsUrl ?? redisUrl, keyPrefix, log };
     let port = config.port;
     let draining = false;
 
@@ -127,9 +129,9 @@ export function openApp(
     });
     cleanup.add('browsing', () => browse.destroy());
     const secrets = createSecrets({ db, keys: config.secretKeys, log });
-    const limits = openLimits({ databaseUrl, redisUrl, keyPrefix, clock, log });
+    const limits = openLimits({ ...ofLimits, clock });
     cleanup.add('limits', () => limits.close());
-    const fleet = openFleet({ databaseUrl, redisUrl, keyPrefix, log });
+    const fleet = openFleet(ofLimits);
     cleanup.add('fleet', () => fleet.close());
     const { circuits, turns, quarantine, close: closeGuards } = openSiteGuards({ db, clock, log });
     cleanup.add('circuits', closeGuards);
@@ -158,7 +160,7 @@ export function openApp(
     cleanup.add('look-up sessions', () => lookUpSessions.close());
     const versions = createVersions(db);
     const lists = createLists(browse);
-    const queue = openQueue({ databaseUrl, redisUrl, keyPrefix, secrets, log, role });
+    const queue = openQueue({ ...ofQueue, secrets, role });
     cleanup.add('queue', () => queue.close());
 
     return {

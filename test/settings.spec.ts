@@ -41,7 +41,17 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
     ],
     HOST: ['[::1]', 'a b', 'a/b', 'fe80::1%eth0', 'under_score', '-a', 'http://localhost'],
     DATABASE_URL: ['mysql://db.example/routebook', 'postgresql://db.example:port/routebook', 'db.example'],
-    REDIS_URL: ['redis://', 'redis:///0', 'redis://cache:99999', '127.0.0.1:6379'],
+    REDIS_URL: [
+        ...['redis://', 'redis:///0', 'redis://cache:99999', '127.0.0.1:6379'],
+        ...['redis+sentinel://', 'redis+sentinel://h1', 'redis+sentinel://h1/', 'redis+sentinel:///name', 'redis+sentinel://h1,,h2/name'],
+        ...['redis+sentinel://h1:0/name', 'redis+sentinel://h1:99999/name', 'redis+sentinel://h 1/name', 'redis+sentinel://[::g]/name'],
+        ...[
+            'redis+sentinel://user:%zz@h1/name',
+            'redis+sentinel://h1/name/db',
+            'redis+sentinel://h1/name?role=slave',
+            'sentinel://h1/name',
+        ],
+    ],
     SMTP_URL: ['smtp://', 'smtp://mail:abc', 'smtps://mail server', 'mail.example'],
     MAIL_FROM: ['@', 'hello', 'hello@', 'Routebook <@>', 'Routebook <hello@routebook.example', 'a@b.example, c@d.example'],
     EGRESS_PROXY_URL: ['http://proxy:port', 'http://', 'proxy.example:3128'],
@@ -63,6 +73,8 @@ const RIGHT: readonly (readonly [name: string, value: string, read: (config: Con
     ['DATABASE_URL', 'postgresql:///name?host=/run/postgresql', ({ databaseUrl }) => databaseUrl],
     ['DATABASE_URL', 'postgres://%2Frun%2Fpostgresql/name', ({ databaseUrl }) => databaseUrl],
     ['REDIS_URL', 'rediss://:password@cache.example:6380/1', ({ redisUrl }) => redisUrl],
+    ['REDIS_URL', 'redis+sentinel://h1,h2/name', ({ redisUrl }) => redisUrl],
+    ['REDIS_URL', 'rediss+sentinel://user:p%40ss@10.0.0.1:26380,[::1]:26379/name/1?sentinel_password=x', ({ redisUrl }) => redisUrl],
     ['SMTP_URL', 'smtps://user:password@mail.example:465', ({ mail }) => mail.smtpUrl],
     ['MAIL_FROM', 'hello@routebook.example', ({ mail }) => mail.from],
     ['MAIL_FROM', 'routebook@localhost', ({ mail }) => mail.from],
@@ -107,10 +119,31 @@ describe('a setting', () => {
     });
 
     it('never has its password repeated', () => {
-        for (const name of ['DATABASE_URL', 'REDIS_URL', 'SMTP_URL', 'EGRESS_PROXY_URL']) {
+        for (const name of ['DATABASE_URL', 'REDIS_URL', 'REDIS_QUEUE_URL', 'REDIS_LIMITS_URL', 'SMTP_URL', 'EGRESS_PROXY_URL']) {
             expect(faultsOf({ [name]: 'http://user:pa55word@h:port' }).join(), name)
                 .to.include(name)
                 .and.not.include('pa55word');
+        }
+    });
+
+    it('of one role of Redis is told where the other role has none', () => {
+        const queue = { REDIS_QUEUE_URL: 'redis://queue.example:6379' };
+        const limits = { REDIS_LIMITS_URL: 'redis+sentinel://h1,h2/limits' };
+        const both = { REDIS_URL: 'redis://both.example:6379' };
+        const example = 'for example REDIS_URL=redis://127.0.0.1:6379';
+        expect(faultsOf(queue)).to.deep.equal([
+            `REDIS_QUEUE_URL: needs REDIS_URL, or REDIS_LIMITS_URL, for the other role of Redis; ${example}`,
+        ]);
+        expect(faultsOf(limits)).to.deep.equal([
+            `REDIS_LIMITS_URL: needs REDIS_URL, or REDIS_QUEUE_URL, for the other role of Redis; ${example}`,
+        ]);
+        for (const settings of [{ ...queue, ...limits }, { ...queue, ...both }, { ...limits, ...both }, both]) {
+            expect(faultsOf(settings), JSON.stringify(settings)).to.deep.equal([]);
+        }
+        for (const name of ['REDIS_QUEUE_URL', 'REDIS_LIMITS_URL']) {
+            expect(faultsOf({ ...both, [name]: 'cache.example:6379' }).join(), name).to.match(
+                new RegExp(`^${name}: must be a URL that begins with`),
+            );
         }
     });
 

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import { parseSecretKeys, type SecretKey } from '../domain/accounts/key-ring.ts';
 import { type EgressAllowEntry, parseEgressAllow } from '../domain/site/egress-allow.ts';
 import { joinNames, type NameList, readNames } from '../domain/site/name-list.ts';
+import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
 import { shippedReserved } from './reserved-names.ts';
 
 /** Everything that can be set from outside, checked and frozen. Amounts of time are milliseconds, prices dollars. */
@@ -12,7 +13,12 @@ export interface Config {
     /** Without a trailing slash; `undefined`: `http://localhost:<port>` once the port is known. */
     publicUrl: string | undefined;
     databaseUrl: string | undefined;
+    /** Where queue and limits are; undefined: in PostgreSQL. Both roles use it that have none of their own below. */
     redisUrl: string | undefined;
+    /** Of jobs and their replies alone. */
+    redisQueueUrl: string | undefined;
+    /** Of windows, leases and the register of workers alone. */
+    redisLimitsUrl: string | undefined;
     /** Upstream calls that one worker runs at once. */
     workerConcurrency: number;
     /** Share of a worker's slots that jobs take at most. */
@@ -95,7 +101,7 @@ export function readConfig(env: Env = process.env): Config {
         host: read.host('HOST', '127.0.0.1'),
         publicUrl: read.publicUrl('PUBLIC_URL', 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
         databaseUrl,
-        redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:'], 'redis://127.0.0.1:6379'),
+        ...read.redis(),
         workerConcurrency: read.integer('WORKER_CONCURRENCY', { least: 1, most: 10_000, fallback: 128 }),
         workerJobShare: read.share('WORKER_JOB_SHARE', 0.8),
         resultsKeepDays: read.integer('RESULTS_KEEP_DAYS', { least: 1, most: 90, fallback: 7 }),
@@ -272,6 +278,32 @@ class SettingsReader {
         const whole = mayLackHost ? value.replace(/^([a-z]+:\/\/[^/?#]*@|[a-z]+:\/\/)(?=[/?]|$)/i, '$1socket') : value;
         if (/^[a-z]+:\/\/[^/\\?#]/i.test(whole) && URL.canParse(whole)) return value;
         return this.#fault(name, 'must be a URL with a host, and a port up to 65535 if any', example);
+    }
+
+    /** One Redis, or one for each role. A role without any would be in PostgreSQL beside the other, which nobody means. */
+    redis(): Pick<Config, 'redisUrl' | 'redisQueueUrl' | 'redisLimitsUrl'> {
+        const roles = ['REDIS_QUEUE_URL', 'REDIS_LIMITS_URL'] as const;
+        const [alone, ...more] = roles.filter((name) => this.#value(name) !== undefined);
+        const other = roles.find((name) => name !== alone);
+        if (this.#value('REDIS_URL') === undefined && alone !== undefined && more.length === 0) {
+            const example = 'REDIS_URL=redis://127.0.0.1:6379';
+            this.#faults.push(`${alone}: needs REDIS_URL, or ${other}, for the other role of Redis; for example ${example}`);
+        }
+        return {
+            redisUrl: this.#redisUrl('REDIS_URL'),
+            redisQueueUrl: this.#redisUrl('REDIS_QUEUE_URL'),
+            redisLimitsUrl: this.#redisUrl('REDIS_LIMITS_URL'),
+        };
+    }
+
+    #redisUrl(name: string): string | undefined {
+        const value = this.#value(name);
+        if (value === undefined || !isSentinelUrl(value)) {
+            return this.url(name, ['redis:', 'rediss:', 'redis+sentinel:', 'rediss+sentinel:'], 'redis://127.0.0.1:6379');
+        }
+        if (parseSentinelUrl(value) !== undefined) return value;
+        const problem = 'must be a URL of Sentinels, with commas between, and behind a slash the name of their primary';
+        return this.#fault(name, problem, 'redis+sentinel://10.0.0.1:26379,10.0.0.2:26379/routebook');
     }
 
     /** Paths are put behind it, so that nothing may stand behind its own path. */

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
-import { type CommonRedisOptions, Redis } from 'ioredis';
+import { type CommonRedisOptions, Redis, type RedisOptions } from 'ioredis';
 import { type ConnectionLog, watchConnection } from './connection-log.ts';
+import { isSentinelUrl, parseSentinelUrl } from './redis-url.ts';
 
 /**
  * A fixed short delay between reconnects, also while Redis loads its file. With the default back-off the first job after a 30 s outage
@@ -24,9 +25,12 @@ const PROFILES: Record<RedisProfile, CommonRedisOptions> = {
     reader: { enableOfflineQueue: false, maxRetriesPerRequest: 0, autoResendUnfulfilledCommands: false },
 };
 
-/** Opens a connection that always reconnects; close it with `disconnect()`. `part` is its name in the log and in CLIENT LIST. */
+/**
+ * Opens a connection that always reconnects; close it with `disconnect()`. `part` is its name in the log and in CLIENT LIST. With a URL
+ * of Sentinels each attempt asks them for the primary again, so that it follows a failover.
+ */
 export function openRedis(url: string, profile: RedisProfile, part: string, log: ConnectionLog): Redis {
-    const redis = new Redis(url, {
+    const options = {
         ...PROFILES[profile],
         retryStrategy: () => RETRY_MS,
         maxLoadingRetryTime: RETRY_MS,
@@ -34,15 +38,36 @@ export function openRedis(url: string, profile: RedisProfile, part: string, log:
         socketTimeout: SILENCE_MS,
         keepAlive: 5000,
         connectionName: `routebook-${part.replaceAll(' ', '-')}`,
-        replyMapping: 'legacy',
-    });
+        replyMapping: 'legacy' as const,
+        // What answers so was the primary, and is a replica now: its name or its Sentinels say where the new one is.
+        reconnectOnError: (error: Error) => error.message.startsWith('READONLY'),
+    };
+    const redis = isSentinelUrl(url) ? new Redis({ ...throughSentinels(url), ...options }) : new Redis(url, options);
     const status = watchConnection(log, part);
     redis.on('error', status.down);
     redis.on('reconnecting', () => status.down(new Error('the connection was closed')));
     redis.on('ready', status.up);
-    if (profile === 'producer') for (const end of ['ready', 'close']) redis.once(end, () => (redis.options.enableOfflineQueue = false));
+    if (profile === 'producer')
+        for (const end of ['ready', 'close', 'error']) redis.once(end, () => (redis.options.enableOfflineQueue = false));
     if (profile !== 'reader') redis.on('connect', () => writeOncePerTurn(redis));
     return redis;
+}
+
+/** How long one Sentinel may take to answer, in milliseconds; then the next is asked. */
+const SENTINEL_MS = 1000;
+
+/** @throws where the URL is wrong, which the settings exclude */
+function throughSentinels(url: string): RedisOptions {
+    const found = parseSentinelUrl(url);
+    if (found === undefined) throw new Error('not a URL of Sentinels');
+    const { isEncrypted, ...place } = found;
+    return {
+        ...place,
+        sentinelCommandTimeout: SENTINEL_MS,
+        // Without a delay ioredis ends the connection for good once it asked all Sentinels.
+        sentinelRetryStrategy: () => RETRY_MS,
+        ...(isEncrypted ? { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true } : {}),
+    };
 }
 
 /** All keys of one installation share a hash tag, so that scripts over several of them also run on a cluster. */

@@ -13,6 +13,7 @@ import { type DebianPostgres, startDebianPostgres } from '../support/debian-post
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Running, startProcess } from '../support/processes.ts';
+import { startRedisWithSentinels } from '../support/redis-sentinels.ts';
 import { openShop, SHOP, type Shop, shopPackage } from '../support/shop.ts';
 import { needs } from '../support/system-programs.ts';
 
@@ -113,6 +114,28 @@ describe('stores behind TLS, with names and passwords', function () {
         expect(await problemOf(verified('localhost', 'server'))).to.equal('none');
         expect(await problemOf(verified('localhost', 'stranger'))).to.match(/self-signed certificate/);
         expect(await problemOf(verified('127.0.0.1', 'server'))).to.match(/does not match certificate/);
+    });
+
+    it('are found through Sentinels that speak TLS too', async () => {
+        const sentinels = await startRedisWithSentinels({ key: join(folder, 'server.key'), certificate: join(folder, 'server.crt') });
+        undo.push(() => sentinels.remove());
+        const ping = `
+            import { openRedis } from './shared/platform/redis.ts';
+            const redis = openRedis(process.argv[1], 'worker', 'ping', console);
+            console.log(await redis.ping());
+            redis.disconnect();`;
+        const run = (certificate: string) =>
+            promisify(execFile)(process.execPath, ['--input-type=module-typescript', '-e', ping, sentinels.url], {
+                env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, certificate) },
+                timeout: 5000,
+            }).then(
+                ({ stdout }) => stdout.trim(),
+                ({ stdout, stderr }) => `${stdout}${stderr}`,
+            );
+        expect(await run('server.crt')).to.equal('PONG');
+        expect(await run('stranger.crt'))
+            .to.match(/sentinels are unreachable/)
+            .and.not.match(/PONG/);
     });
 
     it('carry a fetch, and every connection to PostgreSQL is encrypted', async () => {

@@ -62,8 +62,14 @@ export const CALL_TIMEOUT_MS = 4000;
 const RESOLVED_MS = 5000;
 export const SITE = 'good.test';
 
-/** @param slowMs how long the site takes for each answer */
-export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): Promise<FaultBed> {
+export interface FaultBedOptions {
+    /** How long the site takes for each answer. */
+    slowMs?: number;
+    /** Settings of APIs and workers, instead of those of this bed. */
+    settings?: Readonly<Record<string, string>>;
+}
+
+export async function openFaultBed({ slowMs = 20, settings: own = {} }: FaultBedOptions = {}): Promise<FaultBed> {
     const seen = new Map<number, number>();
     const site = await openCountingSite(seen, slowMs);
     const [redis, postgres] = await Promise.all([startRedis(), startDebianPostgres()]);
@@ -85,6 +91,7 @@ export async function openFaultBed({ slowMs = 20 }: { slowMs?: number } = {}): P
         EGRESS_ALLOW: '127.0.0.0/8',
         EGRESS_HOSTS: `${SITE}=127.0.0.1`,
         SHUTDOWN_GRACE_MS: '6000',
+        ...own,
     };
     const ports = [await freePort(), await freePort()];
     const bases = ports.map((port) => `http://127.0.0.1:${port}`);

@@ -59,7 +59,8 @@ function bytesIn(row: string): string {
     return [...row.matchAll(/\\\\x([0-9a-f]+)/g)].map(([, hex = '']) => Buffer.from(hex, 'hex').toString('latin1')).join('\n');
 }
 
-async function readRedis(url: string, prefix: string): Promise<[name: string, text: string][]> {
+/** Every key that has the prefix, with what it holds. */
+export async function readRedis(url: string, prefix: string): Promise<[name: string, text: string][]> {
     const redis = new Redis(url);
     try {
         const texts: [string, string][] = [];

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { FaultBed } from '../support/fault-bed.ts';
+import type { RedisWithSentinels } from '../support/redis-sentinels.ts';
+import { expectCodes, REFUSED_OR_LOST, untilGood } from './under-load.ts';
+
+/** A primary that dies under load, and what took its place; each fails where a promise of the goals is broken. */
+
+/** From the death of a primary to the first good answer of each API, in milliseconds. */
+const GOOD_AGAIN_MS = 5000;
+
+/** The primary of Redis is killed, a replica takes over, and the dead one comes back as its replica. */
+export async function failOverRedis(bed: FaultBed, redis: RedisWithSentinels, { times }: { times: number }): Promise<void> {
+    for (let time = 0; time < times; time++) {
+        let goodAfter = 0;
+        const history = await bed.load({
+            perSecond: 40,
+            until: (async () => {
+                await sleep(500);
+                await redis.killPrimary();
+                goodAfter = Math.max(...(await Promise.all([0, 1].map((api) => untilGood(bed, api, 4 * GOOD_AGAIN_MS)))));
+                await sleep(500);
+            })(),
+        });
+        expectCodes(history, REFUSED_OR_LOST);
+        expect(goodAfter).to.be.below(GOOD_AGAIN_MS);
+        await bed.check();
+        await redis.startAgain();
+    }
+}
