@@ -99,6 +99,12 @@ const TABLE = {
         false,
         'This call needs a connection: your own credential for the site, kept with POST /v1/connections.',
     ),
+    CONNECTION_REJECTED: refusal(
+        422,
+        'caller',
+        false,
+        'The site does not take this credential; give the connection another one, or test it again.',
+    ),
     RATE_LIMITED: refusal(429, 'caller', true, 'A rate limit of this account is used up.'),
     CONCURRENCY_LIMITED: refusal(429, 'caller', true, 'Too many fetches of this account are in flight.'),
     SITE_BUSY: refusal(429, 'service', true, 'The share of the workers that this site may take is full.'),

@@ -1,4 +1,4 @@
-import type { Turns } from '../shared/coordination/circuits/circuits.ts';
+import { type Turns, turnOfConnection } from '../shared/coordination/circuits/circuits.ts';
 import type { FetchJob } from '../shared/domain/fetch/call.ts';
 import { type ConnectionLog, watchConnection } from '../shared/platform/connection-log.ts';
 
@@ -12,11 +12,16 @@ const WATCH_MS = 1000;
 export interface Pace {
     /** Takes the next turn of a host, if it comes within `patienceMs`. The caller then waits `waitMs`. */
     turn(host: string, patienceMs: number): Promise<{ granted: boolean; waitMs: number }>;
-    /** Pauses requests to a host after a 429. @param retryAfter seconds, from the host @param ageMs milliseconds since the request was sent */
-    slowDown(host: string, retryAfter: number | undefined, ageMs: number): void;
+    /**
+     * Pauses requests to a host after a 429; with a connection only those of this connection.
+     * @param refused.retryAfter seconds, from the host @param refused.ageMs milliseconds since the request was sent
+     * @param refused.isOwn the request carried the credential of the job's connection
+     */
+    slowDown(host: string, refused: { retryAfter: number | undefined; ageMs: number; isOwn: boolean }): void;
 }
 
-export type PaceFor = (registrable: string, pace: FetchJob['pace']) => Pace;
+/** @param connection of the job: its own pauses apply too */
+export type PaceFor = (registrable: string, pace: FetchJob['pace'], connection: string | undefined) => Pace;
 
 /**
  * Creates the paces of a worker's jobs. It calls the store only when a wait is possible: with a pace of the domain or a host, a pause seen
@@ -33,26 +38,30 @@ export function createPaces(turns: Turns, log: ConnectionLog): PaceFor {
             watchedUntil.delete(known);
         }
     };
-    return (registrable, pace) => {
+    const isWatched = (key: string | undefined) => key !== undefined && (watchedUntil.get(key) ?? 0) > performance.now();
+    return (registrable, pace, connection) => {
         const hosts = new Map(Object.entries(pace?.hosts ?? {}));
+        const ownKey = (host: string) => (connection === undefined ? undefined : turnOfConnection(connection, host));
         return {
             async turn(host, patienceMs) {
-                if (pace === undefined && (watchedUntil.get(host) ?? 0) <= performance.now()) return AT_ONCE;
+                const own = ownKey(host);
+                if (pace === undefined && !isWatched(host) && !isWatched(own)) return AT_ONCE;
                 try {
-                    const turn = await turns.take({ host, registrable, rate: pace?.rate, perMinute: hosts.get(host) }, patienceMs);
+                    const turn = await turns.take({ host, registrable, rate: pace?.rate, perMinute: hosts.get(host), own }, patienceMs);
                     status.up();
-                    if (turn.waitMs > 0) watch(host, turn.waitMs);
+                    if (turn.waitMs > 0) watch(isWatched(own) && own !== undefined ? own : host, turn.waitMs);
                     return turn;
                 } catch (error) {
                     status.down(error);
                     return AT_ONCE;
                 }
             },
-            slowDown(host, retryAfter, ageMs) {
+            slowDown(host, { retryAfter, ageMs, isOwn }) {
+                const key = (isOwn ? ownKey(host) : undefined) ?? host;
                 const pauseMs = retryAfter === undefined ? PAUSE_MS : Math.min(LONGEST_PAUSE_MS, retryAfter * 1000);
                 if (pauseMs <= 0) return;
-                watch(host, pauseMs);
-                turns.pause(host, pauseMs, ageMs).then(
+                watch(key, pauseMs);
+                turns.pause(key, pauseMs, ageMs).then(
                     (isFirst) => {
                         status.up();
                         if (isFirst) log.info({ part: 'pace', host, pause_ms: pauseMs }, 'a host answered 429; its requests pause');

@@ -57,7 +57,7 @@ export function openSiteCall(
     }: { registrable: string; signal: AbortSignal; span: Span; credential?: CallCredential | undefined },
 ): SiteCall {
     const { site, endpoint, deadlineAt } = job;
-    const pace = paceFor?.(registrable, job.pace);
+    const pace = paceFor?.(registrable, job.pace, job.connection);
     const cookies = createCallCookies();
     const reservation = memoryBudget?.createReservation(registrable);
     const heads: Page['headers'][] = [];

@@ -4,6 +4,7 @@ import { forgetSignUps } from '../shared/store/accounts/sign-up.ts';
 import { forgetExpired } from '../shared/store/accounts/user-sessions.ts';
 import { maintainAudit } from '../shared/store/accounts/workspace-audit.ts';
 import { forgetNews } from '../shared/store/accounts/workspace-news.ts';
+import { forgetTrials } from '../shared/store/connections/connections.ts';
 import { forgetConnectionUses } from '../shared/store/connections/uses.ts';
 import { forgetSpending } from '../shared/store/credits/spending.ts';
 import { forgetEvents } from '../shared/store/events/event-feed.ts';
@@ -30,6 +31,7 @@ const PRUNED = [
     forgetSignUps,
     maintainAudit,
     forgetConnectionUses,
+    forgetTrials,
     forgetClaims,
     forgetNews,
     forgetEvents,

@@ -121,12 +121,17 @@ async function loadEndpoint(
 /** The credential of a job. Its value is read when a request is about to carry it. */
 async function credentialOf(
     { versions, vault, config }: App,
-    { connection, versionId }: FetchJob,
+    { connection, connectionRevision = 1, versionId }: FetchJob,
     endpoint: Endpoint,
 ): Promise<CallCredential | undefined> {
     const offer = connection === undefined ? undefined : await versions.load(versionId);
     if (connection === undefined || offer === undefined) return undefined;
-    return createCallCredential({ open: () => vault.open(connection), offer, endpoint, rules: { hosts: config.egressHosts } });
+    return createCallCredential({
+        open: () => vault.open(connection, connectionRevision),
+        offer,
+        endpoint,
+        rules: { hosts: config.egressHosts },
+    });
 }
 
 /** The slots of all live workers, read at most once a second. */

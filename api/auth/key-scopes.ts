@@ -1,5 +1,5 @@
 import type { AnyContract } from '../../shared/contracts/contract.ts';
-import { mayRole } from '../../shared/domain/accounts/roles.ts';
+import { isManager, mayRole } from '../../shared/domain/accounts/roles.ts';
 import { EFFECTS, lacks, type Scopes } from '../../shared/domain/accounts/scopes.ts';
 import { normaliseSite } from '../../shared/domain/site/site-name.ts';
 import { Refusal } from '../../shared/refusals.ts';
@@ -11,11 +11,17 @@ export function judgeAddress({ scopes }: Caller, address: string): Refusal | und
 }
 
 /** Why a key may not use a route, as far as that needs no body. */
-export function judgeRoute({ scope, ofWholeWorkspace }: AnyContract, { scopes, role, workspaceName }: Caller): Refusal | undefined {
+export function judgeRoute(
+    { scope, ofWholeWorkspace, managersOnly }: AnyContract,
+    { scopes, role, workspaceName }: Caller,
+): Refusal | undefined {
     if (scope === 'none') return undefined;
     if (!scopes.listed.routes.includes(scope)) return lacks({ part: 'routes', needs: scope });
-    if (mayRole(role, scope)) return ofWholeWorkspace === true ? judgeWhole(scopes.listed) : undefined;
-    return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
+    if (!mayRole(role, scope))
+        return new Refusal('FORBIDDEN', `This needs the scope ${scope}, which the role ${role} in ${workspaceName} does not have.`);
+    if (managersOnly === true && !isManager(role))
+        return new Refusal('FORBIDDEN', `This is for owners and admins of ${workspaceName}; your role there is ${role}.`);
+    return ofWholeWorkspace === true ? judgeWhole(scopes.listed) : undefined;
 }
 
 /** News of a whole workspace are for keys without limits: they would tell what the key may not see. */

@@ -1,12 +1,12 @@
 import type { ConnectionDeleted, ConnectionEntry, ConnectionParams, ConnectionQuery } from '../../shared/contracts/connections.ts';
 import { readSite } from '../../shared/domain/site/read-site.ts';
 import type { Json } from '../../shared/domain/types.ts';
-import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import * as store from '../../shared/store/connections/connections.ts';
 import { readPage } from '../answers/paging.ts';
 import { byCall } from '../auth/by-call.ts';
 import type { Call, Reply } from '../serve.ts';
+import { findMine, mayChange } from './find-mine.ts';
 import { presentConnection } from './present-connection.ts';
 
 /** GET /v1/connections */
@@ -22,20 +22,14 @@ export async function listMine(call: Call<object, ConnectionQuery, undefined>): 
 
 /** GET /v1/connections/{connection_id} */
 export async function readOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
-    return { answer: presentConnection(await find(call)) };
+    return { answer: presentConnection(await findMine(call)) };
 }
 
-/** DELETE /v1/connections/{connection_id}. The scope that it needs belongs to owners and admins, who may delete shared ones. */
+/** DELETE /v1/connections/{connection_id} */
 export async function deleteOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionDeleted>> {
-    const connection = await find(call);
+    const connection = await findMine(call);
+    mayChange(connection, call.caller as Caller);
     await store.deleteConnection(call.app.db, connection, byCall(call));
+    call.app.vault.forget(connection.workspaceId, connection.site);
     return { answer: { connection_id: connection.connectionId, deleted: true } };
-}
-
-/** @throws Refusal CONNECTION_NOT_FOUND */
-async function find({ app, params, caller }: Call<ConnectionParams, object, undefined>): Promise<store.Connection> {
-    const { workspaceId, userId } = caller as Caller;
-    const connection = await store.findConnection(app.db, { workspaceId, userId }, params.connection_id);
-    if (connection === undefined) throw new Refusal('CONNECTION_NOT_FOUND', 'You have no connection with this id.');
-    return connection;
 }

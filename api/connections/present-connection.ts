@@ -3,7 +3,8 @@ import type { Connection } from '../../shared/store/connections/connections.ts';
 
 /** A connection as answers show it. */
 export function presentConnection(connection: Connection): ConnectionEntry {
-    const { connectionId, site, authId, entry, name, shared, ownerId, hosts, hint, createdAt, lastUsedAt } = connection;
+    const { connectionId, site, authId, entry, name, shared, ownerId, hosts, hint, createdAt, lastUsedAt, scopes, status, expiresAt } =
+        connection;
     return {
         connection_id: connectionId,
         site,
@@ -13,8 +14,11 @@ export function presentConnection(connection: Connection): ConnectionEntry {
         shared,
         owner: ownerId,
         hosts,
+        scopes,
+        status,
         hint,
         created_at: createdAt.toISOString(),
         last_used_at: lastUsedAt?.toISOString() ?? null,
+        expires_at: expiresAt?.toISOString() ?? null,
     };
 }

@@ -5,7 +5,7 @@ import { readAnswer } from '../answers/read-answer.ts';
 import { sameRequest } from '../plugins/observe.ts';
 
 export interface ApiCall {
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     path: string;
     /** A value, or JSON as text. */
     body?: object | string;

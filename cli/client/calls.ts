@@ -7,7 +7,7 @@ export function reading(path: string): ApiRequest {
 }
 
 /** A write that leaves the same behind however often it is sent. */
-export function writing(method: 'POST' | 'PUT' | 'DELETE', path: string): ApiRequest {
+export function writing(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string): ApiRequest {
     return { method, path, isRepeatable: true };
 }
 

@@ -27,7 +27,7 @@ export interface CallOptions {
 }
 
 export interface ApiRequest {
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     path: string;
     query?: Record<string, string | number | boolean | undefined>;
     body?: unknown;

@@ -29,6 +29,7 @@ export const getAudit = contract<object, AuditQuery, undefined, AuditEntry[]>({
     description: 'Newest first, of the last 400 days, for owners and admins of the workspace. Addresses are shown for 90 days.',
     auth: 'required',
     scope: 'account',
+    managersOnly: true,
     counted: false,
     query: Joi.object<AuditQuery, true>({
         actor: Joi.string().min(1).max(64).description('Who acted: usr_…, key_…, wsp_…, operator or system'),

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { CONNECTION_STATUSES, type ConnectionStatus } from '../domain/connections/status.ts';
 import { AUTH_TYPES, type AuthType } from '../domain/types.ts';
 import { BODY_BYTES, contract } from './contract.ts';
 import * as v from './vocabulary.ts';
@@ -15,6 +16,17 @@ export interface ConnectionOrder {
     shared?: boolean;
 }
 
+export interface NewConnectionQuery {
+    test?: boolean;
+}
+
+export interface ConnectionPatch {
+    name?: string;
+    secret?: ConnectionOrder['secret'];
+    shared?: boolean;
+    agree?: true;
+}
+
 export interface ConnectionEntry {
     connection_id: string;
     site: string;
@@ -24,9 +36,12 @@ export interface ConnectionEntry {
     shared: boolean;
     owner: string | null;
     hosts: string[];
+    scopes: string[];
+    status: ConnectionStatus;
     hint: string;
     created_at: string;
     last_used_at: string | null;
+    expires_at: string | null;
 }
 
 export interface ConnectionDeleted {
@@ -52,35 +67,79 @@ const entry = () =>
         shared: Joi.boolean().required().description('Whether every member of the workspace may use it'),
         owner: Joi.string().allow(null).required().description('usr_…; null where a shared one outlived its owner in the workspace'),
         hosts: Joi.array().items(Joi.string()).required().description('The hosts that get the credential'),
+        scopes: Joi.array().items(Joi.string()).required().description('Of an OAuth grant; empty for other credentials'),
+        status: Joi.string()
+            .valid(...CONNECTION_STATUSES)
+            .required()
+            .description(
+                'Calls use an active or untested one. untested: kept with test=false; rejected: the site answered three calls in a row with 401; expired, revoked: connect again',
+            ),
         hint: Joi.string().required().description('The last four characters; of a value below 12 characters none'),
         created_at: v.time().required(),
         last_used_at: v.nullableTime().required(),
+        expires_at: v.nullableTime().required().description('When an OAuth grant ends by itself; null otherwise'),
     });
 
 const secretText = () => Joi.string().max(8192);
+
+const secret = () =>
+    Joi.object({ value: secretText(), username: secretText(), password: secretText() }).description(
+        '{value}, or {username, password} for type basic; 8 KiB at most. No answer ever repeats it',
+    );
 
 const order = Joi.object<ConnectionOrder, true>({
     site: v.siteInput().required(),
     auth_id: Joi.string().max(64).description("Which entry of the package's auth; needed where there are several"),
     name: v.publicText(1, 100).description('What you call it; the site by default'),
-    secret: Joi.object({ value: secretText(), username: secretText(), password: secretText() })
-        .required()
-        .description('{value}, or {username, password} for type basic; 8 KiB at most. No answer ever repeats it'),
+    secret: secret().required(),
     shared: Joi.boolean().description('For every member of the workspace; false by default: for you alone'),
 });
 
+const patch = Joi.object<ConnectionPatch, true>({
+    name: v.publicText(1, 100),
+    secret: secret().description('A new credential, which lifts a rejection. It is sent as the latest version of the schema says'),
+    shared: Joi.boolean(),
+    agree: Joi.boolean().valid(true).description('Agree to how the latest version of the schema uses the connection'),
+}).min(1);
+
+/** A test sends a call. */
+const TESTED = [
+    'ENDPOINT_NOT_FOUND',
+    'ENDPOINT_NOT_HOSTED',
+    'CONNECTION_REQUIRED',
+    'CONNECTION_REJECTED',
+    'RATE_LIMITED',
+    'CONCURRENCY_LIMITED',
+    'SITE_BUSY',
+    'UPSTREAM_STATUS',
+    'UPSTREAM_UNREACHABLE',
+    'UPSTREAM_BLOCKED',
+    'UPSTREAM_INVALID_RESPONSE',
+    'UPSTREAM_TOO_LARGE',
+    'UPSTREAM_REDIRECT',
+    'EGRESS_DENIED',
+    'OVERLOADED',
+    'SITE_UNAVAILABLE',
+    'UPSTREAM_RATE_LIMITED',
+    'UPSTREAM_TIMEOUT',
+    'DEADLINE_EXCEEDED',
+] as const;
+
 /** POST /v1/connections: keeps a credential of the caller's own for a site. */
-export const postConnection = contract<object, object, ConnectionOrder, ConnectionEntry>({
+export const postConnection = contract<object, NewConnectionQuery, ConnectionOrder, ConnectionEntry>({
     name: 'postConnection',
     method: 'POST',
     path: '/v1/connections',
     tag: 'Connections',
     summary: 'Connect a site',
     description:
-        'The value is encrypted, and opened by a worker alone, in the moment of a call. It goes over https to the hosts in the answer and nowhere else. A workspace has 500 connections at most.',
+        'The value is encrypted, and opened by a worker alone, in the moment of a call. It goes over https to the hosts in the answer and nowhere else. Where the schema names a test, the value is tried first: 401 or 403 of the site is CONNECTION_REJECTED, and nothing is stored. A workspace has 500 connections at most.',
     auth: 'required',
     scope: 'account',
     counted: false,
+    query: Joi.object<NewConnectionQuery, true>({
+        test: Joi.boolean().description('false: keep it without the test, as untested'),
+    }),
     body: { schema: order, maxBytes: BODY_BYTES, guard: true },
     answer: { shape: 'data', status: 201, schema: entry() },
     refusals: [
@@ -93,7 +152,55 @@ export const postConnection = contract<object, object, ConnectionOrder, Connecti
         'SITE_NOT_FOUND',
         'PAYLOAD_TOO_LARGE',
         'UNSUPPORTED_MEDIA_TYPE',
+        ...TESTED,
     ],
+});
+
+/** PATCH /v1/connections/{connection_id} */
+export const patchConnection = contract<ConnectionParams, NewConnectionQuery, ConnectionPatch, ConnectionEntry>({
+    name: 'patchConnection',
+    method: 'PATCH',
+    path: '/v1/connections/{connection_id}',
+    tag: 'Connections',
+    summary: 'Change a connection',
+    description:
+        'A private one is changed by its owner, a shared one by owners and admins of the workspace. A new secret is tried first, as a new connection is; where the site refuses it, the one before stays.',
+    auth: 'required',
+    scope: 'account',
+    counted: false,
+    params: params(),
+    query: Joi.object<NewConnectionQuery, true>({ test: Joi.boolean().description('false: keep a new secret without the test') }),
+    body: { schema: patch, maxBytes: BODY_BYTES, guard: true },
+    answer: { shape: 'data', status: 200, schema: entry() },
+    refusals: [
+        'INVALID_JSON',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'FORBIDDEN',
+        'SITE_BLOCKED',
+        'SITE_NOT_FOUND',
+        'CONNECTION_NOT_FOUND',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        ...TESTED,
+    ],
+});
+
+/** POST /v1/connections/{connection_id}/test */
+export const testConnection = contract<ConnectionParams, object, undefined, ConnectionEntry>({
+    name: 'testConnection',
+    method: 'POST',
+    path: '/v1/connections/{connection_id}/test',
+    tag: 'Connections',
+    summary: 'Test a connection',
+    description:
+        'Calls the endpoint that the schema names as its test. The call counts like a fetch and costs nothing; a passed test lifts a rejection. 30 an hour for an account; after 5 that a site refused within an hour, none of that site.',
+    auth: 'required',
+    scope: 'account',
+    counted: false,
+    params: params(),
+    answer: { shape: 'data', status: 200, schema: entry() },
+    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'SITE_BLOCKED', 'SITE_NOT_FOUND', 'CONNECTION_NOT_FOUND', ...TESTED],
 });
 
 /** GET /v1/connections: what the caller may use. */

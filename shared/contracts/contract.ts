@@ -13,7 +13,7 @@ import type { RefusalCode } from '../refusals.ts';
 export interface Contract<Params, Query, Body, Answer> {
     /** operationId of the OpenAPI document. */
     name: string;
-    method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
     /** With `{placeholders}`, as in the specification. */
     path: `/${string}`;
     tag: string;
@@ -26,6 +26,8 @@ export interface Contract<Params, Query, Body, Answer> {
     actsOnDomain?: true;
     /** Tells what happens in the whole workspace: a key also needs the scope jobs, and no limit of sites, effects and connections. */
     ofWholeWorkspace?: true;
+    /** For owners and admins of the workspace alone. */
+    managersOnly?: true;
     /** Counts against the plan's rate limits and sends their headers. */
     counted: boolean;
     /** Honours `Idempotency-Key` (docs/api.md, "Idempotency"): the same key gets the same answer for 24 h. Ignored without an API key. */

@@ -35,6 +35,7 @@ export const getEvents = contract<object, EventsQuery, undefined, EventEntry[]>(
         'The oldest first, of the last 24 hours. `next_cursor` is never null: give it as `after` to read on from there, and no event is missed. With `wait` the answer comes as soon as there is an event. Events of `schema.*` are those of sites that the workspace maintains or fetched with success within 30 days.',
     auth: 'required',
     scope: 'account',
+    managersOnly: true,
     ofWholeWorkspace: true,
     counted: false,
     query: Joi.object<EventsQuery, true>({

@@ -91,9 +91,12 @@ const CONNECTION: JsonObject = {
     shared: false,
     owner: 'usr_1aS5dF7gHj3K',
     hosts: [SHOP],
+    scopes: [],
+    status: 'active',
     hint: '…8f2c',
     created_at: AT,
     last_used_at: null,
+    expires_at: null,
 };
 
 const POLICY: JsonObject = {
@@ -259,6 +262,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     postConnection: { success: true, data: CONNECTION },
     getConnections: { success: true, data: [CONNECTION], meta: PAGE },
     getConnection: { success: true, data: CONNECTION },
+    patchConnection: { success: true, data: CONNECTION },
+    testConnection: { success: true, data: CONNECTION },
     deleteConnection: { success: true, data: { connection_id: 'con_2cH7pW9sKd4X', deleted: true } },
     postClaim: { success: true, data: CLAIM },
     getClaims: { success: true, data: [CLAIM], meta: PAGE },

@@ -111,6 +111,7 @@ export const ADMISSION_REFUSALS = [
     'UNSUPPORTED_MEDIA_TYPE',
     'ENDPOINT_NOT_HOSTED',
     'CONNECTION_REQUIRED',
+    'CONNECTION_REJECTED',
 ] as const satisfies readonly RefusalCode[];
 
 /** POST /v1/fetch: runs a registered endpoint on the caller's behalf; credits are charged only on success. */

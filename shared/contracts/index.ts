@@ -2,7 +2,7 @@ import { getAccount } from './account.ts';
 import { getAudit } from './audit.ts';
 import { getCatalog } from './catalog.ts';
 import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
-import { deleteConnection, getConnection, getConnections, postConnection } from './connections.ts';
+import { deleteConnection, getConnection, getConnections, patchConnection, postConnection, testConnection } from './connections.ts';
 import type { AnyContract } from './contract.ts';
 import { getCategories, getErrors, getHealth, getOpenApi } from './discovery.ts';
 import { getEndpoints } from './endpoints.ts';
@@ -26,6 +26,8 @@ export const CONTRACTS = [
     postConnection,
     getConnections,
     getConnection,
+    patchConnection,
+    testConnection,
     deleteConnection,
     postJob,
     getJobs,

@@ -81,10 +81,11 @@ function operation(contract: AnyContract): JsonObject {
     };
 }
 
-function descriptionOf({ description, scope, ofWholeWorkspace }: AnyContract): JsonObject {
+function descriptionOf({ description, scope, ofWholeWorkspace, managersOnly }: AnyContract): JsonObject {
     const whole = `A key needs the scopes \`${scope}\` and \`jobs\`, and no limit of sites, effects and connections.`;
     const needs = ofWholeWorkspace === true ? whole : `A key needs the scope \`${scope}\`.`;
-    const texts = [description, scope === 'none' ? undefined : needs];
+    const role = managersOnly === true ? 'Its user is an owner or admin of the workspace.' : undefined;
+    const texts = [description, scope === 'none' ? undefined : needs, role];
     const said = texts.filter((text) => text !== undefined).join(' ');
     return said === '' ? {} : { description: said };
 }

@@ -48,6 +48,7 @@ export const auth = () =>
                 prefix: Joi.string().description('Text before the value in a header'),
                 description: Joi.string().allow(''),
                 obtain_url: Joi.string().description('Where people get a credential'),
+                test: Joi.string().description('The endpoint that tests a credential'),
                 hosts: Joi.array().items(Joi.string()).description('The hosts that get it; by default all hosts of the package'),
             }),
         )

@@ -69,6 +69,8 @@ export interface PackageAuth {
     description?: string;
     /** Where people get a credential. */
     obtain_url?: string;
+    /** A read without required params that proves a credential. */
+    test?: string;
     /** The hosts that may get it; by default all hosts of the package. */
     hosts?: string[];
 }

@@ -20,7 +20,7 @@ interface Called {
 
 /**
  * The connection that a call uses: the one it names, or the caller's only one where the endpoint requires one; undefined: none.
- * @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, FORBIDDEN, VALIDATION_ERROR, SERVICE_UNAVAILABLE
+ * @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, CONNECTION_REJECTED, FORBIDDEN, VALIDATION_ERROR, SERVICE_UNAVAILABLE
  */
 export async function chooseConnection(
     app: App,
@@ -48,17 +48,18 @@ export async function chooseConnection(
     }
 }
 
-/** @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, FORBIDDEN */
+/** @throws Refusal CONNECTION_NOT_FOUND, CONNECTION_REQUIRED, CONNECTION_REJECTED, FORBIDDEN */
 function decideAmong(
     app: App,
     caller: Caller,
     called: Called,
     { known, named }: { known: readonly UsableConnection[]; named: string | undefined },
 ): UsableConnection {
-    const chosen = named === undefined || named === DEFAULT ? theOnly(app, caller, called, known) : theNamed(caller, known, named);
+    const isDefault = named === undefined || named === DEFAULT;
+    const chosen = isDefault ? theOnly(app, caller, called, known) : theNamed(app, caller, called, { known, named });
     const changes = changesOfTerms(chosen, termsOf(called.offer, chosen.authId), called.endpoint);
     if (changes.length === 0) return chosen;
-    const message = 'The schema of this site has changed how it uses this connection; make a new one to agree.';
+    const message = 'The schema of this site has changed how it uses this connection; its owner has to agree again.';
     throw required(
         app,
         called,
@@ -75,27 +76,45 @@ export function mayKeepCredentials({ secrets }: App): void {
     });
 }
 
-function theNamed({ scopes }: Caller, known: readonly UsableConnection[], named: string): UsableConnection {
+function theNamed(
+    app: App,
+    { scopes }: Caller,
+    called: Called,
+    { known, named }: { known: readonly UsableConnection[]; named: string },
+): UsableConnection {
     const chosen = known.find(({ connectionId }) => connectionId === named);
     if (chosen === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
     if (scopes.listed.connections?.includes(named) === false) throw lacks({ part: 'connections', needs: named });
-    return chosen;
+    if (isUsable(chosen)) return chosen;
+    if (chosen.status === 'rejected') throw new Refusal('CONNECTION_REJECTED', REJECTED);
+    throw required(app, called, `This connection is ${chosen.status}: connect again.`);
+}
+
+const REJECTED = 'The site refused this connection three times in a row: give it a new secret, or test it again.';
+
+/** The site may take it. */
+function isUsable({ status }: Pick<UsableConnection, 'status'>): boolean {
+    return status === 'active' || status === 'untested';
 }
 
 function theOnly(app: App, { scopes }: Caller, called: Called, known: readonly UsableConnection[]): UsableConnection {
     const { connections: listed } = scopes.listed;
     const allowed = known.filter(({ connectionId }) => listed === null || listed.includes(connectionId));
-    const [only, another] = allowed;
+    const [only, another] = allowed.filter(isUsable);
     if (another !== undefined) {
-        const details = allowed.map(({ connectionId, entry }): Detail => {
-            return { path: '/connection', code: 'INVALID_VALUE', message: `${connectionId} (${entry.id})` };
-        });
-        throw required(app, called, 'You have several connections for this site: name one of them as connection.', details);
+        const message = 'You have several connections for this site: name one of them as connection.';
+        throw required(app, called, message, allowed.filter(isUsable).map(detailOf));
     }
     if (only !== undefined) return only;
+    if (allowed.length > 0) throw required(app, called, 'No connection of yours for this site is active.', allowed.map(detailOf));
     const [forbidden] = known;
     if (forbidden !== undefined) throw lacks({ part: 'connections', needs: forbidden.connectionId });
     throw required(app, called, `${called.site} needs a credential of your own: keep it with POST /v1/connections, then call again.`);
+}
+
+function detailOf({ connectionId, entry, status }: UsableConnection): Detail {
+    const message = isUsable({ status }) ? `${connectionId} (${entry.id})` : `${connectionId} (${entry.id}, ${status})`;
+    return { path: '/connection', code: 'INVALID_VALUE', message };
 }
 
 function required(app: App, { offer }: Called, message: string, details?: Detail[]): Refusal {

@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import type { GuardState } from '../coordination/circuits/circuits.ts';
+import { type GuardState, turnOfConnection } from '../coordination/circuits/circuits.ts';
 import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
 import { type CircuitVerdict, hostVerdicts } from '../domain/fetch/circuit-verdict.ts';
 import { hostsOfEndpoint } from '../domain/package/hosts.ts';
@@ -42,8 +42,10 @@ export async function passCircuit(
     return { admitted, backlogMs: guardState.backlogMs, passage };
 }
 
-function look({ circuits }: App, { found: { versionId, endpoint } }: Admitted): Promise<GuardState> {
-    return circuits.look(hostsOfEndpoint(endpoint), { versionId, endpoint: endpoint.name });
+function look({ circuits }: App, { found: { versionId, endpoint }, connection }: Admitted): Promise<GuardState> {
+    const hosts = hostsOfEndpoint(endpoint);
+    const own = connection === undefined ? [] : hosts.map((host) => turnOfConnection(connection.connectionId, host));
+    return circuits.look([...hosts, ...own], { versionId, endpoint: endpoint.name });
 }
 
 /** @returns the hosts for which this call is the probe */
@@ -105,7 +107,7 @@ export function jobOf(
         ...(pricing.isCut(limits, { endpoint: found.endpoint, maxResults: body.max_results }) ? { isCutByCredits: true as const } : {}),
         ...paceOf(found, backlogMs),
         ...(found.policy === null || found.policy.blocked_paths.length === 0 ? {} : { blockedPaths: found.policy.blocked_paths }),
-        ...(connection === undefined ? {} : { connection: connection.connectionId }),
+        ...(connection === undefined ? {} : { connection: connection.connectionId, connectionRevision: connection.revision }),
         run: 1,
     };
 }

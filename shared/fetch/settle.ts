@@ -6,6 +6,7 @@ import type { Span } from '../platform/tracing.ts';
 import { Refusal, type RefusalCode } from '../refusals.ts';
 import type { AnswerToKeep } from '../store/credits/credits.ts';
 import type { Admitted, Found } from './admit.ts';
+import { noteUse } from './connection-use.ts';
 import { LATE_MS, VERDICT_MS } from './deadlines.ts';
 import type { Hold } from './hold.ts';
 import type { FetchOrder } from './order.ts';
@@ -64,7 +65,7 @@ export async function settle(
     };
     const ending = await end();
     const durationMs = performance.now() - order.times.began;
-    recordUse(app, order, job, outcome);
+    await noteUse(app, order, job, outcome);
     if (outcome.ok && ending.isBilled) {
         recordFetch(app, order, { found, code: 'success', credits: ending.charged, outcome, durationMs });
         const { charged, available, kept } = ending;
@@ -180,18 +181,6 @@ export function recordKept({ metrics, usage }: App, order: FetchOrder, found: Fo
     metrics.fetches.inc({ site: metrics.siteLabel(found.site), outcome: 'success' });
     metrics.fetchSeconds.observe(durationMs / 1000);
     usage.record({ ...whoAndWhat(order, found), outcome: 'success', credits: 0, results, cached: true, durationMs });
-}
-
-/** The audit of the workspace has every call that may have sent a credential. */
-export function recordUse(
-    { connectionUses }: App,
-    { caller }: FetchOrder,
-    { connection, site, endpoint }: FetchJob,
-    outcome: FetchOutcome,
-): void {
-    if (connection === undefined || (!outcome.ok && outcome.attempts === 0)) return;
-    const { workspaceId, keyId, userId } = caller;
-    connectionUses.record({ workspaceId, connectionId: connection, keyId, userId, site, endpoint });
 }
 
 function whoAndWhat({ caller, operation, sessionId }: FetchOrder, found: Found) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CONTRACTS } from '../../shared/contracts/index.ts';
-import { CONNECTED, connectedPackage } from '../support/connections.ts';
+import { API_KEY, CONNECTED, connectedPackage } from '../support/connections.ts';
 import { join } from '../support/people.ts';
 import { aProvenClaim, callRoute, dataOf, everyRoute } from '../support/routes.ts';
 import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
@@ -15,12 +15,14 @@ for (const topology of TOPOLOGIES) {
     // What each of them says in detail is the subject of the other specs; `callRoute` holds every answer against its contract.
     it(`every route of the API serves who asks rightly, over ${topology}`, async () => {
         const shop = await openShop();
-        const world = await openWorld({ topology, config: { egressHosts: SHOP_HOSTS } });
+        const egressHosts = new Map([...SHOP_HOSTS, [CONNECTED, ['127.0.0.1']]]);
+        const world = await openWorld({ topology, config: { egressHosts } });
         try {
             const maker = await join(world, { plan: 'starter' });
             const other = await join(world);
             dataOf(await maker.publish(shopPackage(shop.port)));
-            dataOf(await maker.publish(connectedPackage(CONNECTED)));
+            const auth = [{ ...API_KEY, test: 'mine' }];
+            dataOf(await maker.publish(connectedPackage(CONNECTED, { auth, base: `http://${CONNECTED}:${shop.port}` })));
             const connection = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
             const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
             const asked = { domain: SHOP, task: 'Read the price of every product once a day.' };
@@ -47,9 +49,10 @@ for (const topology of TOPOLOGIES) {
             const refused = [...statuses].filter(([, status]) => !SUCCESSES.includes(status));
             expect(refused).to.deep.equal([]);
             expect(statuses.size).to.equal(CONTRACTS.length);
-            // The fetch and both jobs.
+            // The fetch and both jobs, beside tests of connections.
             await maker.call('GET', `/v1/jobs/${posted}?wait=30`);
-            expect(shop.seen.map(({ path }) => path).toSorted()).to.deep.equal(['/held', '/products/1', '/products/1']);
+            const fetched = shop.seen.map(({ path }) => path).filter((path) => path !== '/echo/mine');
+            expect(fetched.toSorted()).to.deep.equal(['/held', '/products/1', '/products/1']);
         } finally {
             await world.close();
             await shop.close();

@@ -164,7 +164,7 @@ describe('a key with scopes', function () {
         for (const [role, allowed] of Object.entries({
             owner: [...ROUTE_SCOPES],
             admin: [...ROUTE_SCOPES],
-            member: ['fetch', 'catalog', 'jobs', 'publish'],
+            member: ['fetch', 'catalog', 'jobs', 'publish', 'account'],
             billing: [],
         })) {
             it(`${role}: ${allowed.join(', ') || 'nothing'}`, async () => {
@@ -176,11 +176,14 @@ describe('a key with scopes', function () {
                 ]);
                 const person = await scopedKey(world, { ...other, workspaceId: ada.workspaceId }, {});
                 for (const route of routes()) {
-                    const { scope, name } = route.contract;
+                    const { scope, name, managersOnly } = route.contract;
                     const { status, body } = await callRoute(person, route);
                     const message = (body['error'] as { message: string } | undefined)?.message ?? '';
                     const isRefused = status === 403 && message.startsWith(`This needs the scope ${scope}, which the role ${role}`);
-                    expect(isRefused, `${name}: ${message}`).to.equal(scope !== 'none' && !(allowed as string[]).includes(scope));
+                    const isAllowed = scope === 'none' || (allowed as string[]).includes(scope);
+                    expect(isRefused, `${name}: ${message}`).to.equal(!isAllowed);
+                    const isForOthers = status === 403 && message.startsWith('This is for owners and admins of');
+                    expect(isForOthers, `${name}: ${message}`).to.equal(isAllowed && managersOnly === true && role === 'member');
                 }
             });
         }

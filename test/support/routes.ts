@@ -52,6 +52,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
     const bodies: Readonly<Record<string, object>> = {
         postFetch: { site, endpoint: 'product', params: { id: 1 } },
         postConnection: { site: places.connected ?? site, secret: { value: 'a-key-of-my-own' } },
+        patchConnection: { name: 'Mine' },
         postJob: { site, endpoint: 'product', params: { id: 1 } },
         postSchema: aPackage(site),
         postYank: { reason: 'broken' },

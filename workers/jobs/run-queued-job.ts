@@ -11,12 +11,13 @@ import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
 import { answerText, asResult, keptText } from '../../shared/fetch/answer-text.ts';
+import { noteUse } from '../../shared/fetch/connection-use.ts';
 import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
 import { type Hold, holdCredits, insufficientCredits } from '../../shared/fetch/hold.ts';
 import { findKept, keepResult, questionFor } from '../../shared/fetch/kept-results.ts';
 import type { FetchOrder } from '../../shared/fetch/order.ts';
 import { jobOf, type Passage, passCircuit } from '../../shared/fetch/run-job.ts';
-import { failureOf, recordFetch, recordKept, recordUse } from '../../shared/fetch/settle.ts';
+import { failureOf, recordFetch, recordKept } from '../../shared/fetch/settle.ts';
 import { persist } from '../../shared/platform/pg-errors.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
@@ -80,8 +81,13 @@ export async function runQueuedJob(tools: JobTools, job: ClaimedJob, signal: Abo
         await attempt(tools, job, await orderOf(app, job, caller), signal);
         return undefined;
     } catch (error) {
-        return waitOn(app, job, error);
+        return waitOn(app, job, isGone(error) ? new Refusal('CONNECTION_REQUIRED', 'The connection of this job is gone.') : error);
     }
+}
+
+/** The connection was there at the order. */
+function isGone(error: unknown): boolean {
+    return error instanceof Refusal && error.code === 'CONNECTION_NOT_FOUND';
 }
 
 async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, signal: AbortSignal): Promise<void> {
@@ -246,7 +252,7 @@ async function settle(app: App, job: ClaimedJob, order: FetchOrder, { admitted, 
         if (result !== undefined && ended.won) return { status: 'succeeded', result, question };
         return failed(app, job, fetchJob, outcome.ok ? { ok: false, code: 'DEADLINE_EXCEEDED', lost: 'deadline' } : outcome, ended);
     };
-    recordUse(app, order, fetchJob, outcome);
+    await noteUse(app, order, fetchJob, outcome);
     const settled = await persist(SETTLE_MS, () => endAttempt(app.db, job, cost, decide));
     if (settled === undefined) {
         // Cancelled, or given up while this worker was away; where an earlier try had settled it, this changes nothing.

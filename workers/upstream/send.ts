@@ -275,7 +275,10 @@ export class Call {
         clearTimeout(patience);
         if (body === undefined || !body.isWhole) exchange.abandon();
         const retryAfter = readRetryAfter(response.headers['retry-after'], Date.now());
-        if (status === 429) this.#options.pace?.slowDown(new URL(request.url).hostname, retryAfter, performance.now() - began);
+        if (status === 429) {
+            const ageMs = performance.now() - began;
+            this.#options.pace?.slowDown(new URL(request.url).hostname, { retryAfter, ageMs, isOwn: isAttached });
+        }
         const { credential } = this.#options;
         const bytes = body && (credential?.maskBytes(body.bytes, response.headers['content-type']) ?? body.bytes);
         const snippet = bytes === undefined ? '' : snippetOf(bytes, credential?.maskText);

@@ -41,6 +41,13 @@ export interface TurnOrder {
     rate?: number | undefined;
     /** Requests a minute to the host; absent: any. */
     perMinute?: number | undefined;
+    /** The turn of a connection (`turnOfConnection`), which a 429 to it alone pauses. */
+    own?: string | undefined;
+}
+
+/** The pauses of one connection at a host. No host has such a name. */
+export function turnOfConnection(connectionId: string, host: string): string {
+    return `${connectionId}@${host}`;
 }
 
 /** Spaces requests: by the rates of a registrable domain and of a host, and by pauses of a host after a 429. */
@@ -83,9 +90,10 @@ export function openSiteGuards(options: CircuitOptions): SiteGuards {
     return {
         circuits,
         turns: {
-            take({ host, registrable, rate, perMinute }, patienceMs) {
+            take({ host, registrable, rate, perMinute, own }, patienceMs) {
                 const keys = new Map<string, number | null>([[host, perMinute === undefined ? null : 60_000 / perMinute]]);
                 if (rate !== undefined) keys.set(`*.${registrable}`, 1000 / rate);
+                if (own !== undefined) keys.set(own, null);
                 return store.takeTurn(keys, patienceMs);
             },
             pause: (host, pauseMs, ageMs) => store.pause(host, pauseMs, ageMs),

@@ -33,6 +33,8 @@ export const ACTS = {
     'claim.deleted': 'deleted a claim',
     'policy.changed': 'changed what a domain allows',
     'connection.created': 'connected a site',
+    'connection.changed': 'changed a connection',
+    'connection.rejected': 'counts a connection as rejected by its site',
     'connection.deleted': 'deleted a connection',
     'connection.used': 'used a connection',
     'bonus.reclaimed': 'took back the bonus for a schema',

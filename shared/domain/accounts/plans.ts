@@ -51,6 +51,12 @@ export const FINDS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds:
 /** Reports of leaked keys, by address. */
 export const KEY_REPORTS: Readonly<RateWindow> = { name: 'minute', limit: 60, seconds: 60 };
 
+/** Tests of connections, by account. */
+export const CONNECTION_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 30, seconds: 3600 };
+
+/** Tests that a site refused, by account and site: nobody tries out credentials here. */
+export const REJECTED_TESTS: Readonly<RateWindow> = { name: 'hour', limit: 5, seconds: 3600 };
+
 /** The plan to offer in a 402: the next one up, and on enterprise enterprise itself (its limits are a matter of talking). */
 export function planAbove(plan: Plan): Plan {
     return PLAN_NAMES[PLAN_NAMES.indexOf(plan) + 1] ?? 'enterprise';

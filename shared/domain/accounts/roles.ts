@@ -8,9 +8,14 @@ export type Role = (typeof ROLES)[number];
 const SCOPES_OF_ROLES: Readonly<Record<Role, readonly RouteScope[]>> = {
     owner: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
     admin: ['fetch', 'catalog', 'jobs', 'publish', 'maintain', 'account'],
-    member: ['fetch', 'catalog', 'jobs', 'publish'],
+    member: ['fetch', 'catalog', 'jobs', 'publish', 'account'],
     billing: [],
 };
+
+/** Who manages a workspace. */
+export function isManager(role: Role): boolean {
+    return role === 'owner' || role === 'admin';
+}
 
 /** Whether a role can ever have a scope. */
 export function mayRole(role: Role, scope: RouteScope): boolean {

@@ -41,6 +41,8 @@ export interface FetchJob {
     blockedPaths?: readonly BlockedPath[];
     /** `con_…`: a worker opens its value in the moment of the call. */
     connection?: string;
+    /** Counts its values: the worker sends none that is older. */
+    connectionRevision?: number;
     /** 1 on the first run; 2 when a read runs again after its worker died. */
     run: number;
 }

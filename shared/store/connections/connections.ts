@@ -1,7 +1,8 @@
 import { isConnectionId } from '../../domain/connections/connection-id.ts';
+import type { ConnectionStatus } from '../../domain/connections/status.ts';
 import type { AuthTerms } from '../../domain/package/auth.ts';
 import type { PackageAuth } from '../../domain/types.ts';
-import { type Columns, columns, countRows, cutPage, type Db } from '../../platform/db.ts';
+import { ago, type Columns, columns, countRows, cutPage, type Db } from '../../platform/db.ts';
 import { type By, recordAct } from '../accounts/workspace-audit.ts';
 
 /** A connection as people see it; never its value. */
@@ -17,14 +18,21 @@ export interface Connection {
     entry: PackageAuth;
     hosts: string[];
     hint: string;
+    status: ConnectionStatus;
+    /** Counts the values that it had. */
+    revision: number;
+    /** Of an OAuth grant. */
+    scopes: string[];
     createdAt: Date;
     lastUsedAt: Date | null;
+    /** Of an OAuth grant that ends by itself. */
+    expiresAt: Date | null;
 }
 
 export const CONNECTION: Columns<Connection> = {
     connectionId: 'id',
     ...columns('', 'workspace_id', 'owner_id', 'shared', 'site', 'auth_id', 'name', 'entry', 'hosts', 'hint'),
-    ...columns('', 'created_at', 'last_used_at'),
+    ...columns('', 'status', 'revision', 'scopes', 'created_at', 'last_used_at', 'expires_at'),
 };
 
 /** A workspace has so many at most. */
@@ -44,6 +52,7 @@ export function isFor({ shared, ownerId }: Pick<Connection, 'shared' | 'ownerId'
 function visible(db: Db, { workspaceId, userId }: Viewer) {
     return db('connections')
         .where({ workspace_id: workspaceId })
+        .whereNot({ status: 'trial' })
         .where((is) => is.where({ shared: true }).orWhere({ owner_id: userId }));
 }
 
@@ -91,11 +100,13 @@ export interface NewConnection {
     terms: AuthTerms;
     sealed: Buffer;
     hint: string;
+    /** Of a value that is tried before anybody sees it: `trial`. */
+    status: ConnectionStatus | 'trial';
 }
 
-/** Stores a connection; undefined where the workspace has as many as it may. */
+/** Stores a connection; undefined where the workspace has as many as it may. Nobody sees a trial. */
 export async function addConnection(db: Db, added: NewConnection, by: By): Promise<Connection | undefined> {
-    const { connectionId, viewer, shared, site, name, terms, sealed, hint } = added;
+    const { connectionId, viewer, shared, site, name, terms, sealed, hint, status } = added;
     const { workspaceId, userId } = viewer;
     return db.transaction(async (trx): Promise<Connection | undefined> => {
         await trx.raw("select pg_advisory_xact_lock(hashtextextended('connections ' || ?, 0))", [workspaceId]);
@@ -106,14 +117,82 @@ export async function addConnection(db: Db, added: NewConnection, by: By): Promi
             owner_id: userId,
             shared,
             site,
-            auth_id: terms.entry.id,
             name,
-            entry: JSON.stringify(terms.entry),
-            hosts: [...terms.hosts],
+            ...columnsOfTerms(terms),
             sealed,
             hint,
+            status,
         });
-        await recordAct(trx, { ...by, workspaceId, action: 'connection.created', target: connectionId, details: { site, shared } });
+        if (status !== 'trial') await recordCreated(trx, { connectionId, workspaceId, site, shared }, by);
+        return trx('connections').where({ id: connectionId }).first(CONNECTION);
+    });
+}
+
+/** Ends a trial well: from now on there is a connection. Undefined where it is gone. */
+export async function keepTrial(db: Db, trial: Connection, by: By): Promise<Connection | undefined> {
+    return db.transaction(async (trx): Promise<Connection | undefined> => {
+        const kept = await trx('connections')
+            .where({ id: trial.connectionId, status: 'trial' })
+            .update({ status: 'active', created_at: trx.raw('app_now()') });
+        if (kept === 0) return undefined;
+        await recordCreated(trx, trial, by);
+        return trx('connections').where({ id: trial.connectionId }).first(CONNECTION);
+    });
+}
+
+/** Ends a trial that failed. */
+export async function dropTrial(db: Db, connectionId: string): Promise<void> {
+    await db('connections').where({ id: connectionId, status: 'trial' }).delete();
+}
+
+/** Forgets trials whose process died. */
+export async function forgetTrials(db: Db): Promise<void> {
+    await db('connections').where({ status: 'trial' }).where('created_at', '<', ago(db, '10 minutes')).delete();
+}
+
+type Created = Pick<Connection, 'connectionId' | 'workspaceId' | 'site' | 'shared'>;
+
+async function recordCreated(trx: Db, { connectionId, workspaceId, site, shared }: Created, by: By): Promise<void> {
+    await recordAct(trx, { ...by, workspaceId, action: 'connection.created', target: connectionId, details: { site, shared } });
+}
+
+function columnsOfTerms({ entry, hosts }: AuthTerms) {
+    return { auth_id: entry.id, entry: JSON.stringify(entry), hosts: [...hosts] };
+}
+
+/** What changes of a connection; absent parts stay. */
+export interface ConnectionChange {
+    name?: string | undefined;
+    shared?: boolean | undefined;
+    /** Terms that the owner agrees to. */
+    terms?: AuthTerms | undefined;
+    /** A new value, which lifts a rejection. */
+    value?: { sealed: Buffer; hint: string; status: ConnectionStatus } | undefined;
+}
+
+/** Changes a connection. @returns it as it is now; undefined where it is gone */
+export async function changeConnection(
+    db: Db,
+    { connectionId, workspaceId, site, ownerId }: Connection,
+    { name, shared, terms, value }: ConnectionChange,
+    by: By & { userId: string },
+): Promise<Connection | undefined> {
+    const { userId, ...actor } = by;
+    return db.transaction(async (trx): Promise<Connection | undefined> => {
+        const rows = await trx('connections')
+            .where({ id: connectionId })
+            .update({
+                ...(name !== undefined && { name }),
+                // What nobody owns becomes the property of who takes it.
+                ...(shared !== undefined && { shared, ...(!shared && ownerId === null && { owner_id: userId }) }),
+                ...(terms !== undefined && columnsOfTerms(terms)),
+                ...(value !== undefined && { ...value, refusals: 0, refused_at: null }),
+                revision: trx.raw('revision + 1'),
+            });
+        if (rows === 0) return undefined;
+        const changed = { name, shared, terms, secret: value };
+        const fields = Object.keys(changed).filter((field) => changed[field as keyof typeof changed] !== undefined);
+        await recordAct(trx, { ...actor, workspaceId, action: 'connection.changed', target: connectionId, details: { site, fields } });
         return trx('connections').where({ id: connectionId }).first(CONNECTION);
     });
 }

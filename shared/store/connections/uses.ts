@@ -1,6 +1,7 @@
 import { openBatchWriter } from '../../platform/batch-writer.ts';
 import { ago, type Db } from '../../platform/db.ts';
 import { actorOf, recordAct } from '../accounts/workspace-audit.ts';
+import { type PassedCall, recordPasses } from './standing.ts';
 
 /** One call with a connection. */
 export interface ConnectionUse {
@@ -10,6 +11,9 @@ export interface ConnectionUse {
     userId: string;
     site: string;
     endpoint: string;
+    versionId: number;
+    /** When the call began, in milliseconds since the epoch, where the site took the credential. */
+    passedAt?: number | undefined;
 }
 
 /** Counts uses of connections; written within a second, off the path of calls. */
@@ -52,11 +56,16 @@ async function write(db: Db, uses: readonly ConnectionUse[]): Promise<void> {
                     details: { site, endpoint },
                 });
         }
+        await recordPasses(trx, uses.flatMap(passOf));
         const used = [...new Set(uses.map(({ connectionId }) => connectionId))].toSorted();
         await trx('connections')
             .whereIn('id', used)
             .update({ last_used_at: trx.raw('app_now()') });
     });
+}
+
+function passOf({ connectionId, versionId, passedAt }: ConnectionUse): PassedCall[] {
+    return passedAt === undefined ? [] : [{ connectionId, versionId, beganAt: passedAt }];
 }
 
 /** Forgets counts as old as the audit keeps nothing of. */

@@ -10,7 +10,7 @@ import { openSecret } from './sealing.ts';
 /** What a call needs to know of a connection. */
 export type UsableConnection = Pick<
     Connection,
-    'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts'
+    'connectionId' | 'workspaceId' | 'ownerId' | 'shared' | 'site' | 'authId' | 'entry' | 'hosts' | 'status' | 'revision'
 >;
 
 /** Connections for the calls of one process. What it knows is less than a second old, so that a deleted one is forgotten by then. */
@@ -19,11 +19,13 @@ export interface Vault {
     list(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
     /** The same as it is now, for who would be refused by what is remembered. */
     listNow(workspaceId: string, site: string): Promise<readonly UsableConnection[]>;
+    /** Forgets what this process remembers, after a change. */
+    forget(workspaceId: string, site: string): void;
     /**
      * Opens the value of a connection, in the moment of a call. Undefined: it is gone, or no key of the ring
-     * opens it.
+     * opens it. @param revision at least this value is meant
      */
-    open(connectionId: string): Promise<{ connection: UsableConnection; secret: Secret } | undefined>;
+    open(connectionId: string, revision: number): Promise<{ connection: UsableConnection; secret: Secret } | undefined>;
 }
 
 const KNOWN_MS = 500;
@@ -43,8 +45,10 @@ export function openVault(db: Db, secrets: Secrets): Vault {
     return {
         list: (workspaceId, site) => lists.remembered([workspaceId, site]),
         listNow: (workspaceId, site) => lists.now([workspaceId, site]),
-        async open(connectionId) {
-            const row = await rows.remembered(connectionId);
+        forget: (workspaceId, site) => lists.forget([workspaceId, site]),
+        async open(connectionId, revision) {
+            const known = await rows.remembered(connectionId);
+            const row = known !== undefined && known.revision < revision ? await rows.now(connectionId) : known;
             if (row === undefined) return undefined;
             const { sealed, sealedKey, ...connection } = row;
             const secret = await openSecret(secrets, { sealed, sealedKey }, connection);
@@ -57,6 +61,7 @@ interface Remembering<Question, Answer> {
     /** What was read within the last half second, counted from the question. */
     remembered(question: Question): Promise<Answer>;
     now(question: Question): Promise<Answer>;
+    forget(question: Question): void;
 }
 
 /** Questions of one tick are one query. */
@@ -73,18 +78,22 @@ function remembering<Question, Answer extends object | undefined>(
         answer.catch(() => known.delete(key));
         return answer;
     };
-    return { now, remembered: (question) => known.get(keyOf(question))?.answer ?? now(question) };
+    return {
+        now,
+        forget: (question) => void known.delete(keyOf(question)),
+        remembered: (question) => known.get(keyOf(question))?.answer ?? now(question),
+    };
 }
 
 type Question = readonly [workspaceId: string, site: string];
 
-const COLUMNS = `c.id as "connectionId", c.workspace_id as "workspaceId", c.owner_id as "ownerId", c.shared, c.site, c.auth_id as "authId", c.entry, c.hosts`;
+const COLUMNS = `c.id as "connectionId", c.workspace_id as "workspaceId", c.owner_id as "ownerId", c.shared, c.site, c.auth_id as "authId", c.entry, c.hosts, c.status, c.revision`;
 
 const LISTS: PreparedQuery = {
     name: 'connections_for_calls',
     text: `select ${COLUMNS}, asked.place::integer as place
         from unnest((select $1::text[]), (select $2::text[])) with ordinality as asked (workspace_id, site, place)
-        join connections c on c.workspace_id = asked.workspace_id and c.site = asked.site order by c.id`,
+        join connections c on c.workspace_id = asked.workspace_id and c.site = asked.site and c.status <> 'trial' order by c.id`,
 };
 
 async function readLists(db: Db, questions: readonly Question[]): Promise<UsableConnection[][]> {

@@ -43,6 +43,7 @@ export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' 
     SCHEMA_INVALID: 'input',
     ENDPOINT_NOT_HOSTED: 'input',
     CONNECTION_REQUIRED: 'input',
+    CONNECTION_REJECTED: 'never: only a site that refuses a credential leads there',
     // Publishing is limited to so many an hour for accounts that are not enterprise's.
     RATE_LIMITED: 'somewhere',
     CONCURRENCY_LIMITED: 'never: it takes many calls at the same time',

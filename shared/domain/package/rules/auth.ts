@@ -1,3 +1,4 @@
+import { defaultEffect } from '../endpoint.ts';
 import { headerNameFault } from './headers.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import type { AuthDraft, EndpointDraft, PackageDraft } from './structure.ts';
@@ -14,6 +15,7 @@ export function checkAuth(draft: PackageDraft, report: Report): void {
         if (entry.id !== undefined) ids.add(entry.id);
         checkName(entry, at, report);
         checkObtainUrl(entry, at, report);
+        checkTest(entry, at, report, endpoints);
         for (const [index, host] of (entry.hosts ?? []).entries()) {
             if (host !== undefined && !hosts.has(host))
                 report.add([...at, 'hosts', index], 'INVALID_VALUE', `No endpoint of this package calls ${quoted(host)}.`);
@@ -52,6 +54,23 @@ function checkObtainUrl({ obtain_url: url }: AuthDraft, at: Path, report: Report
     const parsed = URL.parse(url);
     if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '' || parsed.password !== '')
         report.add([...at, 'obtain_url'], 'INVALID_VALUE', 'This has to be a page: a URL with https and without user name.');
+}
+
+/** Whoever tests a credential has no params to give, and changes nothing. */
+function checkTest({ test }: AuthDraft, at: Path, report: Report, endpoints: NonNullable<PackageDraft['endpoints']>): void {
+    if (test === undefined) return;
+    const tested = endpoints.find((endpoint) => endpoint?.name === test);
+    const add = (message: string) => report.add([...at, 'test'], 'INVALID_VALUE', message);
+    if (tested === undefined) {
+        add(`No endpoint of this package is called ${quoted(test)}.`);
+        return;
+    }
+    const effect = tested.effect ?? (tested.method === undefined ? 'read' : defaultEffect(tested.kind ?? 'api_call', tested.method));
+    if (effect !== 'read') add(`The endpoint ${quoted(test)} writes; a credential is tested by a read.`);
+    if (tested.hosted === false) add(`The endpoint ${quoted(test)} is not hosted, so that it can test nothing.`);
+    if (tested.auth === 'none') add(`The endpoint ${quoted(test)} takes no credential, so that it proves none.`);
+    if ((tested.params ?? []).some((param) => param?.required === true && !Object.hasOwn(param, 'default')))
+        add(`The endpoint ${quoted(test)} has required params, and a test has no values for them.`);
 }
 
 /** A call that needs a credential has to be able to send one. */

@@ -83,6 +83,7 @@ export interface AuthFields {
     prefix: string;
     description: string;
     obtain_url: string;
+    test: string;
     hosts: (string | undefined)[];
 }
 export type AuthDraft = Partial<AuthFields>;
@@ -248,6 +249,10 @@ const AUTH: Fields<AuthFields> = {
     },
     description: description('What the credential is, for who has to get one.'),
     obtain_url: { read: text({ max: MAX_URL }), about: 'Page where people get a credential.' },
+    test: {
+        read: text({ max: 64 }),
+        about: 'Name of an endpoint that proves a credential: a read without required params. New connections are tried with it.',
+    },
     hosts: {
         read: listOf(text({ max: 253 }), { min: 1, max: 50, of: 'hosts' }),
         about: 'The hosts of the package that may get the credential; all of them by default.',

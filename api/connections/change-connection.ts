@@ -1,0 +1,76 @@
+import type { ConnectionEntry, ConnectionParams, ConnectionPatch, NewConnectionQuery } from '../../shared/contracts/connections.ts';
+import { hintOf, type Secret, secretProblems } from '../../shared/domain/connections/secret.ts';
+import { type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
+import { newId } from '../../shared/domain/text/ids.ts';
+import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import * as connections from '../../shared/store/connections/connections.ts';
+import { sealSecret } from '../../shared/store/connections/sealing.ts';
+import { byCall } from '../auth/by-call.ts';
+import type { Call, Reply } from '../serve.ts';
+import { tooMany } from './add-connection.ts';
+import { findMine, mayChange } from './find-mine.ts';
+import { presentConnection } from './present-connection.ts';
+import { invalid, latestOffer } from './terms.ts';
+import { passTest } from './test-connection.ts';
+
+type ChangeCall = Call<ConnectionParams, NewConnectionQuery, ConnectionPatch>;
+
+/** PATCH /v1/connections/{connection_id}. Who gives a new secret agrees to the terms of the latest version. */
+export async function changeOne(call: ChangeCall): Promise<Reply<ConnectionEntry>> {
+    const { app, body } = call;
+    const caller = call.caller as Caller;
+    const connection = await findMine(call);
+    mayChange(connection, caller);
+    const { name, shared, secret, agree } = body;
+    const terms = secret === undefined && agree === undefined ? undefined : await latestTerms(call, connection);
+    const value = secret === undefined || terms === undefined ? undefined : await newValue(call, connection, terms, secret as Secret);
+    const by = { ...byCall(call), userId: caller.userId };
+    const changed = await connections.changeConnection(app.db, connection, { name, shared, terms, value }, by);
+    if (changed === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
+    app.vault.forget(connection.workspaceId, connection.site);
+    return { answer: presentConnection(changed) };
+}
+
+/** @throws Refusal SITE_BLOCKED, SITE_NOT_FOUND, VALIDATION_ERROR */
+async function latestTerms({ app }: ChangeCall, { site, authId }: connections.Connection): Promise<AuthTerms> {
+    const { offer } = await latestOffer(app, site);
+    const terms = termsOf(offer, authId);
+    if (terms !== undefined) return terms;
+    const message = `The latest version of the schema has no entry ${authId} in its auth: make a new connection.`;
+    throw invalid({ path: '', code: 'INVALID_VALUE', message });
+}
+
+/** Seals a new value, once the site took it in a trial of its own. */
+async function newValue(call: ChangeCall, connection: connections.Connection, terms: AuthTerms, secret: Secret) {
+    const { app, query } = call;
+    mayKeepCredentials(app);
+    const problems = secretProblems(terms.entry, secret);
+    if (problems.length > 0) throw invalid(...problems);
+    const { test } = terms.entry;
+    const isTried = test !== undefined && query.test !== false;
+    if (isTried) await tryValue(call, connection, { terms, secret, test });
+    const sealed = await sealSecret(app.db, app.secrets, connection, secret);
+    const status = query.test === false ? ('untested' as const) : ('active' as const);
+    return { sealed, hint: hintOf(secret), status };
+}
+
+async function tryValue(
+    call: ChangeCall,
+    { workspaceId, site, name, shared }: connections.Connection,
+    { terms, secret, test }: { terms: AuthTerms; secret: Secret; test: string },
+): Promise<void> {
+    const { app } = call;
+    const connectionId = newId('con');
+    const sealed = await sealSecret(app.db, app.secrets, { workspaceId, connectionId, site }, secret);
+    const viewer = { workspaceId, userId: (call.caller as Caller).userId };
+    const added = { connectionId, viewer, shared, site, name, terms, sealed, hint: '', status: 'trial' as const };
+    const trial = await connections.addConnection(app.db, added, byCall(call));
+    if (trial === undefined) throw tooMany();
+    try {
+        await passTest(call, trial, test);
+    } finally {
+        await connections.dropTrial(app.db, connectionId);
+    }
+}

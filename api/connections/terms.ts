@@ -1,0 +1,34 @@
+import type { App } from '../../shared/app.ts';
+import { type AuthOffer, type AuthTerms, termsOf } from '../../shared/domain/package/auth.ts';
+import { readSite, siteBlocked, siteNotFound } from '../../shared/domain/site/read-site.ts';
+import { type Detail, Refusal } from '../../shared/refusals.ts';
+import { mayRun } from '../../shared/store/registry/schemas.ts';
+
+/** How the latest version of a site sends credentials. @throws Refusal INVALID_DOMAIN, SITE_BLOCKED, SITE_NOT_FOUND */
+export async function latestOffer(app: App, written: string): Promise<{ site: string; offer: AuthOffer }> {
+    const { site, registrable } = readSite(written, '/site');
+    const { isBlocked, version } = await app.latest.find({ site, registrable });
+    if (isBlocked) throw siteBlocked();
+    const offer = version === undefined || !mayRun(version) ? undefined : await app.versions.load(version.versionId);
+    if (offer === undefined) throw siteNotFound(site);
+    return { site, offer };
+}
+
+/** The entry that somebody means; where they name none, the only one. @throws Refusal VALIDATION_ERROR */
+export function chooseTerms(offer: AuthOffer, id: string | undefined): AuthTerms {
+    const ids = offer.auth.map((entry) => entry.id);
+    const [first] = ids;
+    if (first === undefined)
+        throw invalid({ path: '/site', code: 'INVALID_VALUE', message: 'The schema of this site takes no connections.' });
+    const names = `the schema has ${ids.join(', ')}`;
+    if (id === undefined && ids.length > 1)
+        throw invalid({ path: '/auth_id', code: 'REQUIRED', message: `Say which way to authenticate: ${names}.` });
+    const terms = termsOf(offer, id ?? first);
+    if (terms === undefined)
+        throw invalid({ path: '/auth_id', code: 'INVALID_VALUE', message: `There is no such way to authenticate: ${names}.` });
+    return terms;
+}
+
+export function invalid(...details: Detail[]): Refusal {
+    return new Refusal('VALIDATION_ERROR', undefined, { details });
+}

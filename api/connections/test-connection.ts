@@ -1,0 +1,128 @@
+import type { ConnectionEntry, ConnectionParams } from '../../shared/contracts/connections.ts';
+import type { FetchRequest } from '../../shared/contracts/fetch.ts';
+import { CONNECTION_TESTS, REJECTED_TESTS } from '../../shared/domain/accounts/plans.ts';
+import { lacks } from '../../shared/domain/accounts/scopes.ts';
+import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
+import type { FetchOutcome } from '../../shared/domain/fetch/call.ts';
+import { termsOf } from '../../shared/domain/package/auth.ts';
+import * as pricing from '../../shared/domain/package/pricing.ts';
+import { type Admitted, bindValues, findEndpoint } from '../../shared/fetch/admit.ts';
+import { mayKeepCredentials } from '../../shared/fetch/choose-connection.ts';
+import { noteUse } from '../../shared/fetch/connection-use.ts';
+import { LEASE_GRACE_MS, timesOf } from '../../shared/fetch/deadlines.ts';
+import { judgeEffect, judgeUrl } from '../../shared/fetch/judge-rights.ts';
+import type { FetchOrder } from '../../shared/fetch/order.ts';
+import { jobOf, type Passage, passCircuit, runJob } from '../../shared/fetch/run-job.ts';
+import { failureOf, recordFetch } from '../../shared/fetch/settle.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { type Connection, findConnection } from '../../shared/store/connections/connections.ts';
+import { liftRejection } from '../../shared/store/connections/standing.ts';
+import { countCall } from '../admission/count-call.ts';
+import type { Call, Reply } from '../serve.ts';
+import { findMine } from './find-mine.ts';
+import { presentConnection } from './present-connection.ts';
+import { latestOffer } from './terms.ts';
+
+/** POST /v1/connections/{connection_id}/test: a passed test lifts a rejection. */
+export async function testOne(call: Call<ConnectionParams, object, undefined>): Promise<Reply<ConnectionEntry>> {
+    const { app } = call;
+    const { workspaceId, userId, scopes } = call.caller as Caller;
+    mayKeepCredentials(app);
+    const connection = await findMine(call);
+    const { connectionId, site, authId } = connection;
+    if (scopes.listed.connections?.includes(connectionId) === false) throw lacks({ part: 'connections', needs: connectionId });
+    const { offer } = await latestOffer(app, site);
+    const test = termsOf(offer, authId)?.entry.test;
+    if (test === undefined) throw new Refusal('ENDPOINT_NOT_FOUND', 'The schema of this site names no endpoint that tests a credential.');
+    await passTest(call, connection, test);
+    await liftRejection(app.db, connectionId);
+    app.vault.forget(workspaceId, site);
+    const tested = await findConnection(app.db, { workspaceId, userId }, connectionId);
+    if (tested === undefined) throw new Refusal('CONNECTION_NOT_FOUND');
+    return { answer: presentConnection(tested) };
+}
+
+/**
+ * Calls the endpoint that tests a credential: counted, paced and recorded as a fetch, for nothing.
+ * @throws Refusal CONNECTION_REJECTED where the site answers 401 or 403; RATE_LIMITED; what refuses or ends a fetch
+ */
+export async function passTest<P, Q, B>(call: Call<P, Q, B>, connection: Connection, test: string): Promise<void> {
+    const { app, operation, requestId, startedAt } = call;
+    const caller = call.caller as Caller;
+    await countTest(call, connection);
+    const body: FetchRequest = { site: connection.site, endpoint: test, connection: connection.connectionId };
+    const order: FetchOrder = { operation, requestId, caller, body, times: timesOf(app, body, startedAt) };
+    const asked = await admitTest(call, order, connection);
+    const { registrable: site, siteConcurrency } = asked.found;
+    // Only counted routes tell the windows in their headers.
+    const counted = await countCall(
+        { ...call, notes: { headers: {} } },
+        {
+            operation,
+            account: caller.accountId,
+            concurrency: caller.figures.concurrency,
+            expiresAt: order.times.deadlineAt + LEASE_GRACE_MS,
+            site,
+            ...(siteConcurrency === null ? {} : { share: siteConcurrency }),
+        },
+    );
+    let passage: Passage | undefined;
+    try {
+        const passed = await passCircuit(app, order, asked);
+        ({ passage } = passed);
+        const { admitted } = passed;
+        const job = jobOf(app, order, admitted, { units: 1, backlogMs: passed.backlogMs });
+        const outcome = await runJob(app, job, call);
+        passage(outcome);
+        const refusal = outcome.ok ? undefined : failureOf(job, outcome, false).refusal;
+        const durationMs = performance.now() - order.times.began;
+        recordFetch(app, order, { found: admitted.found, code: refusal?.code ?? 'success', credits: 0, outcome, durationMs });
+        await noteUse(app, order, job, outcome);
+        if (refusal === undefined) return;
+        if (!isRejected(outcome)) throw refusal;
+        await app.limits.take({ identity: rejectedTests(caller, connection), windows: [REJECTED_TESTS] });
+        const { upstream } = refusal.extras;
+        throw new Refusal('CONNECTION_REJECTED', `The site answered ${upstream?.status}: it does not take this credential.`, {
+            ...(upstream === undefined ? {} : { upstream }),
+        });
+    } finally {
+        passage?.();
+        await counted.end();
+    }
+}
+
+/** The site answered 401 or 403 to the credential. */
+function isRejected(outcome: FetchOutcome): boolean {
+    return !outcome.ok && outcome.isCallers === true;
+}
+
+async function admitTest<P, Q, B>({ app }: Call<P, Q, B>, { caller, body }: FetchOrder, connection: Connection): Promise<Admitted> {
+    const found = await findEndpoint(app, body, (question) => app.latest.find(question));
+    if (!found.ok) throw found.refusal;
+    await judgeEffect(app, caller, found);
+    const values = await bindValues(found, body);
+    const price = pricing.priceOrder({ ...found, maxCredits: undefined, maxResults: undefined });
+    if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });
+    judgeUrl(found.policy, () => buildUrl(found.endpoint, values));
+    return { ok: true, found, values, price, connection };
+}
+
+/** @throws Refusal RATE_LIMITED */
+async function countTest<P, Q, B>({ app, caller: calling }: Call<P, Q, B>, connection: Connection): Promise<void> {
+    const caller = calling as Caller;
+    const refuse = (message: string, retryAfter: number) => {
+        app.metrics.rateLimited.inc({ plan: caller.plan, window: 'connection_tests' });
+        throw new Refusal('RATE_LIMITED', `The window connection_tests is full: ${message}`, { retryAfter });
+    };
+    const { windows } = await app.limits.peek(rejectedTests(caller, connection), [REJECTED_TESTS], caller.accountId);
+    const [rejected] = windows;
+    if (rejected !== undefined && rejected.remaining <= 0)
+        refuse(`${REJECTED_TESTS.limit} tests of one account an hour that a site refused.`, Math.max(1, rejected.resetsIn));
+    const verdict = await app.limits.take({ identity: `connection-tests:${caller.accountId}`, windows: [CONNECTION_TESTS] });
+    if (!verdict.ok) refuse(`${CONNECTION_TESTS.limit} tests of one account an hour.`, verdict.retryAfter);
+}
+
+function rejectedTests({ accountId }: Caller, { site }: Connection): string {
+    return `rejected-tests:${accountId}:${site}`;
+}

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { App } from '../app.ts';
+import type { FetchJob, FetchOutcome } from '../domain/fetch/call.ts';
+import { recordRefusal } from '../store/connections/standing.ts';
+import type { FetchOrder } from './order.ts';
+
+/** How long the answer of a call waits until its 401 is counted, in milliseconds. */
+const PATIENCE_MS = 500;
+
+/**
+ * Notes a call that may have sent a credential: the audit of the workspace has it, and three answers with 401 reject the connection. Never
+ * throws.
+ */
+export async function noteUse(
+    app: App,
+    { caller: { workspaceId, keyId, userId }, times }: FetchOrder,
+    { connection: connectionId, site, endpoint, versionId }: FetchJob,
+    outcome: FetchOutcome,
+): Promise<void> {
+    if (connectionId === undefined || (!outcome.ok && outcome.attempts === 0)) return;
+    const passedAt = outcome.ok ? times.admittedAt : undefined;
+    app.connectionUses.record({ workspaceId, connectionId, keyId, userId, site, endpoint, versionId, passedAt });
+    if (outcome.ok || outcome.code !== 'UPSTREAM_UNAUTHORIZED') return;
+    const refused = { connectionId, versionId, beganAt: times.admittedAt, endedAt: Date.now() };
+    const counted = countRefusal(app, { workspaceId, site }, refused).catch((error: unknown) => {
+        app.log.warn({ part: 'connections', connection: connectionId, err: error }, 'a 401 could not be counted');
+    });
+    await Promise.race([counted, sleep(PATIENCE_MS, undefined, { ref: false })]);
+}
+
+async function countRefusal(
+    app: App,
+    { workspaceId, site }: { workspaceId: string; site: string },
+    refused: Parameters<typeof recordRefusal>[1],
+): Promise<void> {
+    // A success that was not written yet may have come in between.
+    await app.connectionUses.flush();
+    if (await recordRefusal(app, refused, app.publicUrl())) app.vault.forget(workspaceId, site);
+}

@@ -1,0 +1,110 @@
+import type { Db } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { queueMail } from '../accounts/mails.ts';
+import { recordAct } from '../accounts/workspace-audit.ts';
+
+/** So many answers with 401 in a row, and a connection counts as rejected. */
+export const MOST_REFUSALS = 3;
+
+/** A call that the site answered with 401. Times in milliseconds since the epoch, by the clock of one process. */
+export interface RefusedCall {
+    connectionId: string;
+    versionId: number;
+    beganAt: number;
+    endedAt: number;
+}
+
+/**
+ * Counts a 401. Calls that overlap count once, and so does nothing of a version of which no call with a connection ever succeeded: then the
+ * schema may be at fault. The third in a row rejects the connection, and its owner is told.
+ * @returns whether this one rejected it
+ */
+export async function recordRefusal(
+    { db, secrets }: { db: Db; secrets: Secrets },
+    { connectionId, versionId, beganAt, endedAt }: RefusedCall,
+    publicUrl: string,
+): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const { rows } = await trx.raw<{ rows: Rejected[] }>(
+            `update connections set refusals = refusals + 1, refused_at = to_timestamp(?),
+                status = case when refusals + 1 >= ? then 'rejected' else status end
+             where id = ? and status in ('active', 'untested') and (refused_at is null or refused_at <= to_timestamp(?))
+                and exists (select from connected_versions where version_id = ?)
+             returning status, workspace_id as "workspaceId", owner_id as "ownerId", site, name`,
+            [endedAt / 1000, MOST_REFUSALS, connectionId, beganAt / 1000, versionId],
+        );
+        const [row] = rows;
+        if (row?.status !== 'rejected') return false;
+        const { workspaceId, site } = row;
+        await recordAct(trx, { actor: 'system', workspaceId, action: 'connection.rejected', target: connectionId, details: { site } });
+        await tell(trx, secrets, { ...row, publicUrl });
+        return true;
+    });
+}
+
+interface Rejected {
+    status: string;
+    workspaceId: string;
+    ownerId: string | null;
+    site: string;
+    name: string;
+}
+
+/** Mails the owner; of a shared one that nobody owns the owners of the workspace. */
+async function tell(
+    trx: Db,
+    secrets: Secrets,
+    { workspaceId, ownerId, site, name, publicUrl }: Rejected & { publicUrl: string },
+): Promise<void> {
+    const owners = trx('memberships').where({ workspace_id: workspaceId, role: 'owner' }).select('user_id');
+    const people: { email: string }[] = await trx('users')
+        .whereIn('id', ownerId === null ? owners : [ownerId])
+        .whereNotNull('verified_at')
+        .select('email');
+    for (const { email } of people) {
+        await queueMail(trx, secrets, {
+            to: email,
+            subject: `${site} no longer takes your connection "${name}"`,
+            text: `${site} answered ${MOST_REFUSALS} calls in a row with 401: it does not take the credential of your connection "${name}" any more. Calls with it are refused until it has a new one.
+
+Give it another credential, or test it again: ${publicUrl}/dashboard/connections
+`,
+        });
+    }
+}
+
+/** A call that the site took. @param at when it began, in milliseconds since the epoch */
+export interface PassedCall {
+    connectionId: string;
+    versionId: number;
+    beganAt: number;
+}
+
+/** Ends the rows of refusals of connections that sites took, and remembers their versions. */
+export async function recordPasses(trx: Db, passed: readonly PassedCall[]): Promise<void> {
+    if (passed.length === 0) return;
+    const versions = [...new Set(passed.map(({ versionId }) => versionId))].toSorted((one, other) => one - other);
+    await trx.raw(
+        `insert into connected_versions select v.id from versions v where v.id = any(?)
+            and not exists (select from connected_versions c where c.version_id = v.id) on conflict do nothing`,
+        [versions],
+    );
+    const last = new Map<string, number>();
+    for (const { connectionId, beganAt } of passed) last.set(connectionId, Math.max(beganAt, last.get(connectionId) ?? 0));
+    const inOrder = [...last].toSorted(([one], [other]) => (one < other ? -1 : 1));
+    for (const [connectionId, beganAt] of inOrder) {
+        await trx.raw(
+            `update connections set refusals = 0, status = case when status = 'untested' then 'active' else status end
+             where id = ? and (refusals > 0 or status = 'untested') and (refused_at is null or refused_at <= to_timestamp(?))`,
+            [connectionId, beganAt / 1000],
+        );
+    }
+}
+
+/** After a passed test the site takes the connection again. */
+export async function liftRejection(db: Db, connectionId: string): Promise<void> {
+    await db('connections')
+        .where({ id: connectionId })
+        .whereIn('status', ['active', 'untested', 'rejected'])
+        .update({ status: 'active', refusals: 0, refused_at: null });
+}
