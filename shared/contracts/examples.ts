@@ -142,6 +142,7 @@ const DONE: JsonObject = {
 export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     postFetch: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, dry_run: true },
     postConnection: { site: SHOP, name: 'My shop account', secret: { value: 'the key that the shop gave you' } },
+    patchConnection: { name: 'My shop account', shared: true },
     postJob: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, metadata: { order: '1207' } },
     postSchema: PACKAGE,
     postSchemaRequest: {

@@ -14,6 +14,7 @@ export interface Shape {
     maximum?: number;
     properties?: Record<string, Shape>;
     required?: string[];
+    minProperties?: number;
     additionalProperties?: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import * as keys from '../../../shared/store/accounts/api-keys.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
 import * as sites from '../../../shared/store/registry/sites.ts';
-import { CONNECTED, connectedPackage } from '../connections.ts';
+import { API_KEY, CONNECTED, connectedPackage } from '../connections.ts';
 import { untilIndexed } from '../find.ts';
 import { join, type Person } from '../people.ts';
 import { dataOf, INTENT, makeOwner } from '../routes.ts';
@@ -54,7 +54,7 @@ const CALLS: readonly JsonObject[] = [
 
 export async function openGeneratorWorld(topology?: Topology): Promise<GeneratorWorld> {
     const [shop, odd] = await Promise.all([openShop(), openOddSite()]);
-    const oddHosts = [...Object.keys(ODD_ENDPOINTS).map((name) => `${name}.test`), 'elsewhere.test'];
+    const oddHosts = [...Object.keys(ODD_ENDPOINTS).map((name) => `${name}.test`), 'elsewhere.test', 'tested.test'];
     const world = await openWorld({
         ...(topology === undefined ? {} : { topology }),
         config: {
@@ -89,7 +89,8 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
 
     await good.call('PUT', `/v1/schemas/${SHOP}/maintainers/${other.workspaceId}`);
     const claims = await keepClaims(world, good);
-    const connection = await keepConnections(world, good);
+    const tested = await connectTested(world, good, shop.port);
+    const [connection = '', patched = ''] = await keepConnections(world, good);
     const jobs = await makeJobs(good);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
     const eventsRead = (await cursorOf(good, '/v1/events'))[0]?.[1] ?? '';
@@ -129,6 +130,10 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         'postConnection.auth_id': () => 'api_key',
         'postConnection.name': ({ words, int }) => words(int(1, 8)),
         'postConnection.secret': ({ int }) => ({ value: `key-${int(0, 1_000_000)}` }),
+        'patchConnection.name': ({ words, int }) => words(int(1, 8)),
+        'patchConnection.secret': ({ int }) => ({ value: `key-${int(0, 1_000_000)}` }),
+        'testConnection.connection_id': () => tested,
+        'patchConnection.connection_id': () => patched,
         connection_id: () => connection,
         'postSchemaRequest.domain': ({ int }) => `wished${int(0, 9)}.test`,
         task: ({ words, int }) => `${TASK} ${words(int(0, 300))}`,
@@ -206,8 +211,8 @@ async function keepClaims({ app: { db } }: World, { workspaceId, userId }: Perso
     return { proven, open };
 }
 
-/** Two connections, of which none goes; those made later go at the commit, so that the workspace has room. Returns the id of one. */
-async function keepConnections({ app: { db } }: World, person: Person): Promise<string> {
+/** Two connections, of which none goes; those made later go at the commit, so that the workspace has room. */
+async function keepConnections({ app: { db } }: World, person: Person): Promise<string[]> {
     const body = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
     const made = async () => dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections', { body })).connection_id;
     const kept = [await made(), await made()];
@@ -220,7 +225,21 @@ async function keepConnections({ app: { db } }: World, person: Person): Promise<
         create constraint trigger pass_connection after insert on connections deferrable initially deferred
             for each row when (new.id not in (${names})) execute function pass_connection();
     `);
-    return kept[0] ?? '';
+    return kept;
+}
+
+/** A connection whose site takes every credential. Tests are bound to 30 an hour of an account, and far more are sent here. */
+async function connectTested({ app }: World, person: Person, port: number): Promise<string> {
+    const site = 'tested.test';
+    const auth = [{ ...API_KEY, test: 'mine' }];
+    dataOf(await person.publish(connectedPackage(site, { auth, base: `http://${site}:${port}` })));
+    const { take } = app.limits;
+    Object.assign(app.limits, {
+        take: (order: Parameters<typeof take>[0]) =>
+            order.identity.startsWith('connection-tests:') ? Promise.resolve({ ok: true, windows: [] }) : take(order),
+    });
+    const body = { site, secret: { value: 'a-key-of-my-own' } };
+    return dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections?test=false', { body })).connection_id;
 }
 
 /** A job that ended, and one that was cancelled. */

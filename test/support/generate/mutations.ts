@@ -21,10 +21,15 @@ export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Muta
         ...wrongQueries(operation),
         ...wrongKeys(operation, fixture),
         ...wrongHeaders(operation),
-        { name: 'another method', codes: ['METHOD_NOT_ALLOWED'], apply: (draft) => ({ ...draft, method: 'PATCH' }) },
+        { name: 'another method', codes: ['METHOD_NOT_ALLOWED'], apply: (draft) => ({ ...draft, method: unknownMethod(operation) }) },
         ...(operation.body === undefined ? [] : brokenBodies(operation)),
         ...stories(operation, fixture),
     ];
+}
+
+/** One that no operation of the same path has. */
+function unknownMethod({ path }: Operation): string {
+    return path === '/v1/connections/{connection_id}' ? 'PUT' : 'PATCH';
 }
 
 const WRONG_SITES: Readonly<Record<string, string>> = {

@@ -74,6 +74,13 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
     getConnections: () => [query('a domain that is none', 'site', 'localhost', 'INVALID_DOMAIN')],
     getConnection: foreignConnection,
     deleteConnection: foreignConnection,
+    testConnection: foreignConnection,
+    patchConnection: (fixture) => [
+        ...foreignConnection(fixture),
+        field('a secret of another type', { secret: { username: 'a', password: 'b' } }, ['VALIDATION_ERROR']),
+        field('an empty secret', { secret: {} }, ['VALIDATION_ERROR']),
+        field('agreement that is none', { agree: false }, ['VALIDATION_ERROR']),
+    ],
     postClaimCheck: foreignClaim,
     deleteClaim: foreignClaim,
     postSchemaRequest: () => [

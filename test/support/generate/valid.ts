@@ -74,9 +74,9 @@ function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, p
     const { body: shape = {} } = operation;
     if (operation.id === 'postSchema') return somePackage(random);
     if (operation.id === 'postKeyReport') return { keys: ['rb_live_of_nobody'] };
-    const fields = Object.entries(shape.properties ?? {}).filter(
-        ([name]) => shape.required?.includes(name) || (!plain && random.chance(0.4)),
-    );
+    const all = Object.entries(shape.properties ?? {});
+    const chosen = all.filter(([name]) => shape.required?.includes(name) || (!plain && random.chance(0.4)));
+    const fields = chosen.length === 0 ? all.slice(0, shape.minProperties ?? 0) : chosen;
     const body: JsonObject = Object.fromEntries(
         fields.map(([name, field]) => [
             name,
