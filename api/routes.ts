@@ -13,6 +13,7 @@ import type { AppPlugin } from './plugins/plugin.ts';
 import { requestRoutes } from './requests/routes.ts';
 import { schemaRoutes } from './schemas/routes.ts';
 import type { ServedRoute } from './serve.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 /** Every route under /v1; a test holds this list against the contracts. */
 export const ROUTES: readonly ServedRoute[] = [
@@ -26,6 +27,7 @@ export const ROUTES: readonly ServedRoute[] = [
     ...requestRoutes,
     ...accountRoutes,
     ...eventRoutes,
+    ...webhookRoutes,
     ...keyRoutes,
     ...discoveryRoutes,
     ...healthRoutes,

@@ -8,6 +8,7 @@ import { forgetTrials } from '../shared/store/connections/connections.ts';
 import { forgetConnectionUses } from '../shared/store/connections/uses.ts';
 import { forgetSpending } from '../shared/store/credits/spending.ts';
 import { forgetEvents } from '../shared/store/events/event-feed.ts';
+import { disableWebhooks, findBacklogs } from '../shared/store/events/webhooks.ts';
 import { sweepAnswers } from '../shared/store/fetch/idempotency.ts';
 import { sweepResults } from '../shared/store/fetch/results.ts';
 import { forgetClaims } from '../shared/store/registry/claims.ts';
@@ -19,6 +20,8 @@ import { watchSpending } from './watch-spending.ts';
 
 const SWEEP_MS = 1000;
 const PRUNE_MS = 3_600_000;
+/** How often to look for webhooks for which too much waits. */
+const BACKLOG_MS = 10_000;
 /** How often runs of starter packages become due, with STARTER_VERIFY. */
 const STARTER_RUNS_MS = 60_000;
 /** Days that the request log is kept. The ledger is kept for ever. */
@@ -40,13 +43,14 @@ const PRUNED = [
 /**
  * Starts the sweeper. Each second it releases holds whose request never ended, resets allowances of idle accounts on their billing date,
  * deletes expired idempotent answers and stored results, removes maintainers whose removal is due, and notifies people about low
- * allowances and failing calls. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it deletes old rows of the request log and expired sessions, links, notices, audits and events.
+ * allowances and failing calls. Every ten seconds it disables webhooks for which too much waits. Each minute it puts starter packages in line for verification, with STARTER_VERIFY. Each hour it deletes old rows of the request log and expired sessions, links, notices, audits and events.
  * Every process may run it; the store sweeps each row once.
  */
 export function startSweeper(app: App): Repeated {
     const { credits, db, log } = app;
     let prunedAt = performance.now();
     let starterRunsAt = 0;
+    let backlogsAt = 0;
     return repeat(SWEEP_MS, async () => {
         try {
             const swept = await credits.sweep();
@@ -55,6 +59,10 @@ export function startSweeper(app: App): Repeated {
             await sweepResults(db);
             await applyDueRemovals(db);
             await watchSpending(app);
+            if (performance.now() >= backlogsAt) {
+                backlogsAt = performance.now() + BACKLOG_MS;
+                await disableWebhooks(db, await findBacklogs(db), 'backlog');
+            }
             if (app.config.starterVerify && performance.now() >= starterRunsAt) {
                 starterRunsAt = performance.now() + STARTER_RUNS_MS;
                 await scheduleStarters(db);

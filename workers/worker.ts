@@ -11,12 +11,13 @@ import { type CallCredential, createCallCredential } from './credentials/credent
 import { startIndexing } from './index/index-endpoints.ts';
 import { startJobs } from './jobs/job-turns.ts';
 import { createPaces } from './pace.ts';
-import { startPlacingEvents } from './place-events.ts';
 import { recordDeath } from './record-death.ts';
 import { runFetchJob } from './run-fetch-job.ts';
 import { createReader } from './select/reader.ts';
+import { startSpreadingEvents } from './spread-events.ts';
 import { createMemoryBudget } from './upstream/memory-budget.ts';
 import { createUpstream } from './upstream.ts';
+import { startDeliveries } from './webhooks/deliver.ts';
 
 /** Interval of heartbeats. A worker counts as gone after five missed ones. */
 const BEAT_MS = 1000;
@@ -72,7 +73,8 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
     await untilReported(report);
     const claimChecks = startClaimChecks(app, options);
     const indexing = startIndexing(app);
-    const placing = startPlacingEvents(app);
+    const spreading = startSpreadingEvents(app);
+    const deliveries = startDeliveries(app, options);
     const jobs = startJobs(
         {
             app,
@@ -98,7 +100,8 @@ export async function openWorker(app: App, options: ClaimCheckOptions = {}): Pro
             await drain();
             await claimChecks.stop();
             await indexing.stop();
-            await placing.stop();
+            await spreading.stop();
+            await deliveries.stop();
             await consumer.close();
             await reader.close();
             upstream.close();

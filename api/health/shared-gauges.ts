@@ -2,6 +2,7 @@ import type { Gauge } from 'prom-client';
 import type { App } from '../../shared/app.ts';
 import { registrableDomain } from '../../shared/domain/site/site-name.ts';
 import * as ledger from '../../shared/store/credits/ledger.ts';
+import { countWaiting } from '../../shared/store/events/delivery-queue.ts';
 import * as verification from '../../shared/store/registry/verification.ts';
 
 /** The stores are queried at most this often, however often metrics are scraped. */
@@ -42,6 +43,13 @@ export function gatherSharedState(app: App): void {
         // A closed circuit reports 0, so that its series has no gap.
         for (const site of tripped) metrics.circuitOpen.set({ site }, open.has(site) ? 1 : 0);
     });
+    refresh(metrics.webhookDeliveries, FRESH_MS, async () => {
+        const { due, later, oldestDueSeconds } = await countWaiting(db);
+        metrics.webhookDeliveries.set({ state: 'due' }, due);
+        metrics.webhookDeliveries.set({ state: 'later' }, later);
+        metrics.webhookOldestDue.set(oldestDueSeconds);
+    });
+    metrics.registry.registerMetric(metrics.webhookOldestDue);
     refresh(metrics.schemasDrifted, FRESH_MS, async () => metrics.schemasDrifted.set(await verification.countDrifted(db)));
     // No result is reported before the first sum of the ledger.
     metrics.ledgerDrift.set(Number.NaN);

@@ -57,6 +57,33 @@ const VERSION: JsonObject = {
     changes: { added: ['get_product'], removed: [], changed: [], hosts_added: [] },
 };
 
+const WEBHOOK: JsonObject = {
+    webhook_id: 'whk_7gT2nR8xLm5C',
+    url: 'https://app.example.com/routebook',
+    events: ['job.*', 'credits.low'],
+    description: 'Orders',
+    enabled: true,
+    disabled_reason: null,
+    failing_since: null,
+    created_at: AT,
+    updated_at: AT,
+};
+
+const DELIVERY: JsonObject = {
+    delivery_id: 'dlv_1bV6cX3zLk9J',
+    event_id: 'evt_4bN7mK2jH8gF',
+    type: 'job.succeeded',
+    status: 'delivered',
+    attempts: 1,
+    code: 204,
+    problem: null,
+    answer: null,
+    duration_ms: 83,
+    created_at: AT,
+    attempted_at: AT,
+    next_attempt_at: null,
+};
+
 const MAINTAINERS: JsonObject = { success: true, data: [{ workspace_id: 'wsp_4fX2mQ9kLr7T', name: 'Example Workspace' }], meta: PAGE };
 
 const LEAVING: JsonObject = {
@@ -152,6 +179,8 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
         frequency: 'hourly',
     },
     postYank: { reason: 'broken' },
+    postWebhook: { url: 'https://app.example.com/routebook', events: ['job.*', 'credits.low'], description: 'Orders' },
+    patchWebhook: { enabled: true },
     postKeyReport: { keys: ['rb_live_0000000000000000000000000000000000000'] },
     putPolicy: POLICY,
 };
@@ -351,6 +380,28 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
         ],
         meta: { pagination: { limit: 20, next_cursor: 'eyJwIjoxfQ', total: 1 } },
     },
+    postWebhook: { success: true, data: { ...WEBHOOK, secret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=' } },
+    getWebhooks: { success: true, data: [WEBHOOK], meta: PAGE },
+    getWebhook: { success: true, data: WEBHOOK },
+    patchWebhook: { success: true, data: WEBHOOK },
+    deleteWebhook: { success: true, data: { webhook_id: 'whk_7gT2nR8xLm5C', deleted: true } },
+    postWebhookRotate: { success: true, data: { ...WEBHOOK, secret: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=' } },
+    postWebhookTest: {
+        success: true,
+        data: {
+            ...DELIVERY,
+            type: 'webhook.test',
+            status: 'pending',
+            attempts: 0,
+            code: null,
+            answer: null,
+            duration_ms: null,
+            attempted_at: null,
+            next_attempt_at: AT,
+        },
+    },
+    getDeliveries: { success: true, data: [DELIVERY], meta: PAGE },
+    postRedeliver: { success: true, data: { ...DELIVERY, status: 'pending', next_attempt_at: AT } },
     postKeyReport: [{ token_hash: '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=', label: 'false_positive' }],
     getCategories: {
         success: true,

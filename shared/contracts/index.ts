@@ -17,6 +17,17 @@ import { getPackage, getSchema, postSchema } from './schemas.ts';
 import { getPolicy, putPolicy } from './site-policy.ts';
 import { getTrending } from './trending.ts';
 import { deleteYank, getVersions, postYank } from './versions.ts';
+import {
+    deleteWebhook,
+    getDeliveries,
+    getWebhook,
+    getWebhooks,
+    patchWebhook,
+    postRedeliver,
+    postWebhook,
+    postWebhookRotate,
+    postWebhookTest,
+} from './webhooks.ts';
 
 /** The API's table of contents: every route under /v1, in the order of the documents. */
 export const CONTRACTS = [
@@ -55,6 +66,15 @@ export const CONTRACTS = [
     getAccount,
     getAudit,
     getEvents,
+    postWebhook,
+    getWebhooks,
+    getWebhook,
+    patchWebhook,
+    deleteWebhook,
+    postWebhookRotate,
+    postWebhookTest,
+    getDeliveries,
+    postRedeliver,
     postKeyReport,
     getCategories,
     getTrending,

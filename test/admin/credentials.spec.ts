@@ -33,6 +33,7 @@ describe('credentials rotate', () => {
     const counts = (rewrapped: number, current: number, unreadable: number) => [
         { table: 'totp_secrets', rewrapped, current, unreadable },
         { table: 'connection_keys', rewrapped: 0, current: 0, unreadable: 0 },
+        { table: 'webhooks', rewrapped: 0, current: 0, unreadable: 0 },
     ];
 
     let people = 0;

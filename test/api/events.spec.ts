@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { EventEntry } from '../../shared/contracts/events.ts';
 import { createKey, revokeKey } from '../../shared/store/accounts/api-keys.ts';
-import { forgetEvents, placeEvents } from '../../shared/store/events/event-feed.ts';
+import { forgetEvents } from '../../shared/store/events/event-feed.ts';
 import { recordEvent } from '../../shared/store/events/events.ts';
+import { spreadEvents } from '../../shared/store/events/spread.ts';
 import { eventually } from '../support/eventually.ts';
 import { join, type Person } from '../support/people.ts';
 import { codeOf, dataOf } from '../support/routes.ts';
@@ -173,7 +174,7 @@ describe('GET /v1/events', function () {
     it('gives positions in one process at a time', async () => {
         const ada = await join(world);
         await Promise.all(Array.from({ length: 20 }, (_, index) => record(ada, `event ${index}`)));
-        await Promise.all(Array.from({ length: 5 }, () => placeEvents(world.app.db)));
+        await Promise.all(Array.from({ length: 5 }, () => spreadEvents(world.app.db)));
         await readAll(ada, 20);
     });
 

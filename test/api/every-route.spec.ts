@@ -7,7 +7,7 @@ import { openShop, SHOP, SHOP_HOSTS, shopPackage } from '../support/shop.ts';
 import { openWorld, TOPOLOGIES } from '../support/world.ts';
 
 /** After them the site is another. */
-const LAST = ['deleteConnection', 'postSchema', 'postYank'];
+const LAST = ['deleteWebhook', 'deleteConnection', 'postSchema', 'postYank'];
 /** What is accepted is a success too. */
 const SUCCESSES = [200, 201, 202];
 
@@ -27,6 +27,10 @@ for (const topology of TOPOLOGIES) {
             const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
             const asked = { domain: SHOP, task: 'Read the price of every product once a day.' };
             const { request_id } = dataOf<{ request_id: string }>(await maker.call('POST', '/v1/schema-requests', { body: asked }));
+            const hook = { url: 'https://127.0.0.1/hook', events: ['monitor.failing'] };
+            const { webhook_id } = dataOf<{ webhook_id: string }>(await maker.call('POST', '/v1/webhooks', { body: hook }));
+            const test = await maker.call('POST', `/v1/webhooks/${webhook_id}/test`);
+            const { delivery_id } = dataOf<{ delivery_id: string }>(test);
             const ordered = { site: SHOP, endpoint: 'held' };
             const { job_id } = dataOf<{ job_id: string }>(await maker.call('POST', '/v1/jobs', { body: ordered }));
             await shop.waiting(1);
@@ -34,6 +38,8 @@ for (const topology of TOPOLOGIES) {
                 workspace_id: other.workspaceId,
                 request_id,
                 job_id,
+                webhook_id,
+                delivery_id,
                 claim_id: await aProvenClaim(world, maker, SHOP),
                 connection_id,
                 connected: CONNECTED,

@@ -40,6 +40,9 @@ describe('another tenant', () => {
         const job = dataOf<{ job_id: string }>(
             await other.call('POST', '/v1/jobs', { body: { site: 'other.test', endpoint: 'product', params: { id: 1 } } }),
         );
+        const webhook = dataOf<{ webhook_id: string; secret: string }>(
+            await other.call('POST', '/v1/webhooks', { body: { url: 'https://127.0.0.1/hook', events: ['job.*'] } }),
+        );
         const { rows } = await world.app.db.raw('select email from users where id = ?', [other.userId]);
 
         const me = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } });
@@ -61,6 +64,7 @@ describe('another tenant', () => {
             { what: 'claim', foreign: claimed.claim_id, absent: newId('clm') },
             { what: 'schema_request', foreign: requested, absent: newId('srq') },
             { what: 'job', foreign: job.job_id, absent: newId('job') },
+            { what: 'webhook', foreign: webhook.webhook_id, absent: newId('whk') },
         ];
         secrets = [
             other.userId,
@@ -68,6 +72,8 @@ describe('another tenant', () => {
             key.id,
             claimed.claim_id,
             job.job_id,
+            webhook.webhook_id,
+            webhook.secret,
             claimed.value,
             connected.connection_id,
             'of-the-other-tenant',
@@ -127,10 +133,11 @@ describe('another tenant', () => {
     const saying = ({ status, body }: Answer, id: string) =>
         `${status} ${JSON.stringify(body)
             .replaceAll(id, 'ID')
-            .replaceAll(/(req|ses|srq|clm|job)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/(req|ses|srq|clm|job|whk)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/whsec_[^"]+/g, 'whsec')
             .replaceAll(/routebook-claim=\w+/g, 'routebook-claim')
             .replaceAll(/"health":\{[^}]*\}/g, '"health"')
-            .replaceAll(/"(resets_in|remaining|resets_at|retry_after|demand|created_at|expires_at)":[^,}]+/g, '"$1"')}`;
+            .replaceAll(/"(resets_in|remaining|resets_at|retry_after|demand|created_at|updated_at|expires_at)":[^,}]+/g, '"$1"')}`;
 
     it('is nowhere to be seen in what others get from any route', async () => {
         for (const [who, person] of Object.entries(asking)) {
@@ -153,6 +160,9 @@ describe('another tenant', () => {
                         // An account may have ten open ones.
                         if (route.contract.name === 'postClaim')
                             await world.app.db.raw('delete from claims where workspace_id <> ?', [other.workspaceId]);
+                        // A workspace may have twenty.
+                        if (route.contract.name === 'postWebhook')
+                            await world.app.db.raw('delete from webhooks where workspace_id <> ?', [other.workspaceId]);
                         // Those that were ordered here go on meanwhile.
                         if (route.contract.name === 'getJobs')
                             await world.app.db.raw('delete from jobs where workspace_id <> ?', [other.workspaceId]);

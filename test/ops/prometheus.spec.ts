@@ -206,6 +206,8 @@ describe('Prometheus, scraping two APIs and two workers', function () {
             'routebook_queue_oldest_wait_seconds',
             'routebook_ledger_drift_accounts',
             'routebook_schemas_drifted',
+            'routebook_webhook_oldest_due_seconds',
+            'routebook_webhook_deliveries{state="due"}',
             'routebook_queue_jobs{state="waiting"}',
             'routebook_fetch_duration_seconds_count',
             'routebook_fetch_queue_seconds_count',

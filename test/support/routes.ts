@@ -21,6 +21,8 @@ export interface Places {
     /** A site that takes connections. */
     connected: string;
     job_id: string;
+    webhook_id: string;
+    delivery_id: string;
 }
 
 /** The id of a claim of somebody's on a domain, proved without anybody looking it up. */
@@ -56,6 +58,8 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         postJob: { site, endpoint: 'product', params: { id: 1 } },
         postSchema: aPackage(site),
         postYank: { reason: 'broken' },
+        postWebhook: { url: 'https://127.0.0.1/hook', events: ['job.*'] },
+        patchWebhook: { description: 'changed' },
         postKeyReport: { keys: ['rb_live_of_nobody'] },
         putPolicy: { requests_per_minute: 6000 },
         postSchemaRequest: { domain: site, task: 'Read the price of every product once a day.' },
@@ -70,6 +74,8 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
             claim_id: newId('clm'),
             connection_id: newId('con'),
             job_id: newId('job'),
+            webhook_id: newId('whk'),
+            delivery_id: newId('dlv'),
             ...places,
         }),
     );

@@ -37,6 +37,11 @@ export const ACTS = {
     'connection.rejected': 'counts a connection as rejected by its site',
     'connection.deleted': 'deleted a connection',
     'connection.used': 'used a connection',
+    'webhook.created': 'created a webhook',
+    'webhook.changed': 'changed a webhook',
+    'webhook.rotated': 'gave a webhook another secret',
+    'webhook.disabled': 'disabled a webhook',
+    'webhook.deleted': 'deleted a webhook',
     'bonus.reclaimed': 'took back the bonus for a schema',
 } as const;
 

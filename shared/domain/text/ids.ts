@@ -17,6 +17,8 @@ export type IdPrefix =
     | 'clm'
     | 'rmv'
     | 'evt'
+    | 'whk'
+    | 'dlv'
     | 'con'
     | 'job';
 

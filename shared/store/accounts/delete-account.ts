@@ -1,6 +1,7 @@
 import { type Columns, type Db, now } from '../../platform/db.ts';
 import { dropConnectionsOf } from '../connections/connections.ts';
 import * as credits from '../credits/credits.ts';
+import { deleteWebhooksOf } from '../events/webhooks.ts';
 import { recordChange } from './audit.ts';
 import { dropFactors } from './factors.ts';
 import { revokeKeys } from './revoke-keys.ts';
@@ -64,6 +65,7 @@ export async function deleteAccount(db: Db, userId: string): Promise<boolean> {
         await revokeKeys(trx, (keys) => keys.where({ user_id: userId }), 'member');
         for (const table of ['api_keys', 'mail_links', 'memberships']) await trx(table).where({ user_id: userId }).delete();
         await dropConnectionsOf(trx, { userId });
+        await deleteWebhooksOf(trx, alone);
         await trx('workspace_invitations').where({ invited_by: userId }).delete();
         // The requests stay, since others may want the same. Their contact goes: in workspaces of this user alone, and wherever it is
         // this address.

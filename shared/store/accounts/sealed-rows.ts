@@ -1,6 +1,7 @@
 import type { Db } from '../../platform/db.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { CONNECTION_KEY_PURPOSE } from '../connections/sealing.ts';
+import { WEBHOOK_PURPOSE } from '../events/webhooks.ts';
 import { TOTP_PURPOSE } from './totp.ts';
 
 /** A column that outlives the 25 hours for which an old key stays in the ring at least. */
@@ -16,6 +17,7 @@ interface SealedColumn {
 const SEALED_COLUMNS: readonly SealedColumn[] = [
     { table: 'totp_secrets', id: 'user_id', column: 'sealed', purpose: TOTP_PURPOSE },
     { table: 'connection_keys', id: 'workspace_id', column: 'sealed', purpose: CONNECTION_KEY_PURPOSE },
+    { table: 'webhooks', id: 'id', column: 'sealed', purpose: WEBHOOK_PURPOSE },
 ];
 
 /** What became of the rows of one table. */

@@ -1,40 +1,11 @@
 import { EVENT_TYPES, type EventType, prefixOf } from '../../domain/events/event-types.ts';
+import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { ago, type Db } from '../../platform/db.ts';
 
-/** Events are listed for this long. They are kept longer, so that a mail or a bill can be explained. */
+/** Events are listed for this long. They are kept longer, as long as their deliveries. */
 export const TOLD_HOURS = 24;
-const KEPT_DAYS = 14;
 /** For so long after its last successful fetch of a site a workspace receives events of that site's versions. */
-const CONCERNED_DAYS = 30;
-/** Events that get their position in one turn. */
-const MOST_PLACED = 500;
-
-/** Raw: positions in the order of time, in one statement. */
-const PLACE = `
-    update events e set position = o.position
-    from (
-        select t.id, nextval('event_positions') as position
-        from (select id from events where position is null order by at, id limit ${MOST_PLACED}) t
-    ) o
-    where e.id = o.id`;
-
-/**
- * Gives the oldest events that have no position theirs. One process at a time does, so that positions are committed in their order: a reader
- * of one has missed none before it. @returns how many; undefined where another process is at it
- */
-export async function placeEvents(db: Db): Promise<number | undefined> {
-    const waiting = await db('events').whereNull('position').first('id');
-    if (waiting === undefined) return 0;
-    return db.transaction(async (trx) => {
-        const { rows } = await trx.raw<{ rows: [{ got: boolean }] }>(
-            "select pg_try_advisory_xact_lock(hashtextextended('place events', 0)) as got",
-        );
-        if (!rows[0].got) return undefined;
-        const { rowCount } = await trx.raw<{ rowCount: number }>(PLACE);
-        return rowCount;
-    });
-}
-
+export const CONCERNED_DAYS = 30;
 /** Whose events are read: those of a workspace, of the account that pays for it, and of the sites that it maintains or fetched. */
 export interface Reader {
     workspaceId: string;
@@ -113,10 +84,19 @@ export function typesOf(names: readonly string[]): EventType[] {
     return EVENT_TYPES.filter((type) => names.includes(type) || names.includes(prefixOf(type)));
 }
 
-/** Deletes old events, and whom those of a site no longer concern. */
+/** Deletes old deliveries, then old events, and whom those of a site no longer concern. */
 export async function forgetEvents(db: Db): Promise<void> {
-    await db('events')
-        .where('at', '<', ago(db, `${KEPT_DAYS} days`))
+    for (const [table, column] of [
+        ['webhook_deliveries', 'created_at'],
+        ['events', 'at'],
+    ] as const) {
+        await db(table)
+            .where(column, '<', ago(db, `${DELIVERY_DAYS} days`))
+            .delete();
+    }
+    await db('webhook_hosts')
+        .whereNull('due_at')
+        .where((is) => is.whereNull('holder').orWhere('held_until', '<', ago(db, '1 days')))
         .delete();
     await db('site_callers')
         .whereRaw('day < (app_now() - ?::interval)::date', [`${CONCERNED_DAYS} days`])

@@ -112,3 +112,29 @@ export async function endedOf(db: Db, jobIds: readonly string[]): Promise<Set<st
     const running = new Set(open.map(({ job_id: id }) => id));
     return new Set(jobIds.filter((id) => !running.has(id)));
 }
+
+/** A job as an event tells it. */
+export interface EventJobRow extends JobRow {
+    /** Null where there is none, or it has more bytes than were asked for. */
+    result: Buffer | null;
+    remaining: number | null;
+    hasResult: boolean;
+    /** It ran with a connection that only its owner may use. */
+    isPrivate: boolean;
+}
+
+/** Jobs in the order of these ids, of every workspace; undefined where one is deleted. @param mostBytes of an encrypted result */
+export async function readEventJobs(db: Db, jobIds: readonly string[], mostBytes: number): Promise<(EventJobRow | undefined)[]> {
+    const rows: EventJobRow[] = await db('jobs as j')
+        .whereIn('j.job_id', [...jobIds])
+        .select({
+            ...ROW,
+            nextAttemptAt: db.raw(NEXT),
+            remaining: 'j.remaining',
+            result: db.raw('case when octet_length(j.result) <= ? then j.result end', [mostBytes]),
+            hasResult: db.raw('j.result is not null'),
+            isPrivate: db.raw('j.owner_id is not null'),
+        });
+    const byId = new Map(rows.map((row) => [row.jobId, row]));
+    return jobIds.map((jobId) => byId.get(jobId));
+}

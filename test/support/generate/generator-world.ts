@@ -1,3 +1,4 @@
+import { MOST_WEBHOOKS } from '../../../shared/domain/events/webhook-bounds.ts';
 import type { Json, JsonObject } from '../../../shared/domain/types.ts';
 import * as keys from '../../../shared/store/accounts/api-keys.ts';
 import { createClaim } from '../../../shared/store/registry/claims.ts';
@@ -92,6 +93,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     const tested = await connectTested(world, good, shop.port);
     const [connection = '', patched = ''] = await keepConnections(world, good);
     const jobs = await makeJobs(good);
+    const webhooks = await keepWebhooks(world, good, shop.port);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
     const eventsRead = (await cursorOf(good, '/v1/events'))[0]?.[1] ?? '';
     const values: Record<string, (random: Random) => Json> = {
@@ -135,6 +137,15 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         'testConnection.connection_id': () => tested,
         'patchConnection.connection_id': () => patched,
         connection_id: () => connection,
+        'postWebhook.url': ({ int }) => `http://${SHOP}:${shop.port}/hook?number=${int(1, 9)}`,
+        'patchWebhook.url': ({ int }) => `http://${SHOP}:${shop.port}/hook?number=${int(1, 9)}`,
+        'patchWebhook.enabled': () => true,
+        'postWebhook.events': ({ pick }) => pick([['job.*'], ['schema.drift', 'key.revoked']]),
+        'patchWebhook.events': ({ pick }) => pick([['monitor.failing'], ['monitor.failing', 'batch.paused']]),
+        'postWebhook.description': ({ words, int }) => words(int(1, 8)),
+        'patchWebhook.description': ({ pick }) => pick(['Orders', 'What is due']),
+        webhook_id: () => webhooks.next().webhookId,
+        delivery_id: () => webhooks.current().deliveryId,
         'postSchemaRequest.domain': ({ int }) => `wished${int(0, 9)}.test`,
         task: ({ words, int }) => `${TASK} ${words(int(0, 300))}`,
         output_shape: ({ words, int }) => words(int(1, 200)),
@@ -160,6 +171,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         getAudit: await cursorOf(good, '/v1/audit'),
         getConnections: await cursorOf(good, '/v1/connections'),
         getJobs: await cursorOf(good, '/v1/jobs'),
+        getWebhooks: await cursorOf(good, '/v1/webhooks'),
     };
     return {
         world,
@@ -240,6 +252,34 @@ async function connectTested({ app }: World, person: Person, port: number): Prom
     });
     const body = { site, secret: { value: 'a-key-of-my-own' } };
     return dataOf<{ connection_id: string }>(await person.call('POST', '/v1/connections?test=false', { body })).connection_id;
+}
+
+/** Every webhook but one that a workspace may have, in turn: each is tested ten times a minute. None goes; those made later go at the commit. */
+async function keepWebhooks({ app: { db } }: World, person: Person, port: number) {
+    const kept: { webhookId: string; deliveryId: string }[] = [];
+    for (let index = 1; index < MOST_WEBHOOKS; index++) {
+        const body = { url: `http://${SHOP}:${port}/hook`, events: ['monitor.failing'] };
+        const { webhook_id: webhookId } = dataOf<{ webhook_id: string }>(await person.call('POST', '/v1/webhooks', { body }));
+        const test = await person.call('POST', `/v1/webhooks/${webhookId}/test`);
+        kept.push({ webhookId, deliveryId: dataOf<{ delivery_id: string }>(test).delivery_id });
+    }
+    const names = kept.map(({ webhookId }) => `'${webhookId}'`).join(', ');
+    await db.raw(`
+        create function keep_webhook() returns trigger language plpgsql as $$ begin insert into webhooks select old.*; return null; end $$;
+        create function pass_webhook() returns trigger language plpgsql as $$ begin delete from webhooks where id = new.id; return null; end $$;
+        create trigger keep_webhook after delete on webhooks for each row when (old.id in (${names})) execute function keep_webhook();
+        create constraint trigger pass_webhook after insert on webhooks deferrable initially deferred
+            for each row when (new.id not in (${names})) execute function pass_webhook();
+    `);
+    let turn = 0;
+    const current = () => kept[turn % kept.length] as (typeof kept)[number];
+    return {
+        current,
+        next() {
+            turn += 1;
+            return current();
+        },
+    };
 }
 
 /** A job that ended, and one that was cancelled. */

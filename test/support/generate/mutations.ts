@@ -1,3 +1,4 @@
+import { CONTRACTS } from '../../../shared/contracts/index.ts';
 import type { RefusalCode } from '../../../shared/refusals.ts';
 import { brokenBodies } from './broken-bodies.ts';
 import type { Operation } from './document.ts';
@@ -29,7 +30,8 @@ export function mutationsOf(operation: Operation, fixture: GeneratorWorld): Muta
 
 /** One that no operation of the same path has. */
 function unknownMethod({ path }: Operation): string {
-    return path === '/v1/connections/{connection_id}' ? 'PUT' : 'PATCH';
+    const taken = CONTRACTS.filter((contract) => contract.path === path).map(({ method }) => method);
+    return taken.includes('PATCH') ? 'PUT' : 'PATCH';
 }
 
 const WRONG_SITES: Readonly<Record<string, string>> = {
@@ -58,6 +60,8 @@ const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = {
     connection_id: 'CONNECTION_NOT_FOUND',
     claim_id: 'CLAIM_NOT_FOUND',
     job_id: 'JOB_NOT_FOUND',
+    webhook_id: 'WEBHOOK_NOT_FOUND',
+    delivery_id: 'NOT_FOUND',
 };
 
 function wrongPlaces({ id, parameters }: Operation): Mutation[] {

@@ -81,6 +81,14 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
         field('an empty secret', { secret: {} }, ['VALIDATION_ERROR']),
         field('agreement that is none', { agree: false }, ['VALIDATION_ERROR']),
     ],
+    postWebhook: () => receivers(),
+    patchWebhook: (fixture) => [...receivers(), ...foreignWebhook(fixture)],
+    getWebhook: foreignWebhook,
+    deleteWebhook: foreignWebhook,
+    postWebhookRotate: foreignWebhook,
+    postWebhookTest: foreignWebhook,
+    getDeliveries: foreignWebhook,
+    postRedeliver: foreignWebhook,
     postClaimCheck: foreignClaim,
     deleteClaim: foreignClaim,
     postSchemaRequest: () => [
@@ -127,6 +135,20 @@ function foreignConnection({ keys }: GeneratorWorld): Mutation[] {
     return [
         key("another workspace's key", keys.other, 'CONNECTION_NOT_FOUND'),
         site('a connection that is not there', 'connection_id', 'con_0000000000000000000000', 'CONNECTION_NOT_FOUND'),
+    ];
+}
+
+function foreignWebhook({ keys }: GeneratorWorld): Mutation[] {
+    return [key("another workspace's key", keys.other, 'WEBHOOK_NOT_FOUND')];
+}
+
+function receivers(): Mutation[] {
+    return [
+        field('a blocked receiver', { url: 'https://www.blocked.test/' }, ['SITE_BLOCKED']),
+        field('a receiver with a user', { url: 'https://ada@receiver.test/' }, ['VALIDATION_ERROR']),
+        field('a receiver with a fragment', { url: 'https://receiver.test/#a' }, ['VALIDATION_ERROR']),
+        field('no events', { events: [] }, ['VALIDATION_ERROR']),
+        field('an event that is none', { events: ['proposal.opened'] }, ['VALIDATION_ERROR']),
     ];
 }
 

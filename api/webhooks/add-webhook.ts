@@ -1,0 +1,33 @@
+import type { App } from '../../shared/app.ts';
+import type { WebhookEntry, WebhookOrder } from '../../shared/contracts/webhooks.ts';
+import { planAbove } from '../../shared/domain/accounts/plans.ts';
+import { MOST_WEBHOOKS } from '../../shared/domain/events/webhook-bounds.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import { createWebhook } from '../../shared/store/events/webhooks.ts';
+import { byCall } from '../auth/by-call.ts';
+import type { Call, Reply } from '../serve.ts';
+import { judgeReceiver } from './judge-receiver.ts';
+import { presentWebhook } from './present-webhook.ts';
+
+/** POST /v1/webhooks */
+export async function addWebhook(call: Call<object, object, WebhookOrder>): Promise<Reply<WebhookEntry>> {
+    const { app, body } = call;
+    const caller = call.caller as Caller;
+    const { workspaceId, userId } = caller;
+    const { url, events, description = null, enabled = true } = body;
+    const receiver = await judgeReceiver(app, url);
+    const order = { workspaceId, userId, receiver, events: [...new Set(events)], description, isEnabled: enabled, by: byCall(call) };
+    const made = await createWebhook(app.db, app.secrets, order);
+    if (made === undefined) throw tooMany(app, caller);
+    const { webhook, secret } = made;
+    return { answer: { ...presentWebhook(webhook), secret }, headers: { location: `/v1/webhooks/${webhook.webhookId}` } };
+}
+
+function tooMany(app: App, { plan, workspaceId }: Caller): Refusal {
+    const upgradeTo = planAbove(plan);
+    return new Refusal('PLAN_LIMIT', `This workspace has ${MOST_WEBHOOKS} webhooks, which is the limit: delete one.`, {
+        upgradeTo,
+        upgradeUrl: `${app.publicUrl()}/upgrade?plan=${upgradeTo}&workspace=${workspaceId}`,
+    });
+}

@@ -1,0 +1,18 @@
+import type { WebhookEntry, WebhookOrder, WebhookParams } from '../../shared/contracts/webhooks.ts';
+import { changeWebhook } from '../../shared/store/events/webhooks.ts';
+import { byCall } from '../auth/by-call.ts';
+import type { Call, Reply } from '../serve.ts';
+import { judgeReceiver } from './judge-receiver.ts';
+import { presentWebhook } from './present-webhook.ts';
+import { nameOf, webhookNotFound } from './webhooks.ts';
+
+/** PATCH /v1/webhooks/{webhook_id} */
+export async function changeOne(call: Call<WebhookParams, object, Partial<WebhookOrder>>): Promise<Reply<WebhookEntry>> {
+    const { app, body } = call;
+    const { url, events, description, enabled } = body;
+    const receiver = url === undefined ? undefined : await judgeReceiver(app, url);
+    const change = { receiver, events: events && [...new Set(events)], description, isEnabled: enabled };
+    const webhook = await changeWebhook(app.db, nameOf(call), change, byCall(call));
+    if (webhook === undefined) throw webhookNotFound();
+    return { answer: presentWebhook(webhook) };
+}

@@ -1,0 +1,66 @@
+import type { DeliveriesQuery, DeliveryEntry, DeliveryParams, WebhookParams } from '../../shared/contracts/webhooks.ts';
+import { TEST_WINDOW } from '../../shared/domain/events/webhook-bounds.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import {
+    type Delivery,
+    type DeliveryPlace,
+    hasDelivery,
+    listDeliveries,
+    redeliver,
+    testWebhook,
+} from '../../shared/store/events/deliveries.ts';
+import { readPage } from '../answers/paging.ts';
+import type { Call, Reply } from '../serve.ts';
+import { presentDelivery } from './present-webhook.ts';
+import { mustFind, nameOf, webhookNotFound } from './webhooks.ts';
+
+/** GET /v1/webhooks/{webhook_id}/deliveries */
+export async function listSent(call: Call<WebhookParams, DeliveriesQuery, undefined>): Promise<Reply<DeliveryEntry[]>> {
+    const { app, query } = call;
+    const { webhookId } = await mustFind(call);
+    const { status } = query;
+    const page = await readPage(call, 'getDeliveries', [webhookId, status ?? null]);
+    const place = { status, limit: page.limit, after: page.from as DeliveryPlace | undefined };
+    const { deliveries, next, total } = await listDeliveries(app.browse, webhookId, place);
+    return { answer: deliveries.map(presentDelivery), pagination: await page.end(next as Json | undefined, total) };
+}
+
+/** POST /v1/webhooks/{webhook_id}/test */
+export async function sendTest(call: Call<WebhookParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
+    await mustFind(call);
+    await count(call);
+    const delivery = await testWebhook(call.app.db, nameOf(call));
+    if (delivery === undefined) throw webhookNotFound();
+    return accepted(call, delivery);
+}
+
+/** POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver */
+export async function sendAgain(call: Call<DeliveryParams, object, undefined>): Promise<Reply<DeliveryEntry>> {
+    const { webhookId } = await mustFind(call);
+    const { delivery_id: id } = call.params;
+    const isId = /^dlv_[0-9A-Za-z]{1,64}$/.test(id);
+    if (!isId || !(await hasDelivery(call.app.db, webhookId, id))) throw deliveryNotFound();
+    await count(call);
+    const delivery = await redeliver(call.app.db, nameOf(call), id);
+    if (delivery === undefined) throw deliveryNotFound();
+    return accepted(call, delivery);
+}
+
+function accepted({ params }: Call<WebhookParams, unknown, unknown>, delivery: Delivery): Reply<DeliveryEntry> {
+    return { answer: presentDelivery(delivery), headers: { location: `/v1/webhooks/${params.webhook_id}/deliveries` } };
+}
+
+function deliveryNotFound(): Refusal {
+    return new Refusal('NOT_FOUND', 'This webhook has no delivery with this id; they are kept for 14 days.');
+}
+
+/** @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE */
+async function count({ app, caller, params }: Call<WebhookParams, unknown, unknown>): Promise<void> {
+    const verdict = await app.limits.take({ identity: `webhook:${params.webhook_id}`, windows: [TEST_WINDOW] });
+    if (verdict.ok) return;
+    app.metrics.rateLimited.inc({ plan: (caller as Caller).plan, window: 'webhook' });
+    const message = `The window webhook is full: ${TEST_WINDOW.limit} tests and redeliveries a minute of one webhook.`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
+}

@@ -1,0 +1,57 @@
+import type { PageQuery } from '../../shared/contracts/vocabulary.ts';
+import type { WebhookDeleted, WebhookEntry, WebhookParams } from '../../shared/contracts/webhooks.ts';
+import type { Json } from '../../shared/domain/types.ts';
+import { Refusal } from '../../shared/refusals.ts';
+import type { Caller } from '../../shared/store/accounts/callers.ts';
+import * as store from '../../shared/store/events/webhooks.ts';
+import { readPage } from '../answers/paging.ts';
+import { byCall } from '../auth/by-call.ts';
+import type { Call, Reply } from '../serve.ts';
+import { presentWebhook } from './present-webhook.ts';
+
+type WebhookCall = Call<WebhookParams, object, undefined>;
+
+/** GET /v1/webhooks */
+export async function listMine(call: Call<object, PageQuery, undefined>): Promise<Reply<WebhookEntry[]>> {
+    const { workspaceId } = call.caller as Caller;
+    const page = await readPage(call, 'getWebhooks', [workspaceId]);
+    const place = { limit: page.limit, after: page.from as store.WebhookPlace | undefined };
+    const { webhooks, next, total } = await store.listWebhooks(call.app.db, workspaceId, place);
+    return { answer: webhooks.map(presentWebhook), pagination: await page.end(next as Json | undefined, total) };
+}
+
+/** GET /v1/webhooks/{webhook_id} */
+export async function readOne(call: WebhookCall): Promise<Reply<WebhookEntry>> {
+    return { answer: presentWebhook(await mustFind(call)) };
+}
+
+/** DELETE /v1/webhooks/{webhook_id} */
+export async function deleteOne(call: WebhookCall): Promise<Reply<WebhookDeleted>> {
+    const name = nameOf(call);
+    if (!(await store.deleteWebhook(call.app.db, name, byCall(call)))) throw webhookNotFound();
+    return { answer: { webhook_id: name.webhookId, deleted: true } };
+}
+
+/** POST /v1/webhooks/{webhook_id}/rotate */
+export async function rotateOne(call: WebhookCall): Promise<Reply<WebhookEntry>> {
+    const { app } = call;
+    const rotated = await store.rotateSecret(app.db, app.secrets, nameOf(call), byCall(call));
+    if (rotated === undefined) throw webhookNotFound();
+    return { answer: { ...presentWebhook(rotated.webhook), secret: rotated.secret } };
+}
+
+/** The webhook that a path names. */
+export function nameOf({ params, caller }: Call<WebhookParams, unknown, unknown>): store.WebhookName {
+    return { webhookId: params.webhook_id, workspaceId: (caller as Caller).workspaceId };
+}
+
+/** @throws Refusal WEBHOOK_NOT_FOUND */
+export async function mustFind(call: Call<WebhookParams, unknown, unknown>): Promise<store.Webhook> {
+    const webhook = await store.findWebhook(call.app.db, nameOf(call));
+    if (webhook === undefined) throw webhookNotFound();
+    return webhook;
+}
+
+export function webhookNotFound(): Refusal {
+    return new Refusal('WEBHOOK_NOT_FOUND');
+}

@@ -1,0 +1,78 @@
+import type { Knex } from 'knex';
+
+/**
+ * Webhooks and their deliveries. A host has a row while deliveries to it wait; a worker holds the row while it sends them, so that the
+ * bounds of a webhook and of a host hold in all processes. Deliveries name no foreign keys: they are made and deleted in bulk.
+ */
+export async function up(knex: Knex): Promise<void> {
+    await knex.raw(`
+        create table webhooks (
+            id text collate "C" primary key check (id like 'whk\\_%'),
+            workspace_id text collate "C" not null references workspaces (id),
+            -- On Free this user's credits are told.
+            made_by text collate "C" not null references users (id),
+            url text not null,
+            host text collate "C" not null,
+            -- Null for an address.
+            registrable text collate "C",
+            events text[] not null,
+            description text,
+            is_enabled boolean not null default true,
+            disabled_at timestamptz,
+            disabled_reason text check (disabled_reason in ('caller', 'gone', 'failing', 'backlog')),
+            sealed bytea not null,
+            -- Signs beside the other until then.
+            former_sealed bytea,
+            former_until timestamptz,
+            -- Attempts that failed since the last one that did not.
+            failures integer not null default 0,
+            failing_since timestamptz,
+            warned_at timestamptz,
+            created_at timestamptz not null default app_now(),
+            updated_at timestamptz not null default app_now(),
+            check (is_enabled = (disabled_at is null) and is_enabled = (disabled_reason is null))
+        ) with (fillfactor = 70);
+        create index webhooks_of_workspace on webhooks (workspace_id, created_at, id);
+        create index webhooks_of_user on webhooks (made_by);
+
+        create table webhook_hosts (
+            host text collate "C" primary key,
+            -- When the next delivery is due; null: none waits.
+            due_at timestamptz,
+            holder text,
+            held_until timestamptz
+        ) with (fillfactor = 70);
+        create index webhook_hosts_due on webhook_hosts (due_at) where due_at is not null;
+
+        create table webhook_deliveries (
+            id text collate "C" primary key check (id like 'dlv\\_%'),
+            webhook_id text collate "C" not null,
+            event_id text collate "C" not null,
+            -- The webhook's, while it waits.
+            host text collate "C" not null,
+            -- stopped: the webhook was disabled meanwhile.
+            status text not null default 'pending' check (status in ('pending', 'delivered', 'failed', 'stopped')),
+            attempts integer not null default 0,
+            -- Attempts before the last order to deliver it again: from then on the waits begin with the shortest.
+            earlier_attempts integer not null default 0,
+            due_at timestamptz,
+            -- Of the last attempt.
+            code smallint,
+            problem text,
+            answer text,
+            duration_ms integer,
+            attempted_at timestamptz,
+            created_at timestamptz not null default app_now(),
+            check ((status = 'pending') = (due_at is not null))
+        ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
+        create index webhook_deliveries_due on webhook_deliveries (host, webhook_id, due_at, id) where status = 'pending';
+        create index webhook_deliveries_of_webhook on webhook_deliveries (webhook_id, created_at, id);
+        create index webhook_deliveries_at on webhook_deliveries (created_at);
+        analyze webhooks, webhook_hosts;
+    `);
+}
+
+/** Events stay, and are sent nowhere. */
+export async function down(knex: Knex): Promise<void> {
+    await knex.raw('drop table webhook_deliveries, webhook_hosts, webhooks');
+}

@@ -1,0 +1,277 @@
+import Joi from 'joi';
+import { EVENT_PREFIXES, EVENT_TYPES, TEST_EVENT } from '../domain/events/event-types.ts';
+import { MOST_EVENTS } from '../domain/events/webhook-bounds.ts';
+import { MOST_URL_CHARACTERS } from '../domain/events/webhook-url.ts';
+import { BODY_BYTES, contract } from './contract.ts';
+import * as v from './vocabulary.ts';
+
+export interface WebhookParams {
+    webhook_id: string;
+}
+
+export interface DeliveryParams extends WebhookParams {
+    delivery_id: string;
+}
+
+export interface WebhookOrder {
+    url: string;
+    events: string[];
+    description?: string | null;
+    enabled?: boolean;
+}
+
+export interface WebhookEntry {
+    webhook_id: string;
+    url: string;
+    events: string[];
+    description: string | null;
+    enabled: boolean;
+    disabled_reason: 'caller' | 'gone' | 'failing' | 'backlog' | null;
+    failing_since: string | null;
+    created_at: string;
+    updated_at: string;
+    secret?: string;
+}
+
+export interface WebhookDeleted {
+    webhook_id: string;
+    deleted: true;
+}
+
+const STATUSES = ['pending', 'delivered', 'failed', 'stopped'] as const;
+
+export interface DeliveryEntry {
+    delivery_id: string;
+    event_id: string;
+    type: string;
+    status: (typeof STATUSES)[number];
+    attempts: number;
+    code: number | null;
+    problem: string | null;
+    answer: string | null;
+    duration_ms: number | null;
+    created_at: string;
+    attempted_at: string | null;
+    next_attempt_at: string | null;
+}
+
+export interface DeliveriesQuery extends v.PageQuery {
+    status?: (typeof STATUSES)[number];
+}
+
+const params = () => Joi.object<WebhookParams, true>({ webhook_id: Joi.string().required().description('whk_…') });
+
+const url = () =>
+    Joi.string()
+        .max(MOST_URL_CHARACTERS)
+        .description(
+            'https on port 443, without user and fragment; the operator may allow other ports and http. Its query is never logged',
+        );
+const events = () =>
+    Joi.array()
+        .items(Joi.string().valid(...EVENT_TYPES, ...EVENT_PREFIXES))
+        .min(1)
+        .max(MOST_EVENTS)
+        .description('Types and prefixes such as job.*, which include types that come later');
+const description = () => v.publicText(1, 200).allow(null).description('What it is for, in your words');
+const enabled = () => Joi.boolean().description('false: nothing is sent, and events of this time are not sent later');
+
+const entry = (shown: { secret?: true } = {}) =>
+    Joi.object<WebhookEntry, true>({
+        webhook_id: Joi.string().required().description('whk_…'),
+        url: Joi.string().required(),
+        events: Joi.array().items(Joi.string()).required(),
+        description: Joi.string().allow(null).required(),
+        enabled: Joi.boolean().required(),
+        disabled_reason: Joi.string()
+            .valid('caller', 'gone', 'failing', 'backlog', null)
+            .required()
+            .description(
+                'caller: by PATCH; gone: the receiver answered 410; failing: nothing arrived for five days; backlog: more than 100,000 deliveries waited',
+            ),
+        failing_since: v.nullableTime().required().description('Since when no attempt succeeded'),
+        created_at: v.time().required(),
+        updated_at: v.time().required(),
+        ...(shown.secret
+            ? { secret: Joi.string().required().description('whsec_ and 32 bytes in base64; shown in this answer and in no other') }
+            : {}),
+    } as Joi.StrictSchemaMap<WebhookEntry>);
+
+const delivery = () =>
+    Joi.object<DeliveryEntry, true>({
+        delivery_id: Joi.string().required().description('dlv_…'),
+        event_id: Joi.string().required().description('evt_…, the header webhook-id of every attempt'),
+        type: Joi.string()
+            .valid(...EVENT_TYPES, TEST_EVENT)
+            .required(),
+        status: Joi.string()
+            .valid(...STATUSES)
+            .required()
+            .description('failed: the last attempt failed; stopped: the webhook was disabled before it arrived'),
+        attempts: v.count().required(),
+        code: Joi.number().integer().allow(null).required().description('The status that the receiver answered last'),
+        problem: Joi.string().allow(null).required().description('Why there was none, or why it does not count'),
+        answer: Joi.string().allow(null, '').required().description('The first 1,024 bytes of the last answer'),
+        duration_ms: v.count().allow(null).required(),
+        created_at: v.time().required(),
+        attempted_at: v.nullableTime().required(),
+        next_attempt_at: v.nullableTime().required(),
+    });
+
+const TAG = 'Webhooks';
+const WITH_KEY = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN'] as const;
+const ONE = [...WITH_KEY, 'WEBHOOK_NOT_FOUND'] as const;
+const WITH_BODY = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE', 'SITE_BLOCKED'] as const;
+/** What all these routes share: events tell of the whole workspace. */
+const COMMON = { tag: TAG, auth: 'required', scope: 'account', ofWholeWorkspace: true, counted: false } as const;
+
+/** POST /v1/webhooks: events of the workspace are sent to a URL. */
+export const postWebhook = contract<object, object, WebhookOrder, WebhookEntry>({
+    ...COMMON,
+    name: 'postWebhook',
+    method: 'POST',
+    path: '/v1/webhooks',
+    summary: 'Add a webhook',
+    description: 'Its secret is shown once, and the owners of the workspace get a mail. A workspace has 20 webhooks at most.',
+    body: {
+        schema: Joi.object<WebhookOrder, true>({
+            url: url().required(),
+            events: events().required(),
+            description: description(),
+            enabled: enabled(),
+        }),
+        maxBytes: BODY_BYTES,
+        guard: true,
+    },
+    answer: { shape: 'data', status: 201, schema: entry({ secret: true }) },
+    refusals: [...WITH_KEY, ...WITH_BODY, 'PLAN_LIMIT'],
+});
+
+/** GET /v1/webhooks */
+export const getWebhooks = contract<object, v.PageQuery, undefined, WebhookEntry[]>({
+    ...COMMON,
+    name: 'getWebhooks',
+    method: 'GET',
+    path: '/v1/webhooks',
+    summary: 'List webhooks',
+    description: 'Those of the workspace, the newest first.',
+    query: v.pageQuery(),
+    answer: { shape: 'list', status: 200, schema: Joi.array().items(entry()) },
+    refusals: [...WITH_KEY, 'INVALID_CURSOR'],
+});
+
+/** GET /v1/webhooks/{webhook_id} */
+export const getWebhook = contract<WebhookParams, object, undefined, WebhookEntry>({
+    ...COMMON,
+    name: 'getWebhook',
+    method: 'GET',
+    path: '/v1/webhooks/{webhook_id}',
+    summary: 'Read one webhook',
+    params: params(),
+    answer: { shape: 'data', status: 200, schema: entry() },
+    refusals: ONE,
+});
+
+/** PATCH /v1/webhooks/{webhook_id} */
+export const patchWebhook = contract<WebhookParams, object, Partial<WebhookOrder>, WebhookEntry>({
+    ...COMMON,
+    name: 'patchWebhook',
+    method: 'PATCH',
+    path: '/v1/webhooks/{webhook_id}',
+    summary: 'Change a webhook',
+    description:
+        'What is left out stays. Deliveries that wait go to a new URL; where it is disabled they are stopped, and POST …/redeliver sends them later.',
+    params: params(),
+    body: {
+        schema: Joi.object<Partial<WebhookOrder>, true>({
+            url: url(),
+            events: events(),
+            description: description(),
+            enabled: enabled(),
+        }),
+        maxBytes: BODY_BYTES,
+        guard: true,
+    },
+    answer: { shape: 'data', status: 200, schema: entry() },
+    refusals: [...ONE, ...WITH_BODY],
+});
+
+/** DELETE /v1/webhooks/{webhook_id} */
+export const deleteWebhook = contract<WebhookParams, object, undefined, WebhookDeleted>({
+    ...COMMON,
+    name: 'deleteWebhook',
+    method: 'DELETE',
+    path: '/v1/webhooks/{webhook_id}',
+    summary: 'Delete a webhook',
+    params: params(),
+    answer: {
+        shape: 'data',
+        status: 200,
+        schema: Joi.object<WebhookDeleted, true>({
+            webhook_id: Joi.string().required(),
+            deleted: Joi.boolean().valid(true).required(),
+        }),
+    },
+    refusals: ONE,
+});
+
+/** POST /v1/webhooks/{webhook_id}/rotate */
+export const postWebhookRotate = contract<WebhookParams, object, undefined, WebhookEntry>({
+    ...COMMON,
+    name: 'postWebhookRotate',
+    method: 'POST',
+    path: '/v1/webhooks/{webhook_id}/rotate',
+    summary: 'Give a webhook a new secret',
+    description: 'The one before signs beside it for 24 hours; one before that no longer.',
+    params: params(),
+    answer: { shape: 'data', status: 200, schema: entry({ secret: true }) },
+    refusals: ONE,
+});
+
+/** POST /v1/webhooks/{webhook_id}/test */
+export const postWebhookTest = contract<WebhookParams, object, undefined, DeliveryEntry>({
+    ...COMMON,
+    name: 'postWebhookTest',
+    method: 'POST',
+    path: '/v1/webhooks/{webhook_id}/test',
+    summary: 'Send a test event',
+    description: 'Its type is webhook.test. It is sent where the webhook is disabled, too. Up to 10 a minute, with POST …/redeliver.',
+    params: params(),
+    answer: { shape: 'data', status: 202, schema: delivery() },
+    refusals: [...ONE, 'RATE_LIMITED'],
+});
+
+/** GET /v1/webhooks/{webhook_id}/deliveries */
+export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined, DeliveryEntry[]>({
+    ...COMMON,
+    name: 'getDeliveries',
+    method: 'GET',
+    path: '/v1/webhooks/{webhook_id}/deliveries',
+    summary: 'List what was sent',
+    description: 'The newest first, for 14 days. `total` counts to 100,000.',
+    params: params(),
+    query: Joi.object<DeliveriesQuery, true>({
+        status: Joi.string().valid(...STATUSES),
+        limit: v.limit(),
+        cursor: v.cursor(),
+    }),
+    answer: { shape: 'list', status: 200, schema: Joi.array().items(delivery()) },
+    refusals: [...ONE, 'INVALID_CURSOR'],
+});
+
+/** POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver */
+export const postRedeliver = contract<DeliveryParams, object, undefined, DeliveryEntry>({
+    ...COMMON,
+    name: 'postRedeliver',
+    method: 'POST',
+    path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
+    summary: 'Send it again',
+    description:
+        'Whatever became of it, at once, with the same webhook-id, and where the webhook is disabled, too. Up to 10 a minute, with POST …/test.',
+    params: Joi.object<DeliveryParams, true>({
+        webhook_id: Joi.string().required().description('whk_…'),
+        delivery_id: Joi.string().required().description('dlv_…'),
+    }),
+    answer: { shape: 'data', status: 202, schema: delivery() },
+    refusals: [...ONE, 'NOT_FOUND', 'RATE_LIMITED'],
+});

@@ -1,0 +1,48 @@
+import { type EgressAllowEntry, isPortAllowed } from '../site/egress-allow.ts';
+import { registrableDomain } from '../site/site-name.ts';
+
+export const MOST_URL_CHARACTERS = 2048;
+
+/** What decides on a receiver's URL beside its own text. */
+export interface ReceiverRules {
+    /** EGRESS_ALLOW. */
+    allow: readonly EgressAllowEntry[];
+    /** PUBLIC_URL: we do not call ourselves. */
+    publicUrl: string;
+}
+
+export interface Receiver {
+    /** As the standard writes it. */
+    url: string;
+    /** Name or address, without a port. */
+    host: string;
+    /** Undefined for an address. */
+    registrable: string | undefined;
+}
+
+/**
+ * Judges the URL of a webhook's receiver, as far as that needs no name server: the address is judged at each dial.
+ * The message completes a sentence that begins with the field.
+ */
+export function readReceiver(
+    text: string,
+    { allow, publicUrl }: ReceiverRules,
+): { ok: true; receiver: Receiver } | { ok: false; message: string } {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:\/\//i.test(text)) return wrong('must be a URL that begins with https://');
+    if (url.href.length > MOST_URL_CHARACTERS) return wrong(`must have at most ${MOST_URL_CHARACTERS} characters`);
+    if (url.username !== '' || url.password !== '') return wrong('must not hold a user or a password');
+    if (text.includes('#')) return wrong('must not have a fragment');
+    if (url.origin === URL.parse(publicUrl)?.origin) return wrong('must not lead to this service itself');
+    const isHttps = url.protocol === 'https:';
+    const port = url.port === '' ? (isHttps ? 443 : 80) : Number(url.port);
+    if (!(isHttps && port === 443) && !isPortAllowed(allow, port)) {
+        return wrong(isHttps ? 'must use port 443: the operator allows no other' : 'must use https');
+    }
+    const host = url.hostname.replace(/\.$/, '');
+    return { ok: true, receiver: { url: url.href, host, registrable: registrableDomain(host) } };
+}
+
+function wrong(message: string): { ok: false; message: string } {
+    return { ok: false, message };
+}

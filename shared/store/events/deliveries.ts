@@ -1,0 +1,109 @@
+import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
+import { newId } from '../../domain/text/ids.ts';
+import { ago, type Columns, columns, countRows, cutPage, type Db, now } from '../../platform/db.ts';
+import { recordTestEvent } from './events.ts';
+import { type WebhookName, wakeHost } from './webhooks.ts';
+
+/** `stopped`: its webhook was disabled before it arrived. */
+export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'stopped'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export interface Delivery {
+    deliveryId: string;
+    eventId: string;
+    type: string;
+    status: DeliveryStatus;
+    attempts: number;
+    /** Of the next attempt. */
+    dueAt: Date | null;
+    /** Of the last attempt. */
+    code: number | null;
+    problem: string | null;
+    answer: string | null;
+    durationMs: number | null;
+    attemptedAt: Date | null;
+    createdAt: Date;
+}
+
+const DELIVERY: Columns<Delivery> = {
+    deliveryId: 'd.id',
+    ...columns('d', 'event_id', 'status', 'attempts', 'due_at', 'code', 'problem', 'answer', 'duration_ms', 'attempted_at', 'created_at'),
+    type: 'e.type',
+};
+
+/** A list's total counts no further. */
+const MOST_COUNTED = 100_000;
+
+function kept(db: Db, webhookId: string) {
+    return db('webhook_deliveries as d')
+        .join('events as e', 'e.id', 'd.event_id')
+        .where({ 'd.webhook_id': webhookId })
+        .where('d.created_at', '>', ago(db, `${DELIVERY_DAYS} days`));
+}
+
+/** Where a page of deliveries begins: behind this one. */
+export interface DeliveryPlace {
+    createdAt: string;
+    deliveryId: string;
+}
+
+/** A page of the deliveries of a webhook, the newest first, and how many there are in all. */
+export async function listDeliveries(
+    db: Db,
+    webhookId: string,
+    { status, limit, after }: { status: DeliveryStatus | undefined; limit: number; after: DeliveryPlace | undefined },
+): Promise<{ deliveries: Delivery[]; next: DeliveryPlace | undefined; total: number }> {
+    const wanted = () => kept(db, webhookId).where(status === undefined ? {} : { 'd.status': status });
+    const rows: (Delivery & { place: string })[] = await wanted()
+        .whereRaw('(d.created_at, d.id) < (?::timestamptz, ?)', [after?.createdAt ?? 'infinity', after?.deliveryId ?? ''])
+        .orderBy([
+            { column: 'd.created_at', order: 'desc' },
+            { column: 'd.id', order: 'desc' },
+        ])
+        .limit(limit + 1)
+        .select({ ...DELIVERY, place: db.raw('d.created_at::text') });
+    const { shown, last } = cutPage(rows, limit);
+    const total = await countRows(db.from(wanted().select('d.id').limit(MOST_COUNTED).as('counted')));
+    return { deliveries: shown, next: last && { createdAt: last.place, deliveryId: last.deliveryId }, total };
+}
+
+/** Whether a webhook has this delivery. */
+export async function hasDelivery(db: Db, webhookId: string, deliveryId: string): Promise<boolean> {
+    return (await kept(db, webhookId).where({ 'd.id': deliveryId }).first('d.id')) !== undefined;
+}
+
+/** Sends an event `webhook.test` to one webhook, also where it is disabled. Undefined where there is no such webhook. */
+export async function testWebhook(db: Db, { webhookId, workspaceId }: WebhookName): Promise<Delivery | undefined> {
+    return db.transaction(async (trx): Promise<Delivery | undefined> => {
+        const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
+        if (webhook === undefined) return undefined;
+        const eventId = await recordTestEvent(trx, { webhookId, data: { webhook_id: webhookId } });
+        const deliveryId = newId('dlv');
+        await trx('webhook_deliveries').insert({
+            id: deliveryId,
+            webhook_id: webhookId,
+            event_id: eventId,
+            host: webhook.host,
+            due_at: now(trx),
+        });
+        await wakeHost(trx, webhook.host);
+        return kept(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
+    });
+}
+
+/**
+ * Makes a delivery due now, whatever became of it, also where its webhook is disabled. Further attempts follow as for a new one. Undefined
+ * where there is no such webhook or delivery.
+ */
+export async function redeliver(db: Db, { webhookId, workspaceId }: WebhookName, deliveryId: string): Promise<Delivery | undefined> {
+    return db.transaction(async (trx): Promise<Delivery | undefined> => {
+        const webhook = await trx('webhooks').where({ id: webhookId, workspace_id: workspaceId }).forShare().first('host');
+        const known = webhook && (await kept(trx, webhookId).where({ 'd.id': deliveryId }).forUpdate('d').first('d.id'));
+        if (known === undefined) return undefined;
+        await trx('webhook_deliveries')
+            .where({ id: deliveryId })
+            .update({ status: 'pending', due_at: now(trx), host: webhook.host, earlier_attempts: trx.ref('attempts') });
+        await wakeHost(trx, webhook.host);
+        return kept(trx, webhookId).where({ 'd.id': deliveryId }).first(DELIVERY);
+    });
+}

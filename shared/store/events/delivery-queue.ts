@@ -1,0 +1,205 @@
+import { FAILING_DAYS, FEWEST_FAILURES, WARN_DAYS } from '../../domain/events/delivery-schedule.ts';
+import { ago, type Db } from '../../platform/db.ts';
+
+/**
+ * Deliveries that wait, as workers take them. A worker holds a host for a few seconds at a time; only the holder sends to it, so that it
+ * knows how many requests run there. All of it is in the database: a worker that dies loses nothing, and what it was about to record
+ * is sent again.
+ */
+
+/** How long a host is held without being renewed. */
+const HELD = "interval '5 seconds'";
+
+/** Raw: a lease passes over what others take; all who lock several hosts do so in the order of their names. */
+const TAKE_HOSTS = `
+    update webhook_hosts h set holder = :holder, held_until = app_now() + ${HELD}
+    from (
+        select host from webhook_hosts
+        where due_at <= app_now() and (holder is null or held_until < app_now())
+        order by due_at limit :most for update skip locked
+    ) free where h.host = free.host
+    returning h.host`;
+
+/** Takes hosts for which something is due and that nobody holds. */
+export async function takeHosts(db: Db, holder: string, most: number): Promise<string[]> {
+    const { rows } = await db.raw<{ rows: { host: string }[] }>(TAKE_HOSTS, { holder, most });
+    return rows.map(({ host }) => host);
+}
+
+const RENEW_HOSTS = `
+    update webhook_hosts h set held_until = app_now() + ${HELD}
+    from (select host from webhook_hosts where host = any(:hosts) and holder = :holder order by host for update) mine
+    where h.host = mine.host
+    returning h.host`;
+
+/** Goes on holding hosts; resolves with those that are still held. Another worker may have taken one that was renewed too late. */
+export async function renewHosts(db: Db, holder: string, hosts: readonly string[]): Promise<string[]> {
+    const { rows } = await db.raw<{ rows: { host: string }[] }>(RENEW_HOSTS, { holder, hosts: [...hosts] });
+    return rows.map(({ host }) => host);
+}
+
+/** Lets hosts go. Each is due again when its next delivery is. */
+export async function releaseHosts(db: Db, holder: string, hosts: readonly string[]): Promise<void> {
+    await db.transaction(async (trx) => {
+        // Locked before the deliveries are looked at: one that is made meanwhile finds the row as it will be.
+        const mine: string[] = await trx('webhook_hosts')
+            .whereIn('host', hosts)
+            .where({ holder })
+            .orderBy('host')
+            .forUpdate()
+            .pluck('host');
+        await trx('webhook_hosts')
+            .whereIn('host', mine)
+            .update({
+                holder: null,
+                held_until: null,
+                due_at: trx('webhook_deliveries as d').whereRaw("d.host = webhook_hosts.host and d.status = 'pending'").min('d.due_at'),
+            });
+    });
+}
+
+/** A delivery to make, with its webhook and its event. */
+export interface DueDelivery {
+    deliveryId: string;
+    host: string;
+    webhookId: string;
+    workspaceId: string;
+    url: string;
+    sealed: Buffer;
+    /** Of the secret before, while it signs too. */
+    formerSealed: Buffer | null;
+    /** An operator or its owner blocked the receiver's domain. */
+    isBlocked: boolean;
+    /** Attempts that failed so far, since it was last ordered. */
+    attempts: number;
+    eventId: string;
+    type: string;
+    at: Date;
+    /** JSON. */
+    data: string;
+    about: string | null;
+}
+
+/** Deliveries of one webhook that are read at a time, and of all. */
+const READ_AT_ONCE = 32;
+const MOST_READ = 2000;
+
+/** Raw: the webhooks with waiting deliveries are found by steps through the index, however many deliveries each of them has. */
+const TAKE_DUE = `
+    with recursive busy as (
+        (select h.host, f.webhook_id from unnest(:hosts::text[]) h (host) cross join lateral (
+            select d.webhook_id from webhook_deliveries d where d.host = h.host and d.status = 'pending' order by d.webhook_id limit 1) f)
+        union all
+        select b.host, n.webhook_id from busy b cross join lateral (
+            select d.webhook_id from webhook_deliveries d
+            where d.host = b.host and d.status = 'pending' and d.webhook_id > b.webhook_id order by d.webhook_id limit 1) n
+    )
+    select d.id as "deliveryId", b.host, w.id as "webhookId", w.workspace_id as "workspaceId", w.url, w.sealed,
+           case when w.former_until > app_now() then w.former_sealed end as "formerSealed",
+           exists (select from domains o where o.registrable = w.registrable and o.is_blocked) as "isBlocked",
+           d.attempts, e.id as "eventId", e.type, e.at, e.data, e.about
+    from busy b
+    join webhooks w on w.id = b.webhook_id
+    cross join lateral (
+        select d.id, d.event_id, d.attempts - d.earlier_attempts as attempts from webhook_deliveries d
+        where d.host = b.host and d.webhook_id = b.webhook_id and d.status = 'pending' and d.due_at <= app_now()
+            and d.id <> all(:known::text[])
+        order by d.due_at, d.id limit ${READ_AT_ONCE}) d
+    join events e on e.id = d.event_id
+    where b.webhook_id <> all(:full::text[])
+    limit ${MOST_READ}`;
+
+/**
+ * Reads deliveries to these hosts that are due.
+ * @param known ids of those that the caller has already
+ * @param full webhooks of which it has enough
+ */
+export async function readDue(
+    db: Db,
+    { hosts, known, full }: { hosts: readonly string[]; known: readonly string[]; full: readonly string[] },
+): Promise<DueDelivery[]> {
+    const { rows } = await db.raw<{ rows: DueDelivery[] }>(TAKE_DUE, { hosts: [...hosts], known: [...known], full: [...full] });
+    return rows;
+}
+
+/** What became of an attempt. */
+export interface Attempt {
+    deliveryId: string;
+    webhookId: string;
+    isDelivered: boolean;
+    /** The status that the receiver answered. */
+    code: number | null;
+    /** Why there is none, or why it does not count. */
+    problem: string | null;
+    /** The beginning of what the receiver answered. */
+    answer: string | null;
+    durationMs: number;
+    /** Until the next attempt; null where there is none. */
+    retryMs: number | null;
+}
+
+/** Webhooks whose failures have consequences. */
+export interface Failing {
+    /** They failed for so long that they are to be disabled. */
+    toDisable: string[];
+    /** Their owners are to be warned. */
+    toWarn: string[];
+}
+
+/** Raw: a statement for many attempts, which counts the failures of each webhook in the order in which they ended. */
+const RECORD = `
+    with given as materialized (
+        select g.* from json_to_recordset(:attempts::json) as g (
+            place integer, "deliveryId" text, "webhookId" text, "isDelivered" boolean, code smallint, problem text, answer text,
+            "durationMs" integer, "retryMs" double precision)
+    ), recorded as (
+        update webhook_deliveries d
+        set attempts = d.attempts + 1, code = g.code, problem = g.problem, answer = g.answer, duration_ms = g."durationMs",
+            attempted_at = app_now(),
+            status = case when g."isDelivered" then 'delivered' when g."retryMs" is null then 'failed' else d.status end,
+            due_at = case when not g."isDelivered" and d.status = 'pending'
+                          then app_now() + g."retryMs" * interval '1 millisecond' end
+        from given g where d.id = g."deliveryId" and d.status in ('pending', 'stopped')
+    ), tallies as (
+        select g."webhookId" as id, bool_or(g."isDelivered") as "hasSuccess",
+               count(*) filter (where not g."isDelivered" and g.place > coalesce(s.place, 0)) as failures
+        from given g left join (select "webhookId", max(place) as place from given where "isDelivered" group by 1) s using ("webhookId")
+        group by 1
+    )
+    update webhooks w
+    set failures = t.failures + case when t."hasSuccess" then 0 else w.failures end,
+        failing_since = case when t.failures = 0 then null when t."hasSuccess" then app_now() else coalesce(w.failing_since, app_now()) end,
+        warned_at = case when t."hasSuccess" then null else w.warned_at end
+    from tallies t where w.id = t.id and (t.failures > 0 or w.failures > 0)
+    returning w.id, w.is_enabled and w.warned_at is null and w.failing_since <= :warnFrom as "toWarn",
+              w.is_enabled and w.failing_since <= :disableFrom and w.failures >= ${FEWEST_FAILURES} as "toDisable"`;
+
+/** Records attempts, and when the next ones are due. What was stopped meanwhile stays stopped, unless it arrived. */
+export async function recordAttempts(db: Db, attempts: readonly Attempt[]): Promise<Failing> {
+    const { rows } = await db.raw<{ rows: { id: string; toWarn: boolean; toDisable: boolean }[] }>(RECORD, {
+        attempts: JSON.stringify(attempts.map((attempt, index) => ({ place: index + 1, ...attempt }))),
+        warnFrom: ago(db, `${WARN_DAYS} days`),
+        disableFrom: ago(db, `${FAILING_DAYS} days`),
+    });
+    return {
+        toDisable: rows.filter(({ toDisable }) => toDisable).map(({ id }) => id),
+        toWarn: rows.filter(({ toWarn, toDisable }) => toWarn && !toDisable).map(({ id }) => id),
+    };
+}
+
+/** Deliveries that wait, over all webhooks. */
+export interface Waiting {
+    due: number;
+    /** They wait for another attempt. */
+    later: number;
+    oldestDueSeconds: number;
+}
+
+/** Counts what waits. */
+export async function countWaiting(db: Db): Promise<Waiting> {
+    const { rows } = await db.raw<{ rows: [Waiting] }>(`
+        select count(*) filter (where due_at <= app_now()) as due, count(*) filter (where due_at > app_now()) as later,
+               coalesce(extract(epoch from app_now() - min(due_at) filter (where due_at <= app_now())), 0)::float8 as "oldestDueSeconds"
+        from webhook_deliveries where status = 'pending'`);
+    return rows[0];
+}

@@ -1,0 +1,334 @@
+import { MOST_WAITING, MOST_WEBHOOKS } from '../../domain/events/webhook-bounds.ts';
+import { newWebhookSecret } from '../../domain/events/webhook-secret.ts';
+import type { Receiver } from '../../domain/events/webhook-url.ts';
+import { newId } from '../../domain/text/ids.ts';
+import type { JsonObject } from '../../domain/types.ts';
+import { type Columns, columns, countRows, cutPage, type Db, fromNow, now } from '../../platform/db.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { type By, recordAct } from '../accounts/workspace-audit.ts';
+import { tellOwners } from '../accounts/workspace-news.ts';
+import { lockForAdding } from '../accounts/workspaces.ts';
+import { holdSpreading } from './spread.ts';
+
+/** `caller`: a key said so. `gone`: the receiver answered 410. `backlog`: too many deliveries waited. */
+export type DisabledReason = 'caller' | 'gone' | 'failing' | 'backlog';
+
+export interface Webhook {
+    webhookId: string;
+    workspaceId: string;
+    url: string;
+    /** Types and prefixes such as `job.*`. */
+    events: string[];
+    description: string | null;
+    isEnabled: boolean;
+    disabledReason: DisabledReason | null;
+    /** Since when no attempt succeeded. */
+    failingSince: Date | null;
+    createdAt: Date;
+    updatedAt: Date;
+}
+
+const WEBHOOK: Columns<Webhook> = {
+    webhookId: 'id',
+    ...columns('', 'workspace_id', 'url', 'events', 'description', 'is_enabled', 'disabled_reason'),
+    ...columns('', 'failing_since', 'created_at', 'updated_at'),
+};
+
+/** What secrets of webhooks are sealed for. */
+export const WEBHOOK_PURPOSE = 'webhook secret';
+/** For how long a former secret signs beside the new one. */
+const FORMER_SIGNS = '1 days';
+/** News of webhooks share a mail. */
+export const WEBHOOK_NEWS = 'webhooks';
+
+export interface NewWebhook {
+    workspaceId: string;
+    userId: string;
+    receiver: Receiver;
+    events: readonly string[];
+    description: string | null;
+    isEnabled: boolean;
+    by: By;
+}
+
+/** Identifies a webhook of a workspace. */
+export interface WebhookName {
+    webhookId: string;
+    workspaceId: string;
+}
+
+/** Makes a webhook, and mails the owners of its workspace. Undefined where there are too many already. The secret is shown this once. */
+export async function createWebhook(
+    db: Db,
+    secrets: Secrets,
+    { workspaceId, userId, receiver, events, description, isEnabled, by }: NewWebhook,
+): Promise<{ webhook: Webhook; secret: string } | undefined> {
+    const secret = newWebhookSecret();
+    const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
+    return db.transaction(async (trx) => {
+        await lockForAdding(trx, { workspaceId, userId });
+        if ((await countRows(trx('webhooks').where({ workspace_id: workspaceId }))) >= MOST_WEBHOOKS) return undefined;
+        const webhookId = newId('whk');
+        await trx('webhooks').insert({
+            id: webhookId,
+            workspace_id: workspaceId,
+            made_by: userId,
+            ...toReceiver(receiver),
+            events: [...events],
+            description,
+            is_enabled: isEnabled,
+            ...(isEnabled ? {} : { disabled_at: now(trx), disabled_reason: 'caller' }),
+            sealed,
+        });
+        const shown = withoutQuery(receiver.url);
+        await recordAct(trx, {
+            ...by,
+            workspaceId,
+            action: 'webhook.created',
+            target: webhookId,
+            details: { url: shown, events: [...events] },
+        });
+        await tellOwners(trx, {
+            workspaceId,
+            domain: WEBHOOK_NEWS,
+            subject: 'A webhook was added to your workspace',
+            line: `A webhook was added: ${shown} is told of ${events.join(', ')}. If nobody of you did this, delete it (${webhookId}) and revoke the keys that may add webhooks.`,
+        });
+        return { webhook: await named(trx, { webhookId, workspaceId }).first(WEBHOOK), secret };
+    });
+}
+
+/** A webhook of this workspace; undefined where there is none. */
+export async function findWebhook(db: Db, name: WebhookName): Promise<Webhook | undefined> {
+    return isId(name.webhookId) ? named(db, name).first(WEBHOOK) : undefined;
+}
+
+/** Whether the domain of a receiver is blocked, by an operator or its owner. */
+export async function isReceiverBlocked(db: Db, { registrable }: Receiver): Promise<boolean> {
+    if (registrable === undefined) return false;
+    return (await db('domains').where({ registrable, is_blocked: true }).first('registrable')) !== undefined;
+}
+
+/** Where a page of webhooks begins: behind this one. */
+export interface WebhookPlace {
+    createdAt: string;
+    webhookId: string;
+}
+
+/** A page of a workspace's webhooks, the newest first, and how many there are in all. */
+export async function listWebhooks(
+    db: Db,
+    workspaceId: string,
+    { limit, after }: { limit: number; after: WebhookPlace | undefined },
+): Promise<{ webhooks: Webhook[]; next: WebhookPlace | undefined; total: number }> {
+    const all = () => db('webhooks').where({ workspace_id: workspaceId });
+    const rows: (Webhook & { place: string })[] = await all()
+        .whereRaw('(created_at, id) < (?::timestamptz, ?)', [after?.createdAt ?? 'infinity', after?.webhookId ?? ''])
+        .orderBy([
+            { column: 'created_at', order: 'desc' },
+            { column: 'id', order: 'desc' },
+        ])
+        .limit(limit + 1)
+        .select({ ...WEBHOOK, place: db.raw('created_at::text') });
+    const { shown, last } = cutPage(rows, limit);
+    return { webhooks: shown, next: last && { createdAt: last.place, webhookId: last.webhookId }, total: await countRows(all()) };
+}
+
+export interface WebhookChange {
+    receiver?: Receiver | undefined;
+    events?: readonly string[] | undefined;
+    description?: string | null | undefined;
+    isEnabled?: boolean | undefined;
+}
+
+/**
+ * Changes a webhook. Disabled, it is told nothing, and what waits is stopped; enabled again, its failures are forgotten. Deliveries that
+ * wait go to a new URL. Undefined where there is no such webhook.
+ */
+export async function changeWebhook(db: Db, name: WebhookName, change: WebhookChange, by: By): Promise<Webhook | undefined> {
+    return db.transaction(async (trx): Promise<Webhook | undefined> => {
+        if (change.isEnabled === false) await holdSpreading(trx);
+        const before = await lock(trx, name);
+        if (before === undefined) return undefined;
+        const { receiver, events, description, isEnabled } = change;
+        const isTurned = isEnabled !== undefined && isEnabled !== before.isEnabled;
+        await named(trx, name).update({
+            updated_at: now(trx),
+            ...(receiver && toReceiver(receiver)),
+            ...(events && { events: [...events] }),
+            ...(description !== undefined && { description }),
+            ...(isTurned && (isEnabled ? ENABLED : disabled(trx, 'caller'))),
+        });
+        if (isTurned && !isEnabled) await stopWaiting(trx, [name.webhookId]);
+        if (receiver !== undefined) await moveWaiting(trx, name.webhookId, receiver.host);
+        const details: JsonObject = {
+            ...(receiver && { url: withoutQuery(receiver.url) }),
+            ...(events && { events: [...events] }),
+            ...(isTurned && { enabled: isEnabled }),
+        };
+        await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.changed', target: name.webhookId, details });
+        return named(trx, name).first(WEBHOOK);
+    });
+}
+
+const ENABLED = { is_enabled: true, disabled_at: null, disabled_reason: null, failures: 0, failing_since: null, warned_at: null };
+
+function disabled(db: Db, reason: DisabledReason) {
+    return { is_enabled: false, disabled_at: now(db), disabled_reason: reason };
+}
+
+/** Gives a webhook a new secret; the one before signs beside it for a day. Undefined where there is no such webhook. */
+export async function rotateSecret(
+    db: Db,
+    secrets: Secrets,
+    name: WebhookName,
+    by: By,
+): Promise<{ webhook: Webhook; secret: string } | undefined> {
+    const secret = newWebhookSecret();
+    const sealed = await secrets.seal(secret, WEBHOOK_PURPOSE);
+    return db.transaction(async (trx) => {
+        if ((await lock(trx, name)) === undefined) return undefined;
+        await named(trx, name).update({
+            sealed,
+            former_sealed: trx.ref('sealed'),
+            former_until: fromNow(trx, FORMER_SIGNS),
+            updated_at: now(trx),
+        });
+        await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.rotated', target: name.webhookId });
+        return { webhook: await named(trx, name).first(WEBHOOK), secret };
+    });
+}
+
+/** Deletes a webhook with its secret: nothing is sent to it from now on. False where there is none. */
+export async function deleteWebhook(db: Db, name: WebhookName, by: By): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        await holdSpreading(trx);
+        const webhook = await lock(trx, name);
+        if (webhook === undefined) return false;
+        await named(trx, name).delete();
+        await stopWaiting(trx, [name.webhookId]);
+        const details = { url: withoutQuery(webhook.url) };
+        await recordAct(trx, { ...by, workspaceId: name.workspaceId, action: 'webhook.deleted', target: name.webhookId, details });
+        return true;
+    });
+}
+
+/** Deletes the webhooks of workspaces that nobody belongs to any more, with what they were sent. Call it in the transaction that empties them. */
+export async function deleteWebhooksOf(trx: Db, workspaceIds: readonly string[]): Promise<void> {
+    await holdSpreading(trx);
+    const webhookIds: string[] = await trx('webhooks').whereIn('workspace_id', workspaceIds).delete().returning('id').then(idsOf);
+    await trx('webhook_deliveries').whereIn('webhook_id', webhookIds).delete();
+}
+
+function idsOf(rows: { id: string }[]): string[] {
+    return rows.map(({ id }) => id);
+}
+
+/** How the owners of a workspace learn why. */
+const WHY: Readonly<Record<Exclude<DisabledReason, 'caller'>, string>> = {
+    gone: 'it answered 410, which says that it wants no more',
+    failing: 'none of its deliveries succeeded for five days',
+    backlog: `more than ${MOST_WAITING.toLocaleString('en')} deliveries waited for it`,
+};
+
+/** Disables webhooks that are still enabled, and mails the owners of their workspaces. */
+export async function disableWebhooks(db: Db, webhookIds: readonly string[], reason: Exclude<DisabledReason, 'caller'>): Promise<void> {
+    if (webhookIds.length === 0) return;
+    await db.transaction(async (trx) => {
+        await holdSpreading(trx);
+        const ended: Pick<Webhook, 'webhookId' | 'workspaceId' | 'url'>[] = await trx('webhooks')
+            .whereIn('id', webhookIds)
+            .where({ is_enabled: true })
+            .update({ ...disabled(trx, reason), updated_at: now(trx) })
+            .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
+        await stopWaiting(
+            trx,
+            ended.map(({ webhookId }) => webhookId),
+        );
+        for (const { webhookId, workspaceId, url } of ended) {
+            const details = { reason };
+            await recordAct(trx, { actor: 'system', workspaceId, action: 'webhook.disabled', target: webhookId, details });
+            await tellOwners(trx, {
+                workspaceId,
+                domain: WEBHOOK_NEWS,
+                subject: 'A webhook was disabled',
+                line: `The webhook ${withoutQuery(url)} (${webhookId}) was disabled: ${WHY[reason]}. Nothing is sent to it any more. Enable it once the receiver works again; what was not delivered can be sent again for 14 days.`,
+            });
+        }
+    });
+}
+
+/** Warns the owners of workspaces, once, that these webhooks will be disabled. */
+export async function warnOfFailing(db: Db, webhookIds: readonly string[]): Promise<void> {
+    if (webhookIds.length === 0) return;
+    await db.transaction(async (trx) => {
+        const warned: Pick<Webhook, 'webhookId' | 'workspaceId' | 'url'>[] = await trx('webhooks')
+            .whereIn('id', webhookIds)
+            .where({ is_enabled: true, warned_at: null })
+            .whereNotNull('failing_since')
+            .update({ warned_at: now(trx) })
+            .returning(['id as webhookId', 'workspace_id as workspaceId', 'url']);
+        for (const { webhookId, workspaceId, url } of warned) {
+            await tellOwners(trx, {
+                workspaceId,
+                domain: WEBHOOK_NEWS,
+                subject: 'A webhook fails',
+                line: `No delivery to the webhook ${withoutQuery(url)} (${webhookId}) succeeded for a day. It is disabled after five days without a success. Its deliveries say what the receiver answered.`,
+            });
+        }
+    });
+}
+
+/** Webhooks for which more deliveries wait than may. */
+export async function findBacklogs(db: Db): Promise<string[]> {
+    const { rows } = await db.raw<{ rows: { id: string }[] }>(
+        `select w.id from webhooks w where w.is_enabled and exists (
+             select from webhook_deliveries d where d.host = w.host and d.webhook_id = w.id and d.status = 'pending' offset ?)`,
+        [MOST_WAITING],
+    );
+    return idsOf(rows);
+}
+
+/** What waits is sent no more, unless somebody asks for it. */
+async function stopWaiting(db: Db, webhookIds: readonly string[]): Promise<void> {
+    await db('webhook_deliveries')
+        .whereIn('webhook_id', webhookIds)
+        .where({ status: 'pending' })
+        .update({ status: 'stopped', due_at: null });
+}
+
+/** Deliveries that wait go where the webhook leads now. */
+async function moveWaiting(db: Db, webhookId: string, host: string): Promise<void> {
+    const moved = await db('webhook_deliveries').where({ webhook_id: webhookId, status: 'pending' }).whereNot({ host }).update({ host });
+    if (moved > 0) await wakeHost(db, host);
+}
+
+/** Has a worker look at the deliveries of a host. Call it in the transaction that makes one due. */
+export async function wakeHost(db: Db, host: string): Promise<void> {
+    await db('webhook_hosts')
+        .insert({ host, due_at: now(db) })
+        .onConflict('host')
+        .merge({ due_at: db.raw('least(webhook_hosts.due_at, excluded.due_at)') });
+}
+
+/** A URL as logs, mails and audits show it: its query may hold a secret of the receiver's. */
+function withoutQuery(url: string): string {
+    return url.replace(/\?.*$/, '');
+}
+
+function toReceiver({ url, host, registrable }: Receiver) {
+    return { url, host, registrable: registrable ?? null };
+}
+
+function named(db: Db, { webhookId, workspaceId }: WebhookName) {
+    return db('webhooks').where({ id: webhookId, workspace_id: workspaceId });
+}
+
+async function lock(trx: Db, name: WebhookName): Promise<Webhook | undefined> {
+    return isId(name.webhookId) ? named(trx, name).forUpdate().first(WEBHOOK) : undefined;
+}
+
+/** A path may hold NUL, which the database refuses. */
+function isId(text: string): boolean {
+    return /^whk_[0-9A-Za-z]{1,64}$/.test(text);
+}

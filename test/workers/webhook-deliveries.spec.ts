@@ -1,0 +1,464 @@
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import type { DeliveryEntry, WebhookEntry } from '../../shared/contracts/webhooks.ts';
+import { RETRY_SECONDS } from '../../shared/domain/events/delivery-schedule.ts';
+import { MOST_WAITING } from '../../shared/domain/events/webhook-bounds.ts';
+import { mailNews } from '../../shared/mail/news.ts';
+import { forgetEvents } from '../../shared/store/events/event-feed.ts';
+import { recordEvent } from '../../shared/store/events/events.ts';
+import { disableWebhooks, findBacklogs } from '../../shared/store/events/webhooks.ts';
+import { sealResult } from '../../shared/store/jobs/sealed.ts';
+import { blockDomain } from '../../shared/store/registry/sites.ts';
+import { eventually } from '../support/eventually.ts';
+import { holdMails, mailsTo } from '../support/mails.ts';
+import { join, type Person } from '../support/people.ts';
+import { openReceiver, type Receiver, type ToldEvent } from '../support/receiver.ts';
+import { dataOf } from '../support/routes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openSite } from '../support/sites.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const LATEST = 20_000;
+
+describe('an event is delivered to webhooks', function () {
+    this.timeout(90_000);
+    let world: World;
+    let shop: Shop;
+    let receiver: Receiver;
+    let maintainer: Person;
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({
+            workers: 2,
+            config: { egressHosts: new Map([...SHOP_HOSTS, ['hooks.blocked.example', ['127.0.0.1']], ['inside.example', ['10.0.0.1']]]) },
+        });
+        await holdMails(world.app);
+        maintainer = await join(world);
+        dataOf(await maintainer.publish(shopPackage(shop.port)));
+    });
+    beforeEach(async () => {
+        receiver = await openReceiver();
+    });
+    afterEach(() => receiver.close());
+    after(async () => {
+        await world.close();
+        await shop.close();
+    });
+
+    const add = async (person: Person, more: object = {}) =>
+        dataOf<WebhookEntry & { secret: string }>(
+            await person.call('POST', '/v1/webhooks', { body: { url: receiver.url(), events: ['key.revoked'], ...more } }),
+        );
+    const tell = ({ workspaceId }: Person, name = 'leaked') =>
+        recordEvent(world.app.db, { type: 'key.revoked', workspaceId, data: { name } });
+    const deliveriesOf = async (person: Person, { webhook_id }: WebhookEntry) =>
+        dataOf<DeliveryEntry[]>(await person.call('GET', `/v1/webhooks/${webhook_id}/deliveries?limit=100`));
+    const read = async (person: Person, { webhook_id }: WebhookEntry) =>
+        dataOf<WebhookEntry>(await person.call('GET', `/v1/webhooks/${webhook_id}`));
+    const untilTold = async (count: number, from = receiver): Promise<ToldEvent[]> => {
+        await eventually(
+            async () => from.told().length,
+            (told) => told >= count,
+            LATEST,
+        );
+        return from.told();
+    };
+    /** Waits until the newest delivery is as wanted. */
+    const untilDelivery = async (person: Person, webhook: WebhookEntry, wanted: (delivery: DeliveryEntry) => boolean) => {
+        let newest: DeliveryEntry | undefined;
+        const look = async () => {
+            [newest] = await deliveriesOf(person, webhook);
+            return newest;
+        };
+        await eventually(look, (first) => first !== undefined && wanted(first), LATEST);
+        return newest as DeliveryEntry;
+    };
+
+    it('in the form of Standard Webhooks, and its published library takes it', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        await tell(ada);
+        await untilTold(1);
+        const [event] = receiver.told(webhook.secret);
+        expect(event?.type).to.equal('key.revoked');
+        expect(event?.data).to.deep.equal({ name: 'leaked' });
+        expect(event?.id).to.match(/^evt_/);
+        expect(Date.parse(event?.timestamp ?? '')).to.be.closeTo(Date.now(), 60_000);
+        expect(event?.headers['content-type']).to.match(/^application\/json/);
+        expect(event?.headers['user-agent']).to.match(/^Routebook\//);
+        const delivery = await untilDelivery(ada, webhook, ({ status }) => status === 'delivered');
+        expect(delivery).to.include({ event_id: event?.id, type: 'key.revoked', code: 204, attempts: 1, next_attempt_at: null });
+    });
+
+    it('to nobody else, and of no other type', async () => {
+        const [ada, other] = [await join(world), await join(world)];
+        await add(ada, { events: ['batch.*'], url: receiver.url('/batches') });
+        await add(other, { url: receiver.url('/other') });
+        await add(ada, { enabled: false, url: receiver.url('/disabled') });
+        await add(ada, { events: ['key.*'] });
+        await tell(ada);
+        expect((await untilTold(1)).map(({ path }) => path)).to.deep.equal(['/hook']);
+    });
+
+    it('with the job as it is read, and its result', async () => {
+        const ada = await join(world);
+        await add(ada, { events: ['job.*'] });
+        const body = { site: SHOP, endpoint: 'product', params: { id: 1 }, metadata: { order: '7' } };
+        const { job_id } = dataOf<{ job_id: string }>(await ada.call('POST', '/v1/jobs', { body }));
+        const [event] = await untilTold(1);
+        expect(event?.type).to.equal('job.succeeded');
+        const { params: _params, ...job } = dataOf<Record<string, unknown>>(await ada.call('GET', `/v1/jobs/${job_id}`));
+        expect(event?.data).to.deep.equal(job);
+        expect(job['result']).to.have.property('data');
+    });
+
+    it('without a result of more than 256 KiB, but with where it is read', async () => {
+        const ada = await join(world);
+        const body = { site: SHOP, endpoint: 'product', params: { id: 1 } };
+        const { job_id: about } = dataOf<{ job_id: string }>(await ada.call('POST', '/v1/jobs', { body }));
+        await ada.call('GET', `/v1/jobs/${about}?wait=30`);
+        await add(ada, { events: ['job.succeeded'] });
+        const tellOf = async (characters: number) => {
+            const result = await sealResult(world.app.secrets, { head: `{"data":"${'x'.repeat(characters)}","meta":{"left":`, tail: '}}' });
+            await world.app.db('jobs').where({ job_id: about }).update({ result, remaining: 1 });
+            const known = receiver.told().length;
+            await recordEvent(world.app.db, { type: 'job.succeeded', workspaceId: ada.workspaceId, data: {}, about });
+            return (await untilTold(known + 1)).at(-1)?.data ?? {};
+        };
+        const around = '{"data":"","meta":{"left":1}}'.length;
+        const whole = await tellOf(256 * 1024 - around);
+        expect(whole).to.have.property('result');
+        expect(whole).not.to.have.property('result_url');
+        const cut = await tellOf(256 * 1024 - around + 1);
+        expect(cut).not.to.have.property('result');
+        expect(cut['result_url']).to.equal(`${world.app.publicUrl()}/v1/jobs/${about}`);
+        await world.app.db('jobs').where({ job_id: about }).update({ owner_id: ada.userId });
+        const own = await tellOf(10);
+        expect(own, 'a job of a connection that is not shared').not.to.have.any.keys('result', 'result_url');
+        await ada.call('DELETE', `/v1/jobs/${about}/result`);
+    });
+
+    it('signed by the new secret and for a day by the one before, and by none that is older', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        const rotate = async () => dataOf<{ secret: string }>(await ada.call('POST', `/v1/webhooks/${webhook.webhook_id}/rotate`)).secret;
+        const signers = async (secrets: readonly string[]) => {
+            const known = receiver.told().length;
+            await tell(ada);
+            const { headers, id: _id, path: _path, ...body } = (await untilTold(known + 1)).at(-1) ?? expect.fail('nothing came');
+            const fits = (secret: string) => {
+                try {
+                    new Webhook(secret).verify(JSON.stringify(body), headers as Record<string, string>);
+                    return true;
+                } catch {
+                    return false;
+                }
+            };
+            return secrets.map(fits);
+        };
+        const first = webhook.secret;
+        const second = await rotate();
+        expect(await signers([first, second])).to.deep.equal([true, true]);
+        const third = await rotate();
+        expect(await signers([first, second, third])).to.deep.equal([false, true, true]);
+        await world.clock.advance({ hours: 25 });
+        expect(await signers([first, second, third])).to.deep.equal([false, false, true]);
+    });
+
+    it('again after each failure, later each time, with the same id, until it arrives', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(500).end('out of order'));
+        await tell(ada);
+        let delivery = await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+        expect(delivery).to.include({ status: 'pending', code: 500, answer: 'out of order' });
+        for (const [index, seconds] of RETRY_SECONDS.slice(0, 4).entries()) {
+            const wait = (Date.parse(delivery.next_attempt_at ?? '') - Date.parse(delivery.attempted_at ?? '')) / 1000;
+            expect(wait, `wait ${index + 1}`).to.be.within(seconds * 0.89, seconds * 1.11);
+            await world.clock.advance({ seconds: seconds * 1.11 });
+            delivery = await untilDelivery(ada, webhook, ({ attempts }) => attempts === index + 2);
+        }
+        receiver.answer((response) => void response.writeHead(200).end('thanks'));
+        await world.clock.advance({ seconds: (RETRY_SECONDS[4] ?? 0) * 1.11 });
+        delivery = await untilDelivery(ada, webhook, ({ status }) => status === 'delivered');
+        expect(delivery).to.include({ attempts: 6, code: 200, answer: 'thanks' });
+        expect(new Set(receiver.told(webhook.secret).map(({ id }) => id)).size).to.equal(1);
+        expect((await read(ada, webhook)).failing_since).to.equal(null);
+    });
+
+    it('ten times at most, with waits of 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h', async () => {
+        expect(RETRY_SECONDS).to.deep.equal([5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400]);
+        const ada = await join(world);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(503).end());
+        await tell(ada);
+        for (const [index, seconds] of RETRY_SECONDS.entries()) {
+            await untilDelivery(ada, webhook, ({ attempts }) => attempts === index + 1);
+            await world.clock.advance({ seconds: seconds * 1.11 });
+        }
+        const delivery = await untilDelivery(ada, webhook, ({ status }) => status === 'failed');
+        expect(delivery).to.include({ attempts: 10, next_attempt_at: null });
+        expect(receiver.told()).to.have.length(10);
+    });
+
+    it('and no redirect is followed', async () => {
+        const ada = await join(world);
+        const elsewhere = await openReceiver();
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(307, { location: elsewhere.url() }).end());
+        await tell(ada);
+        const delivery = await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+        expect(delivery).to.include({ status: 'pending', code: 307 });
+        expect(elsewhere.told()).to.deep.equal([]);
+        await elsewhere.close();
+    });
+
+    it('within 10 seconds, or it counts as failed; others do not wait for one that hangs', async () => {
+        const [ada, bob] = [await join(world), await join(world)];
+        const quick = await openReceiver();
+        const hanging = await add(ada);
+        const [mine, theirs] = [await add(ada, { url: quick.url('/ada') }), await add(bob, { url: quick.url('/bob') })];
+        receiver.answer(() => {});
+        for (let index = 0; index < 30; index++) await tell(ada, `event ${index}`);
+        await untilTold(4);
+        await tell(bob);
+        await eventually(
+            async () => quick.told().length,
+            (count) => count >= 31,
+            9000,
+        );
+        expect(quick.told(mine.secret, '/ada')).to.have.length(30);
+        expect(quick.told(theirs.secret, '/bob')).to.have.length(1);
+        expect(receiver.told(), 'as many at once as a webhook may have').to.have.length(4);
+        const ofHanging = async () => (await deliveriesOf(ada, hanging)).find(({ attempts }) => attempts > 0);
+        await eventually(ofHanging, (delivery) => delivery !== undefined, LATEST);
+        const failed = await ofHanging();
+        expect(failed).to.include({ status: 'pending', code: null, problem: 'The receiver did not answer within 10 seconds.' });
+        expect(failed?.duration_ms).to.be.within(9900, 13_000);
+        await ada.call('DELETE', `/v1/webhooks/${hanging.webhook_id}`);
+        await quick.close();
+    });
+
+    it('with 32 requests at once to a host, whosever webhooks they are', async () => {
+        const people = await Promise.all(Array.from({ length: 10 }, () => join(world)));
+        const webhooks = await Promise.all(people.map((person) => add(person)));
+        let open = 0;
+        let most = 0;
+        const waiting: (() => void)[] = [];
+        receiver.answer((response) => {
+            most = Math.max(most, ++open);
+            waiting.push(() => {
+                open -= 1;
+                response.writeHead(204).end();
+            });
+        });
+        for (const person of people) await Promise.all(Array.from({ length: 6 }, (_, index) => tell(person, `event ${index}`)));
+        await untilTold(32);
+        const release = setInterval(() => waiting.splice(0).forEach((end) => void end()), 50);
+        await untilTold(60);
+        clearInterval(release);
+        for (const end of waiting.splice(0)) end();
+        expect(most).to.equal(32);
+        for (const webhook of webhooks) expect(webhook.secret).to.match(/^whsec_/);
+    });
+
+    it('and keeps the first 1,024 bytes of the answer', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(200).end(`a\u0000b${'ü'.repeat(5000)}`));
+        await tell(ada);
+        const { answer } = await untilDelivery(ada, webhook, ({ status }) => status === 'delivered');
+        expect(answer).to.match(/^abü+$/);
+        expect(Buffer.byteLength(answer ?? '')).to.be.within(1015, 1024);
+    });
+
+    it('no more once the receiver answered 410: the webhook is disabled, and its owners get a mail', async () => {
+        const ada = await join(world);
+        await verify(ada);
+        const webhook = await add(ada);
+        expect(await subjects(ada)).to.deep.equal(['A webhook was added to your workspace']);
+        receiver.answer((response) => void response.writeHead(410).end());
+        await tell(ada);
+        await eventually(
+            () => read(ada, webhook),
+            ({ enabled }) => !enabled,
+            LATEST,
+        );
+        expect((await read(ada, webhook)).disabled_reason).to.equal('gone');
+        expect(await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1)).to.include({ status: 'failed', code: 410 });
+        await tell(ada, 'another');
+        await world.clock.advance({ hours: 2 });
+        expect(await subjects(ada)).to.include('A webhook was disabled');
+        expect(await deliveriesOf(ada, webhook)).to.have.length(1);
+    });
+
+    it('no more after five days without a success, with a mail before and one after', async () => {
+        const ada = await join(world);
+        await verify(ada);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(500).end());
+        const mails: string[][] = [];
+        for (let day = 0; day < 5; day++) {
+            expect(await read(ada, webhook), `day ${day}`).to.include({ enabled: true });
+            await tell(ada, `event of day ${day}`);
+            const all = () => deliveriesOf(ada, webhook);
+            const isTried = ({ attempts, next_attempt_at: next }: DeliveryEntry) => attempts > 0 && Date.parse(`${next}`) > 0;
+            await eventually(all, (known) => known.length === day + 1 && known.every(isTried), LATEST);
+            mails.push(await subjects(ada));
+            await world.clock.advance({ hours: 24.1 });
+        }
+        await eventually(
+            () => read(ada, webhook),
+            ({ enabled }) => !enabled,
+            LATEST,
+        );
+        expect((await read(ada, webhook)).disabled_reason).to.equal('failing');
+        expect(mails[0]).not.to.include('A webhook fails');
+        expect(mails[4]).to.include('A webhook fails').and.not.include('A webhook was disabled');
+        await world.clock.advance({ hours: 2 });
+        expect(await subjects(ada)).to.include('A webhook was disabled');
+        const stopped = (await deliveriesOf(ada, webhook)).filter(({ status }) => status === 'stopped');
+        expect(stopped).not.to.deep.equal([]);
+        receiver.answer((response) => void response.writeHead(204).end());
+        const { delivery_id } = stopped[0] as DeliveryEntry;
+        await ada.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { enabled: true } });
+        expect((await read(ada, webhook)).failing_since).to.equal(null);
+        await ada.call('POST', `/v1/webhooks/${webhook.webhook_id}/deliveries/${delivery_id}/redeliver`);
+        await eventually(
+            async () => (await deliveriesOf(ada, webhook)).find((one) => one.delivery_id === delivery_id)?.status,
+            (status) => status === 'delivered',
+            LATEST,
+        );
+    });
+
+    it('not while the webhook is disabled; a test and an order to send it again are', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(500).end());
+        await tell(ada);
+        const { delivery_id, event_id } = await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+        await ada.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { enabled: false } });
+        expect((await deliveriesOf(ada, webhook))[0]).to.include({ status: 'stopped', next_attempt_at: null });
+        await tell(ada, 'meanwhile');
+        receiver.answer((response) => void response.writeHead(204).end());
+        const known = receiver.told().length;
+        const again = await ada.call('POST', `/v1/webhooks/${webhook.webhook_id}/deliveries/${delivery_id}/redeliver`);
+        expect(dataOf<DeliveryEntry>(again)).to.include({ status: 'pending', delivery_id, event_id });
+        expect((await untilTold(known + 1)).at(-1)?.id).to.equal(event_id);
+        await ada.call('POST', `/v1/webhooks/${webhook.webhook_id}/test`);
+        const test = (await untilTold(known + 2)).at(-1);
+        expect(test).to.include({ type: 'webhook.test' });
+        await ada.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { enabled: true } });
+        await tell(ada, 'afterwards');
+        expect((await untilTold(known + 3)).at(-1)?.data).to.deep.equal({ name: 'afterwards' });
+    });
+
+    it('to the new URL, where that was changed while it waited', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        receiver.answer((response) => void response.writeHead(500).end());
+        await tell(ada);
+        await untilDelivery(ada, webhook, ({ attempts }) => attempts === 1);
+        const other = await openReceiver();
+        await ada.call('PATCH', `/v1/webhooks/${webhook.webhook_id}`, { body: { url: other.url() } });
+        await world.clock.advance({ seconds: 6 });
+        await untilTold(1, other);
+        await other.close();
+    });
+
+    it('to no address that a fetch may not reach, nor to a site that was blocked since', async () => {
+        const ada = await join(world);
+        const inside = await add(ada, { url: 'https://inside.example/hook' });
+        const blocked = await add(ada, { url: `http://hooks.blocked.example:${receiver.port}/` });
+        await blockDomain(world.app.db, 'blocked.example', 'its owner asked');
+        await tell(ada);
+        expect(await untilDelivery(ada, inside, ({ attempts }) => attempts === 1)).to.include({
+            code: null,
+            problem: 'The address of the receiver may not be reached from here.',
+        });
+        expect(await untilDelivery(ada, blocked, ({ attempts }) => attempts === 1)).to.include({
+            code: null,
+            problem: 'The site of the receiver is blocked here.',
+        });
+        expect(receiver.told()).to.deep.equal([]);
+    });
+
+    it('no more where over 100,000 wait: they can be sent again once it is enabled', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada, { url: 'https://inside.example/hook' });
+        const fill = (count: number) =>
+            world.app.db.raw(
+                `insert into webhook_deliveries (id, webhook_id, event_id, host, due_at)
+                 select 'dlv_' || ? || i, ?, 'evt_none', 'inside.example', app_now() + interval '1 hour' from generate_series(1, ?) i`,
+                [count, webhook.webhook_id, count],
+            );
+        await fill(MOST_WAITING);
+        expect(await findBacklogs(world.app.db)).to.deep.equal([]);
+        await fill(1);
+        expect(await findBacklogs(world.app.db)).to.deep.equal([webhook.webhook_id]);
+        await disableWebhooks(world.app.db, [webhook.webhook_id], 'backlog');
+        expect(await read(ada, webhook)).to.include({ enabled: false, disabled_reason: 'backlog' });
+        expect(await findBacklogs(world.app.db)).to.deep.equal([]);
+        const stopped = await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id, status: 'stopped' }).count();
+        expect(stopped).to.deep.equal([{ count: MOST_WAITING + 1 }]);
+        await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id }).delete();
+    });
+
+    it('of a site to those who maintain or fetched it, and of credits on Free to the webhooks that their owner made', async () => {
+        const [caller, stranger] = [await join(world), await join(world)];
+        dataOf(await caller.fetch(SHOP, 'product', { id: 1 }));
+        await world.app.usage.flush();
+        const events = ['schema.*', 'credits.*'];
+        for (const [name, person] of Object.entries({ owner: maintainer, caller, stranger }))
+            await add(person, { events, url: receiver.url(`/${name}`) });
+        dataOf(await maintainer.publish(shopPackage(shop.port, { title: 'Second edition' })));
+        await recordEvent(world.app.db, { type: 'credits.low', accountId: stranger.userId, data: {} });
+        const told = await untilTold(3);
+        expect(told.map(({ path, type }) => `${path} ${type}`).toSorted()).to.deep.equal([
+            '/caller schema.published',
+            '/owner schema.published',
+            '/stranger credits.low',
+        ]);
+    });
+
+    it('and its deliveries are kept for 14 days', async () => {
+        const ada = await join(world);
+        const webhook = await add(ada);
+        await tell(ada);
+        await untilDelivery(ada, webhook, ({ status }) => status === 'delivered');
+        await world.clock.advance({ days: 13.9 });
+        await forgetEvents(world.app.db);
+        expect(await deliveriesOf(ada, webhook)).to.have.length(1);
+        await world.clock.advance({ days: 0.2 });
+        expect(await deliveriesOf(ada, webhook)).to.deep.equal([]);
+        await forgetEvents(world.app.db);
+        expect(await world.app.db('webhook_deliveries').where({ webhook_id: webhook.webhook_id })).to.deep.equal([]);
+    });
+
+    it('over one connection after the other, also where the receiver closes it after each answer', async () => {
+        const ada = await join(world);
+        const site = await openSite((_request, response) => void response.writeHead(204, { connection: 'close' }).end());
+        const webhook = await add(ada, { url: `http://127.0.0.1:${site.port}/` });
+        for (let index = 0; index < 20; index++) await tell(ada, `event ${index}`);
+        await eventually(
+            () => deliveriesOf(ada, webhook),
+            (all) => all.length === 20 && all.every(({ status, attempts }) => status === 'delivered' && attempts === 1),
+            LATEST,
+        );
+        await site.close();
+    });
+
+    async function verify({ userId }: Person): Promise<void> {
+        await world.app
+            .db('users')
+            .where({ id: userId })
+            .update({ verified_at: world.app.db.raw('app_now()') });
+    }
+
+    /** Subjects of all mails to somebody. */
+    async function subjects({ userId }: Person): Promise<string[]> {
+        await mailNews(world.app.db, world.app.secrets, world.app.publicUrl());
+        const { email } = await world.app.db('users').where({ id: userId }).first('email');
+        return (await mailsTo(world.app, email)).map(({ subject }) => subject);
+    }
+});

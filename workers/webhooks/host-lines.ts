@@ -1,0 +1,128 @@
+import type { DueDelivery } from '../../shared/store/events/delivery-queue.ts';
+
+/** A webhook with so many deliveries in memory is not read further. */
+const ENOUGH = 16;
+/** Requests of one worker. */
+const MOST_AT_ONCE = 1024;
+
+interface Line {
+    waiting: DueDelivery[];
+    running: number;
+}
+
+interface Host {
+    running: number;
+    /** By webhook. The one that began last goes to the end. */
+    lines: Map<string, Line>;
+}
+
+/** The deliveries that a worker has in memory, by the hosts that it holds. */
+export interface HostLines {
+    hosts(): string[];
+    take(hosts: readonly string[]): void;
+    /** Goes on with these alone: what waits for others is another worker's. */
+    keep(hosts: readonly string[]): void;
+    drop(hosts: readonly string[]): void;
+    /** Adds deliveries and begins as many as may run. */
+    add(deliveries: readonly DueDelivery[]): void;
+    /** Ids of deliveries that wait, run, or ended and are not written. */
+    known(): string[];
+    /** Those are written, or were not sent: the database may tell them again. */
+    forget(deliveryIds: readonly string[]): void;
+    /** Webhooks with enough deliveries. */
+    full(): string[];
+    /** Hosts without a delivery. */
+    idle(): string[];
+    /** Begins no more. */
+    stop(): void;
+    /** Resolves when nothing runs. */
+    ended(): Promise<void>;
+}
+
+/**
+ * Keeps deliveries in line: so many at once to a webhook, and to a host; webhooks of a host take turns.
+ * @param send resolves when a delivery ended; it never rejects
+ */
+export function createHostLines(atOnce: { webhook: number; host: number }, send: (delivery: DueDelivery) => Promise<void>): HostLines {
+    const hosts = new Map<string, Host>();
+    const known = new Map<string, string>();
+    const running = new Set<Promise<void>>();
+    let isStopped = false;
+
+    function begin(host: Host): void {
+        let hasBegun = true;
+        while (hasBegun && !isStopped) {
+            hasBegun = false;
+            for (const [webhookId, line] of [...host.lines]) {
+                if (host.running >= atOnce.host || running.size >= MOST_AT_ONCE) return;
+                const next = line.running < atOnce.webhook ? line.waiting.shift() : undefined;
+                if (next === undefined) continue;
+                hasBegun = true;
+                host.lines.delete(webhookId);
+                host.lines.set(webhookId, line);
+                run(host, line, next);
+            }
+        }
+    }
+
+    function run(host: Host, line: Line, delivery: DueDelivery): void {
+        host.running += 1;
+        line.running += 1;
+        const done = send(delivery).finally(() => {
+            host.running -= 1;
+            line.running -= 1;
+            running.delete(done);
+            begin(host);
+        });
+        running.add(done);
+    }
+
+    const drop = (host: string) => {
+        for (const line of hosts.get(host)?.lines.values() ?? []) {
+            for (const { deliveryId } of line.waiting) known.delete(deliveryId);
+            line.waiting = [];
+        }
+        hosts.delete(host);
+    };
+    return {
+        hosts: () => [...hosts.keys()],
+        take(taken) {
+            for (const host of taken) if (!hosts.has(host)) hosts.set(host, { running: 0, lines: new Map() });
+        },
+        keep(kept) {
+            const mine = new Set(kept);
+            for (const host of hosts.keys()) if (!mine.has(host)) drop(host);
+        },
+        drop(names) {
+            for (const name of names) drop(name);
+        },
+        add(deliveries) {
+            for (const delivery of deliveries) {
+                const { deliveryId, webhookId } = delivery;
+                const host = hosts.get(delivery.host);
+                if (host === undefined || known.has(deliveryId)) continue;
+                known.set(deliveryId, delivery.host);
+                const line = host.lines.get(webhookId) ?? { waiting: [], running: 0 };
+                host.lines.set(webhookId, line);
+                line.waiting.push(delivery);
+            }
+            for (const host of hosts.values()) begin(host);
+        },
+        known: () => [...known.keys()],
+        forget(deliveryIds) {
+            for (const id of deliveryIds) known.delete(id);
+        },
+        full: () =>
+            [...hosts.values()].flatMap(({ lines }) => [...lines].filter(([, { waiting }]) => waiting.length >= ENOUGH).map(([id]) => id)),
+        idle() {
+            const busy = new Set(known.values());
+            return [...hosts.keys()].filter((host) => !busy.has(host));
+        },
+        stop() {
+            isStopped = true;
+        },
+        async ended() {
+            while (running.size > 0) await Promise.all(running);
+        },
+    };
+}

@@ -1,0 +1,124 @@
+import type { IncomingMessage } from 'node:http';
+import { ANSWER_MS, KEPT_ANSWER_BYTES } from '../../shared/domain/events/webhook-bounds.ts';
+import { createConnector, type EgressConnector, EgressDenied, type EgressRules, GuardedAgent } from '../egress.ts';
+import { type CallTime, openCallTime } from '../upstream/call.ts';
+
+const HEADER_BYTES = 16 * 1024;
+/** How long the beginning of a body may take after the status, in milliseconds. */
+const BODY_MS = 1000;
+
+export interface PostedEvent {
+    url: string;
+    headers: Readonly<Record<string, string>>;
+    body: string;
+}
+
+/** What came of one request. */
+export interface PostEnd {
+    isDelivered: boolean;
+    /** The status that the receiver answered. */
+    code: number | null;
+    /** Why there is none, or why it does not count. */
+    problem: string | null;
+    /** The beginning of what the receiver answered. */
+    answer: string | null;
+    durationMs: number;
+}
+
+export interface EventPoster {
+    /** Sends one request and follows no redirect. Faults of the receiver or the network are values. @param gone ends it early */
+    post(event: PostedEvent, gone: AbortSignal): Promise<PostEnd>;
+    close(): void;
+}
+
+/** Sends events through the guard. @param connector only tests pass another than the guarded one */
+export function createEventPoster(rules: EgressRules, connector: EgressConnector = createConnector(rules)): EventPoster {
+    const agents = { http: new GuardedAgent('http', connector), https: new GuardedAgent('https', connector) };
+    return {
+        async post(event, gone) {
+            const url = new URL(event.url);
+            const agent = agents[url.protocol === 'https:' ? 'https' : 'http'];
+            const time = openCallTime(Date.now() + ANSWER_MS, gone);
+            const began = performance.now();
+            const ended = (end: Omit<PostEnd, 'durationMs'>) => ({ ...end, durationMs: Math.round(performance.now() - began) });
+            try {
+                return ended(await once(agent, url, event, time).catch((error) => again(error, () => once(agent, url, event, time))));
+            } catch (error) {
+                return ended({ isDelivered: false, code: null, problem: problemOf(error, time), answer: null });
+            } finally {
+                time.close();
+            }
+        },
+        close() {
+            agents.http.destroy();
+            agents.https.destroy();
+        },
+    };
+}
+
+/** The receiver closed a kept connection in the moment in which it was used again. */
+class StaleConnection extends Error {}
+
+function again<T>(error: unknown, send: () => Promise<T>): Promise<T> {
+    if (error instanceof StaleConnection) return send();
+    throw error;
+}
+
+function once(
+    agent: GuardedAgent,
+    url: URL,
+    { headers, body }: PostedEvent,
+    time: CallTime,
+): Promise<Pick<PostEnd, 'isDelivered' | 'code' | 'problem' | 'answer'>> {
+    return new Promise((resolve, reject) => {
+        const all = { ...headers, 'content-length': String(Buffer.byteLength(body)), 'accept-encoding': 'identity' };
+        const request = agent.request(url, { method: 'POST', headers: all, maxHeaderSize: HEADER_BYTES }, time);
+        const forget = time.whenOver(() => request.destroy(new Error('the time is over')));
+        request.on('error', (error: NodeJS.ErrnoException) => {
+            forget();
+            reject(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection() : error);
+        });
+        request.on('response', (response) => {
+            const code = response.statusCode ?? 0;
+            const isDelivered = code >= 200 && code <= 299;
+            const problem = isDelivered
+                ? null
+                : `The receiver answered ${code}${code >= 300 && code <= 399 ? '; redirects are not followed' : ''}.`;
+            readBeginning(response).then((answer) => {
+                forget();
+                resolve({ isDelivered, code, problem, answer });
+            });
+        });
+        request.end(body);
+    });
+}
+
+/** The beginning of a body as text; null where it is compressed or none comes soon. A body that ends leaves its connection for the next event. */
+async function readBeginning(response: IncomingMessage): Promise<string | null> {
+    const patience = setTimeout(() => response.destroy(), BODY_MS);
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+        for await (const chunk of response as AsyncIterable<Buffer>) {
+            chunks.push(chunk);
+            bytes += chunk.length;
+            if (bytes > KEPT_ANSWER_BYTES) break;
+        }
+    } catch {
+        // What came before stays.
+    } finally {
+        clearTimeout(patience);
+    }
+    const encoding = response.headers['content-encoding'] ?? 'identity';
+    if (bytes === 0 || encoding !== 'identity') return null;
+    // PostgreSQL takes no NUL. A cut in a character leaves a replacement character, which says nothing.
+    const text = new TextDecoder().decode(Buffer.concat(chunks).subarray(0, KEPT_ANSWER_BYTES));
+    return text.replaceAll('\u0000', '').replace(/\ufffd+$/, '');
+}
+
+function problemOf(error: unknown, time: CallTime): string {
+    if (error instanceof EgressDenied) return 'The address of the receiver may not be reached from here.';
+    if (time.isOver()) return `The receiver did not answer within ${ANSWER_MS / 1000} seconds.`;
+    const code = (error as NodeJS.ErrnoException).code;
+    return `The receiver could not be reached${code === undefined ? '' : ` (${code})`}.`;
+}
