@@ -19,9 +19,13 @@ export const LISTED: readonly Page['path'][] = [
     '/registry/{site}',
     '/registry/{site}/versions',
     '/requests',
+    '/trending',
     '/upgrade',
     '/abuse',
     '/security',
+    '/status',
+    '/terms',
+    '/privacy',
 ];
 
 const KEPT_SECONDS = 3600;

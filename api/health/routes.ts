@@ -1,7 +1,7 @@
 import { getHealth } from '../../shared/contracts/discovery.ts';
+import { checkHealth } from '../../shared/health/check-health.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import { serve } from '../serve.ts';
-import { checkHealth } from './check-health.ts';
 
 export const healthRoutes = [
     serve(getHealth, async ({ app }) => {

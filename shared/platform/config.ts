@@ -50,6 +50,8 @@ export interface Config {
     cost: { perRequest: number; perSecond: number; perGb: number };
     metricsMaxSites: number;
     operatorEmails: readonly string[];
+    /** Markdown whose first line is its title; undefined: what is shipped. */
+    legal: { terms: string | undefined; privacy: string | undefined };
     mail: { smtpUrl: string | undefined; from: string | undefined };
     stripe: { secretKey: string; webhookSecret: string; priceStarter: string; pricePro: string; apiBase: string | undefined } | undefined;
     otelEndpoint: string | undefined;
@@ -131,6 +133,7 @@ export function readConfig(env: Env = process.env): Config {
         },
         metricsMaxSites: read.integer('METRICS_MAX_SITES', { least: 0, most: 100_000, fallback: 1000 }),
         operatorEmails: read.emails('OPERATOR_EMAILS'),
+        legal: { terms: read.markdown('TERMS_FILE'), privacy: read.markdown('PRIVACY_FILE') },
         mail: {
             smtpUrl: read.url('SMTP_URL', ['smtp:', 'smtps:'], 'smtps://user:password@mail.example:465'),
             from: read.sender('MAIL_FROM', 'Routebook <hello@routebook.example>'),
@@ -376,17 +379,28 @@ class SettingsReader {
         return hosts;
     }
 
+    /** The text of a file of Markdown. */
+    markdown(name: string): string | undefined {
+        const text = this.#file(name, 'legal/terms.md')?.text;
+        if (text === undefined || /^# \S/.test(text)) return text;
+        return this.#fault(name, 'must be Markdown whose first line is its title (`# Terms of service`)', 'legal/terms.md');
+    }
+
+    #file(name: string, example: string): { path: string; text: string } | undefined {
+        const path = this.#value(name);
+        if (path === undefined) return undefined;
+        try {
+            return { path, text: readFileSync(path, 'utf8') };
+        } catch {
+            return this.#fault(name, `must be a file that can be read, which ${path} is not`, example);
+        }
+    }
+
     /** A file of names that changes a shipped list. */
     names(name: string, shipped: NameList): NameList {
-        const path = this.#value(name);
-        if (path === undefined) return shipped;
-        let text: string;
-        try {
-            text = readFileSync(path, 'utf8');
-        } catch {
-            this.#fault(name, `must be a file that can be read, which ${path} is not`, 'shared/data/reserved-domains.txt');
-            return shipped;
-        }
+        const file = this.#file(name, 'shared/data/reserved-domains.txt');
+        if (file === undefined) return shipped;
+        const { path, text } = file;
         const read = readNames(text);
         if (read.ok) return joinNames(shipped, read.list);
         this.#fault(name, `line ${read.line} of ${path} ${read.problem}`, 'shared/data/reserved-domains.txt');

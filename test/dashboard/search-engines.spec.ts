@@ -64,7 +64,20 @@ describe('what search engines are told', () => {
         expect(listed).to.have.members([
             ...DOCUMENTS.map(({ path }) => path),
             ...new Set(CONTRACTS.map(({ tag }) => `/docs/api/${tag.toLowerCase()}`)),
-            ...['/', '/docs', '/docs/errors', '/registry', '/requests', '/upgrade', '/abuse', '/security'],
+            ...[
+                '/',
+                '/docs',
+                '/docs/errors',
+                '/registry',
+                '/requests',
+                '/trending',
+                '/upgrade',
+                '/abuse',
+                '/security',
+                '/status',
+                '/terms',
+                '/privacy',
+            ],
             ...['a-shop', 'b-shop', 'c-shop'].map((name) => `/registry/${name}.example`),
         ]);
         for (const path of listed) expect((await fetch(new URL(path, world.base))).status, path).to.equal(200);

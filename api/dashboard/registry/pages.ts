@@ -1,12 +1,14 @@
 import { openPage, USERS, workspacePage } from '../page.ts';
 import { browse } from './browse.ts';
 import { showSite } from './site.ts';
+import { showTrending } from './trending.ts';
 import { showTry, tryIt } from './try-it.ts';
 import { showVersions } from './versions.ts';
 
 /** The registry as people look through it; for everybody, and for search engines. */
 export const registryPages = [
     openPage({ method: 'GET', path: '/registry', respond: browse }),
+    openPage({ method: 'GET', path: '/trending', respond: showTrending }),
     openPage({ method: 'GET', path: '/registry/{site}', respond: showSite }),
     openPage({ method: 'GET', path: '/registry/{site}/versions', respond: showVersions }),
     workspacePage({ method: 'GET', path: '/registry/{site}/try/{endpoint}', audience: USERS, respond: showTry }),

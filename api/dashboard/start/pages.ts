@@ -1,20 +1,58 @@
+import { readFileSync } from 'node:fs';
+import type { App } from '../../../shared/app.ts';
 import { PLANS } from '../../../shared/domain/accounts/plans.ts';
+import { checkHealth } from '../../../shared/health/check-health.ts';
 import { REFUSALS } from '../../../shared/refusals.ts';
 import { BONUSES } from '../../../shared/store/credits/credits.ts';
-import { openPage } from '../page.ts';
+import { cards } from '../../../shared/store/registry/schemas.ts';
+import { trendingSites } from '../../../shared/store/registry/trending.ts';
+import { renderMarkdown } from '../docs/markdown.ts';
+import { openPage, type Shown } from '../page.ts';
+
+/** Sites that the home page names. */
+const NAMED = 6;
 
 /** What anybody may read: what this is, what errors mean, who calls, and what it costs. */
 export const startPages = [
     openPage({
         method: 'GET',
         path: '/',
-        respond: async () => ({
+        respond: async ({ app }) => ({
             view: 'start/home',
             title: 'Routebook: the routes behind websites, documented',
             description:
                 'A registry of the endpoints behind websites, and workers that call them for you. Start free; pay only for successes.',
-            model: { plans: PLANS, bonuses: BONUSES },
+            model: {
+                plans: PLANS,
+                bonuses: BONUSES,
+                ...(await liveSites(app)),
+            },
         }),
+    }),
+    openPage({
+        method: 'GET',
+        path: '/status',
+        respond: async ({ app }) => {
+            const { canFetch, ...health } = await checkHealth(app);
+            return {
+                view: 'start/status',
+                title: 'Status',
+                description: 'Whether this service works now, part by part.',
+                model: { ...health, canFetch, at: new Date() },
+            };
+        },
+    }),
+    openPage({
+        method: 'GET',
+        path: '/terms',
+        respond: async ({ app }) =>
+            legal(app.config.legal.terms ?? shipped('terms'), 'What you may do with this service, and what it promises.'),
+    }),
+    openPage({
+        method: 'GET',
+        path: '/privacy',
+        respond: async ({ app }) =>
+            legal(app.config.legal.privacy ?? shipped('privacy'), 'What this service keeps of you, why, and for how long.'),
     }),
     openPage({
         method: 'GET',
@@ -47,3 +85,23 @@ export const startPages = [
         }),
     }),
 ];
+
+/** Sites that are used or were published lately, and how many there are. */
+async function liveSites(app: App): Promise<{ live: { site: string; title: string }[]; sites: number }> {
+    const query = { search: undefined, category: undefined, isVerifiedOnly: false, sort: undefined };
+    const [used, { sites, total }] = await Promise.all([
+        trendingSites(app.browse, '7d', NAMED),
+        app.lists.page(query, { limit: NAMED, from: undefined }),
+    ]);
+    const others = (await cards(app.browse, sites)).filter(({ site }) => !used.some((other) => other.site === site));
+    return { live: [...used, ...others].slice(0, NAMED).map(({ site, title }) => ({ site, title })), sites: total };
+}
+
+function legal(source: string, description: string): Shown {
+    const { title, html } = renderMarkdown(source);
+    return { view: 'start/legal', title, description, model: { article: html } };
+}
+
+function shipped(name: 'terms' | 'privacy'): string {
+    return readFileSync(new URL(`../../../shared/data/${name}.md`, import.meta.url), 'utf8');
+}

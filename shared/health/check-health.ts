@@ -1,7 +1,7 @@
-import type { App } from '../../shared/app.ts';
-import type { HealthAnswer } from '../../shared/contracts/discovery.ts';
-import { isUp } from '../../shared/health/is-up.ts';
-import { VERSION } from '../../shared/platform/version.ts';
+import type { App } from '../app.ts';
+import type { HealthAnswer } from '../contracts/discovery.ts';
+import { VERSION } from '../platform/version.ts';
+import { isUp } from './is-up.ts';
 
 /** A worker may report and still take no jobs. A healthy one completes its loop every 3 s. */
 const STUCK_MS = 10_000;

@@ -1,0 +1,30 @@
+import { mostRequested } from '../../../shared/store/registry/schema-requests.ts';
+import { TRENDING_WINDOWS, type TrendingWindow, trendingSites } from '../../../shared/store/registry/trending.ts';
+import type { Shown, Visit } from '../page.ts';
+
+const MOST = 50;
+const WANTED = 20;
+
+const LABELS: Readonly<Record<TrendingWindow, string>> = { '24h': 'Last day', '7d': 'Last 7 days', '30d': 'Last 30 days' };
+
+/** GET /trending: what is used and wished for most; `window` that makes no sense is 7 days. */
+export async function showTrending({ app, query }: Visit): Promise<Shown> {
+    const window = TRENDING_WINDOWS.find((one) => one === query('window')) ?? '7d';
+    const [sites, wanted] = await Promise.all([trendingSites(app.browse, window, MOST), mostRequested(app.browse, WANTED)]);
+    const most = Math.max(1, ...sites.map(({ score }) => score));
+    return {
+        view: 'registry/trending',
+        title: 'Trending sites',
+        description: 'Sites that are used most, and those that are requested most.',
+        model: {
+            canonical: '/trending',
+            windows: TRENDING_WINDOWS.map((one) => ({
+                path: one === '7d' ? '/trending' : `/trending?window=${one}`,
+                label: LABELS[one],
+                isCurrent: one === window,
+            })),
+            sites: sites.map((site) => ({ ...site, share: site.score / most })),
+            wanted,
+        },
+    };
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join as joinPath } from 'node:path';
+import { expect } from 'chai';
+import { ConfigFault, readConfig } from '../../shared/platform/config.ts';
+import { rollUpTrending } from '../../shared/store/registry/trending.ts';
+import { join, type Person } from '../support/people.ts';
+import { dataOf } from '../support/routes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+describe('anyone who has never been here', () => {
+    let world: World;
+    let shop: Shop;
+    let maker: Person;
+    const legal = { terms: undefined as string | undefined, privacy: undefined as string | undefined };
+
+    before(async () => {
+        shop = await openShop();
+        world = await openWorld({ config: { egressHosts: SHOP_HOSTS, legal } });
+        maker = await join(world, { plan: 'enterprise' });
+        dataOf(await maker.publish(shopPackage(shop.port)));
+    });
+    after(async () => {
+        await world.close();
+        await shop.close();
+    });
+
+    async function read(path: string): Promise<string> {
+        const answer = await fetch(new URL(path, world.base));
+        expect(answer.status, path).to.equal(200);
+        return answer.text();
+    }
+
+    it('sees sites that are in the registry now, a line to try, and a button for each plan', async () => {
+        const html = await read('/');
+        expect(html).to.include(`href="/registry/${SHOP}"`).and.include('npx routebook find').and.include('All 1 site');
+        for (const [path, label] of [
+            ['/signup', 'Start free'],
+            ['/upgrade', 'Choose Starter'],
+            ['/upgrade', 'Choose Pro'],
+        ])
+            expect(html).to.match(new RegExp(`href="${path}"[^>]*>${label}<`));
+    });
+
+    it('shares a page with its title and description', async () => {
+        const html = await read('/trending');
+        expect(html)
+            .to.include('<meta property="og:title" content="Trending sites">')
+            .and.include(`<meta property="og:url" content="${world.app.publicUrl()}/trending">`)
+            .and.match(/<meta property="og:description" content="[^"]+">/);
+    });
+
+    it('sees what is used most in a day, a week and a month', async () => {
+        const empty = await read('/trending');
+        expect(empty).to.include('Nothing was called in this time');
+        const caller = await join(world, { plan: 'pro' });
+        dataOf(await caller.call('POST', '/v1/fetch', { body: { site: SHOP, endpoint: 'product', params: { id: 7 } } }));
+        await world.app.usage.flush();
+        await world.clock.advance({ hours: 1 });
+        await rollUpTrending(world.app.db);
+        for (const path of ['/trending', '/trending?window=24h', '/trending?window=30d', '/trending?window=nonsense']) {
+            const html = await read(path);
+            expect(html, path).to.include(`href="/registry/${SHOP}"`).and.include('1 fetch');
+        }
+    });
+
+    it('sees whether the service works, part by part', async () => {
+        expect(await read('/status'))
+            .to.include('Everything works.')
+            .and.match(/Workers[\s\S]*?works/);
+    });
+
+    it('reads the terms and the privacy notice: those of the operator, or what always holds', async () => {
+        expect(await read('/terms')).to.include('<h1>Terms of service</h1>');
+        expect(await read('/privacy')).to.include('A hash of your password'.toLowerCase());
+        Object.assign(legal, { terms: '# House rules\n\nBe **kind**. <script>alert(1)</script>', privacy: '# What we keep\n\nLittle.' });
+        expect(await read('/terms'))
+            .to.include('<h1>House rules</h1>')
+            .and.include('<strong>kind</strong>')
+            .and.not.include('<script>alert(1)');
+        expect(await read('/privacy')).to.include('<h1>What we keep</h1>');
+    });
+});
+
+describe('an operator who publishes terms', () => {
+    const folder = mkdtempSync(joinPath(tmpdir(), 'routebook-terms-'));
+    after(() => rmSync(folder, { recursive: true }));
+
+    it('names a file of Markdown, and is told what is wrong with it', () => {
+        const file = joinPath(folder, 'terms.md');
+        writeFileSync(file, '# Rules\n\nNone.\n');
+        expect(readConfig({ TERMS_FILE: file }).legal).to.deep.equal({ terms: '# Rules\n\nNone.\n', privacy: undefined });
+        writeFileSync(file, 'no title');
+        expect(() => readConfig({ TERMS_FILE: file })).to.throw(ConfigFault, 'TERMS_FILE: must be Markdown whose first line is its title');
+        expect(() => readConfig({ PRIVACY_FILE: joinPath(folder, 'gone.md') })).to.throw(
+            ConfigFault,
+            'PRIVACY_FILE: must be a file that can be read',
+        );
+    });
+});
