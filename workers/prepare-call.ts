@@ -1,23 +1,79 @@
 import { buildPrepareRequest, type Identity } from '../shared/domain/fetch/build-request.ts';
 import type { FetchFailure } from '../shared/domain/fetch/call.ts';
 import type { PreparedForm } from '../shared/domain/fetch/prepared-form.ts';
-import type { Endpoint } from '../shared/domain/types.ts';
+import { preparedFault, withPrepared } from '../shared/domain/fetch/prepared-values.ts';
+import { escapePointer } from '../shared/domain/json/json-bounds.ts';
+import type { Endpoint, Extract, Json, PrepareStep, Values } from '../shared/domain/types.ts';
 import type { Reader, ReadingTurn } from './select/reader.ts';
 import type { SiteCall } from './site-call.ts';
+import type { Page } from './upstream.ts';
+
+interface Prepared {
+    ok: true;
+    form?: PreparedForm;
+    /** The values of the call, with those that were extracted. */
+    values: Values;
+}
 
 /**
- * The first step of an endpoint with `prepare` (docs/api.md, "Schema packages"): a GET of its page, whose cookies the call keeps, and the page's form if
- * `prepare` names one. It is always a read: it sets no sent mark and may be retried.
+ * The steps of an endpoint with `prepare` (docs/api.md, "Schema packages"): GETs of their pages, whose cookies the call keeps, the values that they
+ * extract, and the form of the last page if it names one. Steps are always reads: they set no sent mark and may be retried.
  */
 export async function prepareCall(
     call: SiteCall,
     reader: Reader,
-    { prepare, method }: Endpoint,
-    identity: Identity,
-    turn: ReadingTurn,
-): Promise<{ ok: true; form?: PreparedForm } | FetchFailure> {
-    if (prepare === undefined) return { ok: true };
-    const answer = await call.send(buildPrepareRequest(prepare.url, identity), { effect: 'read' });
-    if (!answer.ok || prepare.form === undefined) return answer.ok ? { ok: true } : answer;
-    return reader.readForm(answer.page, { selector: prepare.form, method }, turn);
+    endpoint: Endpoint,
+    { values, identity, turn }: { values: Values; identity: Identity; turn: ReadingTurn },
+): Promise<Prepared | FetchFailure> {
+    const prepared: Prepared = { ok: true, values };
+    const steps = endpoint.prepare ?? [];
+    for (const [place, step] of steps.entries()) {
+        const answer = await call.send(buildPrepareRequest(step, endpoint, prepared.values, identity), { effect: 'read' });
+        if (!answer.ok) return answer;
+        const path = `/prepare/${place}`;
+        const { cookies, onPage } = separate(step);
+        const formPath = steps.length === 1 ? '/prepare/form' : `${path}/form`;
+        const form = step.form === undefined ? undefined : { path: formPath, selector: step.form, method: endpoint.method };
+        const found = new Map<string, Json>(cookies.map(([name, cookie]) => [name, cookieValue(call, answer.page, cookie)]));
+        if (form !== undefined || Object.keys(onPage).length > 0) {
+            const read = await reader.prepare(answer.page, { path, form, extract: onPage }, turn);
+            if (!read.ok) return read;
+            if (read.form !== undefined) prepared.form = read.form;
+            for (const [name, value] of Object.entries(read.found)) found.set(name, value);
+        }
+        for (const [name, value] of found) {
+            const fault = preparedFault(endpoint, name, value);
+            if (fault !== undefined) return notExtracted(`${path}/extract/${escapePointer(name)}`, name, fault);
+            prepared.values = withPrepared(prepared.values, name, value);
+        }
+    }
+    return prepared;
+}
+
+/** Splits what a step extracts into cookies, by name, and what is read from its page. */
+function separate({ extract }: PrepareStep): { cookies: [name: string, cookie: string][]; onPage: Record<string, Extract> } {
+    const cookies: [string, string][] = [];
+    const onPage: [string, Extract][] = [];
+    for (const [name, entry] of Object.entries(extract)) {
+        const cookie = typeof entry === 'string' ? undefined : entry['cookie'];
+        if (typeof cookie === 'string') cookies.push([name, cookie]);
+        else onPage.push([name, entry]);
+    }
+    return { cookies, onPage: Object.fromEntries(onPage) };
+}
+
+/** A cookie as scripts of the site send it back: percent-encoding taken off. */
+function cookieValue(call: SiteCall, { url }: Page, name: string): string | null {
+    const value = call.cookie(url, name);
+    if (value === undefined) return null;
+    try {
+        return decodeURIComponent(value);
+    } catch {
+        return value;
+    }
+}
+
+function notExtracted(path: string, name: string, fault: string): FetchFailure {
+    const message = `The value ${name}, which prepare extracts, ${fault}.`;
+    return { ok: false, code: 'UPSTREAM_INVALID_RESPONSE', message, details: [{ path, code: 'INVALID_VALUE', message }] };
 }

@@ -45,11 +45,11 @@ export async function runFetchJob(
     const call = openSiteCall(tools, job, { registrable, signal, span, credential });
     const turn = createReadingTurn(registrable, job.deadlineAt);
     try {
-        const prepared = await prepareCall(call, reader, endpoint, identity, turn);
+        const prepared = await prepareCall(call, reader, endpoint, { values, identity, turn });
         if (!prepared.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...prepared, startedAt };
 
         const collect = endpoint.pagination === undefined ? collectOne : collectPages;
-        const collected = await collect({ call, reader, endpoint, values, job, identity, form: prepared.form, turn });
+        const collected = await collect({ call, reader, endpoint, values: prepared.values, job, identity, form: prepared.form, turn });
         if (!collected.ok) return { attempts: call.figures().attempts, hosts: call.hosts(), ...collected, startedAt };
         // Escapes of a page that hid the value from the first look are gone now.
         if (credential !== undefined) collected.text = credential.maskText(collected.text);

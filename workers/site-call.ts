@@ -22,6 +22,8 @@ export interface SiteCall {
     keep(bytes: number): void;
     /** Frees all pages, and keeps this many bytes for the outcome until the call is closed. */
     keepOutcome(bytes: number): void;
+    /** The value of a cookie that the host of `url` set during the call. */
+    cookie(url: string, name: string): string | undefined;
     /** Sums of attempts, bytes and durations of all requests so far, and the last status. */
     figures(): UpstreamFigures;
     /** The hosts reached out to so far, each once, in the order of its last request. */
@@ -112,6 +114,7 @@ export function openSiteCall(
             reservation?.keep(0);
             if (reservation?.mustReserve(bytes) === true) reservation.settle(bytes);
         },
+        cookie: (url, name) => cookies.value(url, name, Date.now()),
         figures: () => sum,
         hosts: () => [...hosts],
         heads: () => heads,

@@ -73,12 +73,13 @@ function paramsShown(endpoint: Endpoint, values: Values): JsonObject {
 /** The first request: of an endpoint that prepares, the GET of its page, and what is filled in `then`; with pages, the first page. */
 function planOf({ endpoint, offer }: Found, values: Values, identity: Identity, connection: Admitted['connection']): JsonObject {
     const first = atFirstPage(endpoint, values);
-    const { prepare } = endpoint;
-    const built = prepare === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(prepare.url, identity);
+    const [step] = endpoint.prepare ?? [];
+    const built =
+        step === undefined ? buildRequest(first.endpoint, first.values, identity) : buildPrepareRequest(step, endpoint, values, identity);
     const { method, url, headers, bodyShown } = connection === undefined ? built : showCredential(built, connection, offer);
     const request = { method, url, headers, body: bodyShown };
     // biome-ignore lint/suspicious/noThenProperty: the contract's name; it holds no function, so nothing waits for it.
-    return prepare === undefined ? { request } : { request, then: { params: paramsShown(endpoint, first.values) } };
+    return step === undefined ? { request } : { request, then: { params: paramsShown(endpoint, first.values) } };
 }
 
 /** The request with the place of the credential, where its host gets it. */

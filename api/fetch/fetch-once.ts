@@ -1,8 +1,10 @@
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import { lacks } from '../../shared/domain/accounts/scopes.ts';
-import { buildUrl } from '../../shared/domain/fetch/build-request.ts';
+import { buildStepUrl, buildUrl } from '../../shared/domain/fetch/build-request.ts';
+import { withStandIns } from '../../shared/domain/fetch/prepared-values.ts';
 import { readSite, siteBlocked } from '../../shared/domain/site/read-site.ts';
 import { isPathBlocked, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
+import type { Values } from '../../shared/domain/types.ts';
 import { bindValues, type Found, findEndpoint } from '../../shared/fetch/admit.ts';
 import { chooseConnection, DEFAULT } from '../../shared/fetch/choose-connection.ts';
 import { AFTERMATH_MS } from '../../shared/fetch/deadlines.ts';
@@ -64,16 +66,17 @@ async function judgeReplay({ app, body, caller }: FetchCall): Promise<void> {
 async function judgePath(found: Found, body: FetchRequest): Promise<void> {
     const { policy, endpoint } = found;
     if (policy === null || policy.blocked_paths.length === 0) return;
-    if (isPrepareBlocked(policy, found)) throw noLongerAllowed();
     const values = await bindValues(found, body).catch((error: unknown) => {
         if (error instanceof Refusal && error.code === 'INVALID_PARAMS') throw noLongerAllowed();
         throw error;
     });
-    judgeUrl(policy, () => buildUrl(endpoint, values));
+    if (isPrepareBlocked(policy, found, values)) throw noLongerAllowed();
+    judgeUrl(policy, () => buildUrl(endpoint, withStandIns(endpoint, values)));
 }
 
-function isPrepareBlocked({ blocked_paths: paths }: StrictestPolicy, { endpoint: { prepare } }: Found): boolean {
-    return prepare !== undefined && isPathBlocked(paths, prepare.url);
+function isPrepareBlocked({ blocked_paths: paths }: StrictestPolicy, { endpoint }: Found, values: Values): boolean {
+    const all = withStandIns(endpoint, values);
+    return (endpoint.prepare ?? []).some((step) => isPathBlocked(paths, buildStepUrl(step, endpoint, all)));
 }
 
 function noLongerAllowed(): Refusal {

@@ -1,7 +1,7 @@
 import type { CatalogEndpoint } from '../../shared/contracts/catalog.ts';
 import { shortenSchema } from '../../shared/domain/json/schema/shorten.ts';
 import { needOf } from '../../shared/domain/package/auth.ts';
-import { sendsBody } from '../../shared/domain/package/endpoint.ts';
+import { sendsBody, writtenSteps } from '../../shared/domain/package/endpoint.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Experience, rankEndpoints } from '../../shared/domain/search/ranking.ts';
 import { refusesEndpoint, type StrictestPolicy } from '../../shared/domain/site/site-policy.ts';
@@ -98,10 +98,6 @@ export function writeEndpoints(endpoints: readonly CatalogEndpoint[], most: numb
     return `[${written.join(',')}]`;
 }
 
-function presentPrepare({ url, form }: NonNullable<Endpoint['prepare']>): NonNullable<CatalogEndpoint['prepare']> {
-    return form === undefined ? { url } : { url, form };
-}
-
 function ratesOf(health: usage.EndpointHealth): Experience['successRates'] {
     const rates = new Map<string, number>();
     for (const [name, { successRate }] of health) if (successRate !== null) rates.set(name, successRate);
@@ -130,7 +126,7 @@ function presentEndpoint(
             ...(segments ? { segments } : {}),
         })),
         ...presentBody(endpoint),
-        ...(endpoint.prepare === undefined ? {} : { prepare: presentPrepare(endpoint.prepare) }),
+        ...(endpoint.prepare === undefined ? {} : { prepare: writtenSteps(endpoint.prepare) }),
         hosted: endpoint.hosted,
         effect: endpoint.effect,
         auth: needOf(endpoint, auth),

@@ -11,6 +11,7 @@ import type {
     Kind,
     Method,
     PackageAuth,
+    PackageStep,
     ParamSource,
     ParamStyle,
 } from '../domain/types.ts';
@@ -39,7 +40,7 @@ export interface CatalogEndpoint {
     body_format?: BodyFormat;
     body?: Json;
     body_required?: false;
-    prepare?: { url: string; form?: string };
+    prepare?: PackageStep | PackageStep[];
     hosted: boolean;
     effect: Effect;
     auth: AuthNeed;
@@ -81,6 +82,14 @@ const param = Joi.object<CatalogParam, true>({
     segments: Joi.boolean().valid(true).description('The value may be several segments of the path, with slashes between them'),
 });
 
+const step = Joi.object<PackageStep>({
+    url: Joi.string().required().description('URL template of the page'),
+    form: Joi.string().description('Selector of the form whose fields are sent'),
+    extract: v
+        .jsonObject()
+        .description('Values by name, used as {prepare.name}: an expression or selector, an entry of select, or {cookie}'),
+});
+
 const endpoint = Joi.object<CatalogEndpoint, true>({
     name: Joi.string().required(),
     method: v.method().required(),
@@ -94,10 +103,9 @@ const endpoint = Joi.object<CatalogEndpoint, true>({
         'Template of the body, in which "{name}" stands for a body param; absent: the body params as one flat object',
     ),
     body_required: Joi.boolean().valid(false).description('Without any body param no body is sent'),
-    prepare: Joi.object({
-        url: Joi.string().required().description('URL template of the page'),
-        form: Joi.string().description('Selector of the form whose hidden fields are sent'),
-    }).description('A page to open first, for cookies and hidden fields; absent where there is none'),
+    prepare: Joi.alternatives(step, Joi.array().items(step).max(3)).description(
+        'A page to open first, or several in order, for cookies, values and the fields of a form; absent where there is none',
+    ),
     hosted: Joi.boolean().required().description('Whether POST /v1/fetch runs it'),
     effect: v.effect().required(),
     auth: v.authNeed().required(),

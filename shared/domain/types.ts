@@ -75,6 +75,18 @@ export interface PackageAuth {
     hosts?: string[];
 }
 
+/** A page to get before a call. */
+export interface PackageStep {
+    url: string;
+    /** Selector of the one form on it. */
+    form?: string;
+    /** Values by name: an entry of `select`, or `{cookie}`. */
+    extract?: Record<string, Extract>;
+}
+
+/** An expression or selector, an entry of `select` for HTML, or the name of a cookie of the call. */
+export type Extract = string | JsonObject;
+
 export interface PackageEndpoint {
     name: string;
     kind?: Kind;
@@ -86,7 +98,7 @@ export interface PackageEndpoint {
     body?: Json;
     body_format?: BodyFormat;
     body_required?: boolean;
-    prepare?: { url: string; form?: string } | null;
+    prepare?: PackageStep | PackageStep[] | null;
     hosted?: boolean;
     effect?: Effect;
     /** Whether a call takes a credential; `required` by default in a package with `auth`. */
@@ -148,6 +160,13 @@ export interface Pagination {
     maxPages: number;
 }
 
+export interface PrepareStep {
+    /** URL template; placeholders are those of path and query params, and of what earlier steps extract. */
+    url: string;
+    form: string | undefined;
+    extract: Readonly<Record<string, Extract>>;
+}
+
 export interface Endpoint {
     name: string;
     kind: Kind;
@@ -162,7 +181,8 @@ export interface Endpoint {
     bodyFormat: BodyFormat;
     /** False: without any body param neither body nor content type is sent. */
     bodyRequired: boolean;
-    prepare: { url: string; form: string | undefined } | undefined;
+    /** Pages to get before the call, in order, at least one. */
+    prepare: readonly PrepareStep[] | undefined;
     hosted: boolean;
     effect: Effect;
     /** Absent: the default of its package (`needOf`). */

@@ -3,6 +3,7 @@ import type { FetchRequest } from '../contracts/fetch.ts';
 import { type Binding, type BindingAsText, bindParams } from '../domain/fetch/bind-params.ts';
 import { buildUrl } from '../domain/fetch/build-request.ts';
 import { createParamJudge, WORK_OF_A_TURN } from '../domain/fetch/judge-params.ts';
+import { withStandIns } from '../domain/fetch/prepared-values.ts';
 import { parseExact } from '../domain/json/exact-numbers.ts';
 import { hasTooManyNodes, MAX_PARAM_NODES } from '../domain/json/schema/count-nodes.ts';
 import { TooMuchWork } from '../domain/json/schema/patterns.ts';
@@ -62,7 +63,7 @@ async function fromMemory(app: App, { caller, body }: Question): Promise<Admitte
 async function judge(app: App, { caller, body }: Question, found: Found): Promise<Admitted> {
     await judgeEffect(app, caller, found);
     const values = await bindValues(found, body);
-    judgeUrl(found.policy, () => buildUrl(found.endpoint, values));
+    judgeUrl(found.policy, () => buildUrl(found.endpoint, withStandIns(found.endpoint, values)));
     const connection = await chooseConnection(app, caller, found, body);
     const price = pricing.priceOrder({ ...found, maxCredits: body.max_credits, maxResults: body.max_results });
     if (!price.ok) throw new Refusal('VALIDATION_ERROR', undefined, { details: [price.problem] });

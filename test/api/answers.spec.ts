@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { stepsOf } from '../../shared/domain/package/endpoint.ts';
 import type { PackageEndpoint } from '../../shared/domain/types.ts';
 import { ROWS } from '../fixtures/answers/all.ts';
 import type { Row, SentRequest, SiteAnswer } from '../fixtures/answers/row.ts';
@@ -19,7 +20,7 @@ for (const topology of TOPOLOGIES) {
                 const row = rowOf(request.url ?? '');
                 const answers = row?.answers ?? [{}];
                 const before = site.seen.filter(({ path }) => rowOf(path) === row).length - 1;
-                const { status, headers, bytes } = toSend(answers[Math.min(before, answers.length - 1)] ?? {});
+                const { status, headers, bytes } = toSend(answers[Math.min(before, answers.length - 1)] ?? {}, request.url ?? '');
                 response.writeHead(status, headers).end(bytes);
             });
             world = await openWorld({ topology, config: { egressHosts: new Map([[SITE, ['127.0.0.1']]]) } });
@@ -100,7 +101,16 @@ async function fileOf(file: File) {
 
 /** The row is told by the first segment of the path. */
 function endpointOf({ endpoint: { path, method = 'GET', ...said } }: Row, place: number, port: number): PackageEndpoint {
-    return { ...said, name: nameOf(place), method, url: `http://${SITE}:${port}/${nameOf(place)}${path}` };
+    const base = `http://${SITE}:${port}/${nameOf(place)}`;
+    const steps = stepsOf(said.prepare).map((step) => ({ ...step, url: `${base}${step.url}` }));
+    return { ...said, ...(steps.length === 0 ? {} : { prepare: steps }), name: nameOf(place), method, url: `${base}${path}` };
+}
+
+/** What an answer says of its own site, with the row's own segment for `row_PLACE`. */
+function placed({ headers = {}, body, ...rest }: SiteAnswer, path: string): SiteAnswer {
+    const fill = (text: string) => text.replaceAll('row_PLACE', path.split('/')[1] ?? '');
+    const filled = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)]));
+    return { ...rest, headers: filled, ...(body === undefined ? {} : { body: typeof body === 'string' ? fill(body) : body }) };
 }
 
 function nameOf(place: number): string {
@@ -111,11 +121,8 @@ function rowOf(path: string): Row | undefined {
     return ROWS[Number(/^\/row_(\d+)/.exec(path)?.[1])];
 }
 
-function toSend({ status = 200, headers = {}, body = {} }: SiteAnswer): {
-    status: number;
-    headers: Record<string, string>;
-    bytes: string | Uint8Array;
-} {
+function toSend(answer: SiteAnswer, path: string): { status: number; headers: Record<string, string>; bytes: string | Uint8Array } {
+    const { status = 200, headers = {}, body = {} } = placed(answer, path);
     const isRaw = typeof body === 'string' || body instanceof Uint8Array;
     if (isRaw || headers['content-length'] !== undefined) return { status, headers: { ...headers }, bytes: isRaw ? body : '' };
     return { status, headers: { 'content-type': 'application/json', ...headers }, bytes: JSON.stringify(body) };

@@ -243,9 +243,96 @@ const ENDPOINTS: Row[] = [
         'INVALID_VALUE',
     ],
     [
-        'a first page with placeholders',
-        { [`${CONTACT}/prepare/url`]: 'https://shop.example.com/{x}' },
+        'a first page with a placeholder for a body param',
+        { [`${CONTACT}/prepare/url`]: 'https://shop.example.com/{message}' },
         `${CONTACT}/prepare/url`,
+        'TEMPLATE_MISMATCH',
+    ],
+    [
+        'a first page with a placeholder in its host',
+        { [`${CONTACT}/prepare/url`]: 'https://{message}.shop.example.com/' },
+        `${CONTACT}/prepare/url`,
+        'INVALID_VALUE',
+    ],
+    [
+        'a first page without a URL where an optional param is absent',
+        { [`${SEARCH}/params/-`]: query({}), [`${SEARCH}/prepare`]: { url: 'https://shop.example.com/{extra}' } },
+        `${SEARCH}/prepare/url`,
+        'TEMPLATE_MISMATCH',
+    ],
+    [
+        'a step that uses what only a later one extracts',
+        {
+            [`${SEARCH}/prepare`]: [
+                { url: 'https://shop.example.com/?t={prepare.token}' },
+                { url: 'https://shop.example.com/', extract: { token: 'token' } },
+            ],
+        },
+        `${SEARCH}/prepare/0/url`,
+        'TEMPLATE_MISMATCH',
+    ],
+    [
+        'a URL with what nothing extracts',
+        { [`${SEARCH}/url`]: 'https://shop.example.com/{section}?t={prepare.token}' },
+        `${SEARCH}/url`,
+        'TEMPLATE_MISMATCH',
+    ],
+    [
+        'a header with what nothing extracts',
+        { [`${SEARCH}/headers/x-build`]: '{prepare.build}' },
+        `${SEARCH}/headers/x-build`,
+        'TEMPLATE_MISMATCH',
+    ],
+    [
+        'a token of a page that is written out',
+        { [`${SEARCH}/headers/x-csrf-token`]: 'x' },
+        `${SEARCH}/headers/x-csrf-token`,
+        'FORBIDDEN_FIELD',
+    ],
+    [
+        'a cookie made of what a page has',
+        {
+            [`${SEARCH}/prepare`]: { url: 'https://shop.example.com/', extract: { id: 'id' } },
+            [`${SEARCH}/headers/cookie`]: '{prepare.id}',
+        },
+        `${SEARCH}/headers/cookie`,
+        'FORBIDDEN_FIELD',
+    ],
+    ['a body with what nothing extracts', { [`${ORDER}/body/token`]: '{prepare.token}' }, `${ORDER}/body/token`, 'TEMPLATE_MISMATCH'],
+    [
+        'four steps',
+        { [`${SEARCH}/prepare`]: Array.from({ length: 4 }, () => ({ url: 'https://shop.example.com/' })) },
+        `${SEARCH}/prepare`,
+        'TOO_COMPLEX',
+    ],
+    ['no step in a list of them', { [`${SEARCH}/prepare`]: [] }, `${SEARCH}/prepare`, 'INVALID_VALUE'],
+    [
+        'a form in the first of two steps',
+        { [`${CONTACT}/prepare`]: [{ url: 'https://shop.example.com/', form: 'form' }, { url: 'https://shop.example.com/' }] },
+        `${CONTACT}/prepare/0/form`,
+        'INVALID_VALUE',
+    ],
+    ...(
+        [
+            ['a list', ['li'], '', 'INVALID_TYPE'],
+            ['a map of values', { selector: 'li', value: { a: 'b' } }, '/value', 'INVALID_VALUE'],
+            ['no selector', { value: 'href' }, '/selector', 'REQUIRED'],
+            ['neither an expression nor a selector', 'a[', '', 'INVALID_VALUE'],
+            ['a cookie with a blank', { cookie: 'a b' }, '/cookie', 'INVALID_VALUE'],
+            ['a cookie and a selector', { cookie: 'a', selector: 'b' }, '/selector', 'UNKNOWN_FIELD'],
+        ] as const
+    ).map(
+        ([name, entry, below, code]): Row => [
+            `an extract that is ${name}`,
+            { [`${SEARCH}/prepare`]: { url: 'https://shop.example.com/', extract: { it: entry } } },
+            `${SEARCH}/prepare/extract/it${below}`,
+            code,
+        ],
+    ),
+    [
+        'an extract whose name has a hyphen',
+        { [`${SEARCH}/prepare`]: { url: 'https://shop.example.com/', extract: { 'a-b': 'c' } } },
+        `${SEARCH}/prepare/extract/a-b`,
         'INVALID_VALUE',
     ],
     ['a first page on another site', { [`${CONTACT}/prepare/url`]: 'https://evil.test/' }, `${CONTACT}/prepare/url`, 'HOST_NOT_IN_SITE'],

@@ -159,7 +159,8 @@ describe('the body and the headers of a request', () => {
     });
 
     it('are for the page of prepare a plain GET with our user agent', () => {
-        expect(buildPrepareRequest('https://shop.example/form', identity)).to.deep.include({
+        const step = { url: 'https://shop.example/form', form: '#f', extract: {} };
+        expect(buildPrepareRequest(step, anEndpoint(), {}, identity)).to.deep.include({
             method: 'GET',
             url: 'https://shop.example/form',
             bodyShown: null,

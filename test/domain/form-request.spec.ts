@@ -6,7 +6,7 @@ import { anEndpoint, bodyParam, queryParam } from './an-endpoint.ts';
 
 const FORM: PreparedForm = {
     action: 'https://shop.example/do/search?lang=en&x={q}',
-    hidden: [
+    fields: [
         ['csrf', 't+0/='],
         ['tag', 'a'],
         ['tag', 'b'],

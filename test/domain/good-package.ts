@@ -75,6 +75,11 @@ export function goodPackage(): JsonObject {
                 kind: 'paginate',
                 method: 'GET',
                 url: 'https://shop.example.com/reviews',
+                headers: { 'x-csrf-token': '{prepare.csrf}' },
+                prepare: [
+                    { url: 'https://shop.example.com/', extract: { csrf: { selector: 'meta[name=csrf]', value: 'content' } } },
+                    { url: 'https://shop.example.com/reviews?from={prepare.csrf}', extract: { seen: { cookie: 'seen' } } },
+                ],
                 response: { type: 'html', select: { items: ['.review p'] } },
                 pagination: { style: 'cursor', param: 'after', next: 'a.next' },
             },

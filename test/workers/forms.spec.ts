@@ -33,10 +33,10 @@ describe('a call that prepares', () => {
         expect(asked()).to.deep.equal(['GET /login', 'POST /session', 'GET /members']);
     });
 
-    it('sends the hidden inputs and the params, and nothing else that the form holds', async () => {
+    it('sends the params and what the page filled in, in the order of the page', async () => {
         await runner.run('log_in', { user: 'ada', password: 'wrong' });
         const sent = [...new URLSearchParams(site.seen[1]?.body ?? '')];
-        expect(sent.map(([name]) => name)).to.deep.equal(['csrf', 'outside', 'user', 'password']);
+        expect(sent.map(([name]) => name)).to.deep.equal(['csrf', 'user', 'remember', 'outside', 'password']);
         expect(site.seen[1]?.headers['content-type']).to.equal('application/x-www-form-urlencoded');
         expect(site.seen[0]?.headers).to.not.have.any.keys('cookie', 'content-type', 'referer', 'origin');
     });

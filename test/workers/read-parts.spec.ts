@@ -20,6 +20,10 @@ describe('reading one page of several', () => {
     });
     after(() => reader.close());
 
+    function readForm(from: Page, selector: string) {
+        return reader.prepare(from, { path: '/prepare/0', form: { path: '/prepare/form', selector, method: 'GET' }, extract: {} });
+    }
+
     async function nextIn(from: Page, next: string | undefined, response: Partial<Endpoint['response']> = {}) {
         const part = await reader.readPart(from, { response: { ...NOTHING, ...response } }, { results: 'items', next });
         if (!part.ok) throw new Error(part.message);
@@ -140,17 +144,17 @@ describe('reading one page of several', () => {
     it('reads the form of a page in time, whatever the page is', async () => {
         const began = performance.now();
         const deep = `${'<div>'.repeat(100_000)}<form id="f"></form>`;
-        const form = await reader.readForm(page(deep, 'text/html'), { selector: 'div div div div div div #f', method: 'GET' });
+        const form = await readForm(page(deep, 'text/html'), 'div div div div div div #f');
         expect(form.ok || form.code).to.be.oneOf([true, 'UPSTREAM_INVALID_RESPONSE']);
         expect(performance.now() - began).to.be.below(4000);
-        const empty = await reader.readForm(page('', 'text/html'), { selector: 'form', method: 'GET' });
+        const empty = await readForm(page('', 'text/html'), 'form');
         expect(empty).to.include({ ok: false, code: 'UPSTREAM_INVALID_RESPONSE' });
     });
 
     it('resolves the action of a form as a browser does', async () => {
         const actionOf = async (html: string) => {
-            const reading = await reader.readForm(page(html, 'text/html'), { selector: 'form', method: 'GET' });
-            return reading.ok ? reading.form.action : reading.code;
+            const reading = await readForm(page(html, 'text/html'), 'form');
+            return reading.ok ? reading.form?.action : reading.code;
         };
         expect(await actionOf('<form action="go?a=1#b">')).to.equal('https://shop.test/list/go?a=1');
         expect(await actionOf('<form action="  ">')).to.equal('https://shop.test/list/1');

@@ -1,8 +1,10 @@
-import type { JsonSchema, Method } from '../../shared/domain/types.ts';
+import type { JsonSchema } from '../../shared/domain/types.ts';
 import { answerTasks } from './child-loop.ts';
 import { InvalidResponse, type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
+import type { WantedOfStep } from './prepare-page.ts';
 import {
     type Content,
+    extractPlain,
     joinParts,
     type Part,
     type RawPage,
@@ -14,19 +16,19 @@ import {
 } from './read-page.ts';
 import { readWatched, type Watched, type WatchOrder } from './watched.ts';
 
-/** A task for a child: read a single answer, read one page of several, join pages, read the form of a page, or watch a result. */
+/** A task for a child: read a single answer, read one page of several, join pages, prepare from a page, or watch a result. */
 export type Task =
     | { what: 'page'; page: RawPage; rules: ResponseRules; wanted: Wanted }
     | ({ what: 'part'; page: RawPage; rules: ResponseRules } & WantedPart)
     | { what: 'join'; texts: readonly string[]; schema: JsonSchema | undefined; wanted: Wanted }
-    | { what: 'form'; page: RawPage; selector: string; method: Method }
+    | { what: 'prepare'; page: RawPage; wanted: WantedOfStep }
     | ({ what: 'watch' } & WatchOrder);
 
 /** The result of a task. `text` is JSON, and so is `next`, since ExactNumbers do not cross processes. */
 export type TaskAnswer = ({ ok: true; text: string; next?: string } & Partial<Content & Omit<Part, 'next'> & Watched>) | Refused;
 
 /** The libraries for HTML are large, so a child for JSON does not load them. */
-const html = process.argv[2] === 'html' ? { ...(await import('./html.ts')), ...(await import('./read-form.ts')) } : undefined;
+const html = process.argv[2] === 'html' ? { ...(await import('./html.ts')), ...(await import('./prepare-page.ts')) } : undefined;
 
 answerTasks<Task>((task): TaskAnswer => {
     return refusable(() => {
@@ -43,7 +45,10 @@ function perform(task: Task): Omit<TaskAnswer & { ok: true }, 'ok'> {
     const parse = html?.parseHtml;
     if (task.what === 'page') return readPage(task.page, task.rules, task.wanted, parse, { isMeasured: true });
     if (task.what === 'join') return joinParts(task.texts, task.schema, task.wanted);
-    if (task.what === 'form') return { text: JSON.stringify(html?.readForm(task.page, task)) };
+    if (task.what === 'prepare') {
+        const { page, wanted } = task;
+        return { text: JSON.stringify(html?.prepareFromHtml(page, wanted) ?? { found: extractPlain(page, wanted) }) };
+    }
     if (task.what === 'watch') return readWatched(task);
     const { next, ...part } = readPart(task.page, task.rules, task, parse, { isMeasured: true });
     return next === undefined ? part : { ...part, next: JSON.stringify(next) };

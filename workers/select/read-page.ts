@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { cutResults, resultsAt, withResults, wrapResult } from '../../shared/domain/fetch/wrap-result.ts';
 import { hasRounded, mayRound, parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import { isFaithful } from '../../shared/domain/json/faithful-json.ts';
+import { escapePointer } from '../../shared/domain/json/json-bounds.ts';
 import { walkedVerdict } from '../../shared/domain/json/schema/interpret.ts';
 import { compileJsonSchema } from '../../shared/domain/json/schema.ts';
 import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
-import type { Endpoint, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
+import type { Endpoint, Extract, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { saysNothing } from '../upstream/bodyless.ts';
 import { decode, isUtf8, jsonIn } from './decode.ts';
@@ -169,6 +170,25 @@ export function readPart(
     const kept = fresh?.items.length ?? items?.length;
     const fingerprint = fingerprintOf(items);
     return { text, items: items?.length, kept, ids: fresh?.ids, fingerprint, next: found, ...endIn(parsed, end) };
+}
+
+/**
+ * The values that a step of `prepare` extracts from a page of JSON, by name.
+ * @param step.path pointer to the step
+ * @throws InvalidResponse
+ */
+export function extractPlain(
+    page: RawPage,
+    { path, extract }: { path: string; extract: Readonly<Record<string, Extract>> },
+): Record<string, Json> {
+    const { json } = parsePlain(textOf(page), page);
+    const found = Object.entries(extract).map(([name, entry]): [string, Json] => {
+        const place = `${path}/extract/${escapePointer(name)}`;
+        if (json === undefined) throw cannotSelect(place, 'The page is a text, of which nothing can be selected.');
+        if (typeof entry !== 'string') throw cannotSelect(place, 'The page is JSON, and this selector is for HTML.');
+        return [name, json.search(entry, place)];
+    });
+    return Object.fromEntries(found);
 }
 
 /** The signs of the last page in a page of JSON. A total that is no number is ignored. */

@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { LONGEST_WALL } from '../../shared/domain/fetch/blocked-page.ts';
-import type { PreparedForm } from '../../shared/domain/fetch/prepared-form.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
-import type { Endpoint, Method } from '../../shared/domain/types.ts';
+import type { Endpoint } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
 import type { Page } from '../upstream/answers.ts';
 import { botChallengeOf } from '../upstream/bot-challenges.ts';
@@ -11,6 +10,7 @@ import { typeOfBody } from './decode.ts';
 import { canJudgeInline, canReadInline, hasInlineRules, isInlineExpression } from './inline.ts';
 import { type Refused, refusable, TOO_MUCH } from './invalid-response.ts';
 import { MAX_OUTPUT, TOO_LONG } from './measure.ts';
+import type { PreparedPage, WantedOfStep } from './prepare-page.ts';
 import { openProcessPool } from './process-pool.ts';
 import {
     type Content,
@@ -62,12 +62,8 @@ export interface Reader {
     readPart(page: Page, endpoint: ReadAs, wanted: WantedPart, turn?: ReadingTurn): Promise<PartReading>;
     /** Joins pages, validates them and cuts them to the wanted results. @param texts texts of parts @param bytes their size */
     join(texts: readonly string[], endpoint: ReadAs, wanted: Wanted, bytes: number, turn?: ReadingTurn): Promise<Reading>;
-    /** Reads the form that `prepare.form` matches and `method` sends. */
-    readForm(
-        page: Page,
-        wanted: { selector: string; method: Method },
-        turn?: ReadingTurn,
-    ): Promise<{ ok: true; form: PreparedForm } | Refused>;
+    /** Reads what a step of `prepare` wants of its page. */
+    prepare(page: Page, wanted: WantedOfStep, turn?: ReadingTurn): Promise<({ ok: true } & PreparedPage) | Refused>;
     /** Takes the watched value out of a result, and compares it with the one before. */
     watch(order: WatchOrder, turn?: ReadingTurn): Promise<({ ok: true } & Watched) | Refused>;
     close(): Promise<void>;
@@ -106,7 +102,7 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
 
     /** @param bytes size of what is read @param isHeavy whether its cost depends on a contributor's rules and is not bounded by its size */
     async function ask(task: Task, { bytes, isHeavy }: { bytes: number; isHeavy: boolean }, turn: ReadingTurn): Promise<TaskAnswer> {
-        const kind = task.what === 'form' || ('page' in task && task.page.type === 'html') ? 'html' : 'plain';
+        const kind = 'page' in task && task.page.type === 'html' ? 'html' : 'plain';
         const { owner, deadlineAt: beginBy } = turn;
         if (turn.cpuMs <= 0) return refused(TOO_MUCH);
         const cpuMs = Math.min(TASK_MS, turn.cpuMs);
@@ -163,10 +159,10 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
             const isHeavy = !hasInlineRules({ ...NO_RULES, schema });
             return contentOf(await ask({ what: 'join', texts, schema, wanted }, { bytes, isHeavy }, turn));
         },
-        async readForm(answered, { selector, method }, turn = createReadingTurn()) {
-            const page = rawPage(answered, { type: 'html' }, true);
-            const answer = await askOf(answered, { what: 'form', page, selector, method }, true, turn);
-            return answer.ok ? { ok: true, form: JSON.parse(answer.text) as PreparedForm } : answer;
+        async prepare(answered, wanted, turn = createReadingTurn()) {
+            const page = rawPage(answered, { type: wanted.form === undefined ? undefined : 'html' }, true);
+            const answer = await askOf(answered, { what: 'prepare', page, wanted }, true, turn);
+            return answer.ok ? { ok: true, ...(parseExact(answer.text) as unknown as PreparedPage) } : answer;
         },
         async watch(order, turn = createReadingTurn()) {
             const bytes = order.data.length + (order.before?.length ?? 0);

@@ -15,7 +15,7 @@ interface Descriptor {
     decimal?: Decimal;
 }
 
-interface Where {
+export interface Where {
     /** Pointer to the entry. */
     path: string;
     /** The base of relative links. */
@@ -30,6 +30,11 @@ interface Where {
  */
 export function selectHtml($: CheerioAPI, select: JsonObject, base: string): JsonObject {
     return selectMap($.root(), select, { path: '/select', base });
+}
+
+/** Runs one entry of such a map over the whole page. @throws InvalidResponse */
+export function selectOne($: CheerioAPI, entry: Json, where: Where): Json {
+    return selectEntry($.root(), entry, where);
 }
 
 function selectMap(within: Matches, map: JsonObject, { path, base }: Where): JsonObject {

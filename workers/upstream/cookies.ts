@@ -7,6 +7,8 @@ import { Cookie, defaultPath, domainMatch, pathMatch } from 'tough-cookie';
 export interface CallCookies {
     /** Stores the Set-Cookie headers of an answer from `url`. Invalid cookies are ignored. @param now milliseconds since the epoch */
     store(url: string, setCookies: readonly string[] | undefined, now: number): void;
+    /** The value of the newest cookie of this name that the host of `url` set. */
+    value(url: string, name: string, now: number): string | undefined;
     /** The Cookie header for a request to `url`; undefined without cookies. */
     header(url: string, now: number): string | undefined;
 }
@@ -42,6 +44,13 @@ export function createCallCookies(): CallCookies {
                 const [oldest] = kept.keys();
                 if (kept.size > MAX_COOKIES && oldest !== undefined) kept.delete(oldest);
             }
+        },
+        value(url, name, now) {
+            const { hostname } = new URL(url);
+            const found = [...kept.values()].findLast(
+                ({ cookie, host, expiresAt }) => cookie.key === name && host === hostname && expiresAt > now,
+            );
+            return found?.cookie.value;
         },
         header(url, now) {
             if (kept.size === 0) return undefined;

@@ -8,14 +8,16 @@ export function placeholderIn(text: string): string | undefined {
 }
 
 /**
- * Fills a body template (docs/api.md, "Schema packages"): each string that is exactly `"{name}"` of a body param becomes that param's typed value,
- * an absent one goes together with its key or its place in a list. Values are inserted as values and never looked into again, so
- * that a value that spells a placeholder stays text. `undefined`: nothing is left of the template.
+ * Fills a body template (docs/api.md, "Schema packages"): each string that is exactly `"{name}"` of a body param becomes that param's typed
+ * value, and `"{prepare.name}"` what was extracted. An absent param goes together with its key or its place in a list. Values are inserted
+ * as values and never looked into again, so that a value that spells a placeholder stays text. `undefined`: nothing is left of the template.
  */
 export function fillTemplate(template: Json, bodyParams: ReadonlySet<string>, values: Values): Json | undefined {
     if (typeof template === 'string') {
         const name = placeholderIn(template);
-        return name !== undefined && bodyParams.has(name) ? valueIn(values, name) : template;
+        if (name !== undefined && bodyParams.has(name)) return valueIn(values, name);
+        // What `prepare` extracted stands under its whole placeholder.
+        return (name?.startsWith('prepare.') === true ? valueIn(values, template) : undefined) ?? template;
     }
     if (Array.isArray(template)) {
         return template.map((item) => fillTemplate(item, bodyParams, values)).filter((item) => item !== undefined);

@@ -1,8 +1,9 @@
 import { isExact } from '../json/exact-numbers.ts';
 import { valueIn } from '../json/value-in.ts';
-import type { Endpoint, Json, ResponseType, UpstreamRequest, Values } from '../types.ts';
+import type { Endpoint, Json, PrepareStep, ResponseType, UpstreamRequest, Values } from '../types.ts';
 import { isSegment } from './param-place.ts';
 import type { PreparedForm } from './prepared-form.ts';
+import { PREPARED_PLACEHOLDER } from './prepared-values.ts';
 import { isBodyless, requestBody } from './request-body.ts';
 import { styledPairs } from './styled-pairs.ts';
 
@@ -25,7 +26,7 @@ const ACCEPT: Readonly<Record<ResponseType, string>> = {
  * The whole request of one call (docs/api.md, "Schema packages"), from an endpoint and values that `bindParams` let
  * through. Scheme, host, port and the number of path segments are the template's, or those of the form's action, whatever the
  * values are; only a param with `segments` adds as many as its value has.
- * @param form its action stands for the endpoint's `url`, and its hidden inputs stand before the params, which win over them
+ * @param form its action stands for the endpoint's `url`, and its fields stand before the params, which win over them
  * @throws Error where a value could not have come out of `bindParams`: a bug, not a caller's fault.
  */
 export function buildRequest(endpoint: Endpoint, values: Values, identity: Identity, form?: PreparedForm): UpstreamRequest {
@@ -39,16 +40,30 @@ export function buildRequest(endpoint: Endpoint, values: Values, identity: Ident
     return body === undefined ? request : { ...request, body: body.sent, bodyShown: body.shown };
 }
 
-/** The GET of the page that `prepare` names: without the endpoint's body, its content type and its `accept`, since it is a page. */
-export function buildPrepareRequest(url: string, identity: Identity): UpstreamRequest {
-    const headers = { accept: ACCEPT.html, 'user-agent': identity.userAgent, 'accept-encoding': ACCEPT_ENCODING };
-    return { method: 'GET', url, headers, bodyShown: null };
+/** The GET of a page that `prepare` names: without the endpoint's body, its content type and its `accept`. */
+export function buildPrepareRequest(step: PrepareStep, endpoint: Endpoint, values: Values, identity: Identity): UpstreamRequest {
+    const isPage = step.form !== undefined || Object.keys(step.extract).length === 0;
+    const headers = {
+        accept: isPage ? ACCEPT.html : `${ACCEPT.html},application/json;q=0.9,*/*;q=0.8`,
+        'user-agent': identity.userAgent,
+        'accept-encoding': ACCEPT_ENCODING,
+    };
+    return { method: 'GET', url: buildStepUrl(step, endpoint, values), headers, bodyShown: null };
+}
+
+/** The URL of a page that `prepare` names. Query params of the call are sent only where it has placeholders for them. */
+export function buildStepUrl({ url }: PrepareStep, endpoint: Endpoint, values: Values): string {
+    return fillUrl(url, endpoint, values, []);
 }
 
 /** The URL: the template with its placeholders filled, its own query first, then the query params in the package's order. */
 export function buildUrl(endpoint: Endpoint, values: Values): string {
-    const [path, query] = splitOnce(endpoint.url, '?');
-    const pairs = [...templatePairs(query, values), ...queryPairs(endpoint, values)];
+    return fillUrl(endpoint.url, endpoint, values, queryPairs(endpoint, values));
+}
+
+function fillUrl(template: string, endpoint: Endpoint, values: Values, more: readonly string[]): string {
+    const [path, query] = splitOnce(template, '?');
+    const pairs = [...templatePairs(query, values), ...more];
     const filled = fill(path, values, segmentedNames(endpoint));
     if (filled === undefined) throw new Error(`a path param of ${endpoint.name} has no value`);
     return pairs.length === 0 ? filled : `${filled}?${pairs.join('&')}`;
@@ -60,10 +75,10 @@ export function encodeSegment(text: string): string {
 }
 
 /** As a browser does: a form sent by GET puts its fields in place of the action's query, any other leaves that query as it is. */
-function formUrl({ action, hidden }: PreparedForm, endpoint: Endpoint, values: Values): string {
+function formUrl({ action, fields: filled }: PreparedForm, endpoint: Endpoint, values: Values): string {
     const [path, query] = splitOnce(action, '?');
     const names = new Set(endpoint.params.filter(({ name }) => Object.hasOwn(values, name)).map(({ name }) => name));
-    const fields = hidden.filter(([name]) => !names.has(name)).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
+    const fields = filled.filter(([name]) => !names.has(name)).map(([name, value]) => `${encodeSegment(name)}=${encodeSegment(value)}`);
     const first = isBodyless(endpoint) ? fields : query === undefined || query === '' ? [] : [query];
     const pairs = [...first, ...queryPairs(endpoint, values)];
     return pairs.length === 0 ? path : `${path}?${pairs.join('&')}`;
@@ -97,12 +112,12 @@ function segmentedNames({ params }: Endpoint): ReadonlySet<string> {
 /** `split` with one group yields literal text at even places and names at odd ones; values are never scanned again. */
 function fill(template: string, values: Values, segmented: ReadonlySet<string>): string | undefined {
     let filled = '';
-    for (const [place, piece] of template.split(/\{([A-Za-z_][A-Za-z0-9_]*)\}/).entries()) {
+    for (const [place, piece] of template.split(/\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]*)\}/).entries()) {
         if (place % 2 === 0) {
             filled += piece;
             continue;
         }
-        const value = valueIn(values, piece);
+        const value = valueIn(values, piece.startsWith('prepare.') ? `{${piece}}` : piece);
         if (value === undefined) return undefined;
         const text = textOf(piece, value);
         const segments = segmented.has(piece) ? text.split('/') : [text];
@@ -121,7 +136,10 @@ function textOf(name: string, value: Json): string {
 /** Header params stand behind what we ask for by ourselves, and before the package's own headers, which they never replace. */
 function headersOf(endpoint: Endpoint, values: Values, identity: Identity, contentType: string | undefined): Record<string, string> {
     const { type } = endpoint.response;
-    const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+    const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [
+        name.toLowerCase(),
+        value.replaceAll(PREPARED_PLACEHOLDER, (placeholder, name: string) => textOf(name, valueIn(values, placeholder) ?? placeholder)),
+    ]);
     const headers = new Map<string, string>([['accept', type === undefined ? '*/*' : ACCEPT[type]]]);
     for (const { name, source } of endpoint.params) {
         const value = source === 'header' ? valueIn(values, name) : undefined;

@@ -2,6 +2,6 @@
 export interface PreparedForm {
     /** Absolute, without fragment; judged before anything is sent there. */
     action: string;
-    /** Hidden inputs in the order of the page; names may repeat. */
-    hidden: readonly (readonly [name: string, value: string])[];
+    /** Its fields as the page fills them in, in the order of the page; names may repeat. */
+    fields: readonly (readonly [name: string, value: string])[];
 }

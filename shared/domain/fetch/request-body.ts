@@ -16,7 +16,7 @@ export interface RequestBody {
 /**
  * The body of a call; undefined where none is sent. A template is sent even when no param fills it, unless the endpoint says that its body
  * is optional.
- * @param form its hidden inputs stand before the params, which win over them
+ * @param form its fields stand before the params, which win over them
  */
 export function requestBody(endpoint: Endpoint, values: Values, form: PreparedForm | undefined): RequestBody | undefined {
     if (isBodyless(endpoint)) return undefined;
@@ -29,7 +29,7 @@ export function requestBody(endpoint: Endpoint, values: Values, form: PreparedFo
         return { sent: text, shown: text, contentType: TEXT_TYPES[bodyFormat] };
     }
     const own = isLeftOut ? undefined : ownBody(endpoint, names, values);
-    const body = form === undefined ? own : withHidden(form, own);
+    const body = form === undefined ? own : withFields(form, own);
     if (body === undefined) return undefined;
     if (bodyFormat === 'json') return { sent: JSON.stringify(body), shown: body, contentType: 'application/json' };
     if (bodyFormat === 'form') {
@@ -52,11 +52,11 @@ function ownBody({ body }: Endpoint, names: ReadonlySet<string>, values: Values)
     return names.size === 0 ? undefined : flatBody(names, values);
 }
 
-/** A body that is no object, as a template may be, has no place for the hidden inputs. */
-function withHidden({ hidden }: PreparedForm, own: Json | undefined): Json | undefined {
+/** A body that is no object, as a template may be, has no place for the fields of the page. */
+function withFields({ fields: filled }: PreparedForm, own: Json | undefined): Json | undefined {
     if (own !== undefined && (typeof own !== 'object' || own === null || Array.isArray(own))) return own;
     const fields = new Map<string, Json>();
-    for (const [name, value] of hidden) {
+    for (const [name, value] of filled) {
         const before = fields.get(name);
         fields.set(name, before === undefined ? value : [before, value].flat());
     }

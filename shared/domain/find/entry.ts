@@ -53,7 +53,7 @@ export function entryOf({ title, auth = [] }: Pick<PackageDocument, 'title' | 'a
         example: first === undefined || JSON.stringify(first.params).length > LONGEST_EXAMPLE ? null : first.params,
         method,
         kind,
-        urls: [url, ...(prepare === undefined ? [] : [prepare.url])].map((template) => template.split('{', 1)[0] ?? ''),
+        urls: [url, ...(prepare ?? []).map((step) => step.url)].map((template) => template.split('{', 1)[0] ?? ''),
     };
 }
 

@@ -6,6 +6,7 @@ import type {
     Method,
     PackageEndpoint,
     PackageParam,
+    PackageStep,
     Pagination,
     PaginationStyle,
     Param,
@@ -25,7 +26,7 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
         body: document.body ?? undefined,
         bodyFormat: document.body_format ?? defaultBodyFormat(kind),
         bodyRequired: document.body_required ?? true,
-        prepare: document.prepare ? { url: document.prepare.url, form: document.prepare.form } : undefined,
+        prepare: readSteps(document.prepare),
         hosted: document.hosted ?? true,
         effect: document.effect ?? defaultEffect(kind, document.method),
         auth: document.auth,
@@ -66,6 +67,28 @@ export function defaultEffect(kind: Kind, method: Method): Effect {
 /** The body format of an endpoint that declares none. */
 export function defaultBodyFormat(kind: Kind): BodyFormat {
     return kind === 'submit_form' ? 'form' : 'json';
+}
+
+function readSteps(prepare: PackageEndpoint['prepare']): Endpoint['prepare'] {
+    const steps = stepsOf(prepare).map(({ url, form, extract = {} }) => ({ url, form, extract }));
+    return steps.length === 0 ? undefined : steps;
+}
+
+/** The steps as a package writes them: one as an object, several as a list. */
+export function writtenSteps(steps: NonNullable<Endpoint['prepare']>): PackageStep | PackageStep[] {
+    const written = steps.map(({ url, form, extract }) => ({
+        url,
+        ...(form === undefined ? {} : { form }),
+        ...(Object.keys(extract).length === 0 ? {} : { extract }),
+    }));
+    const [only] = written;
+    return written.length === 1 && only !== undefined ? only : written;
+}
+
+/** The pages that an endpoint gets first, in order; none where it has no `prepare`. */
+export function stepsOf(prepare: PackageEndpoint['prepare']): PackageStep[] {
+    if (prepare == null) return [];
+    return Array.isArray(prepare) ? prepare : [prepare];
 }
 
 function readParam(param: PackageParam): Param {

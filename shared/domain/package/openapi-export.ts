@@ -1,7 +1,7 @@
 import { isTextFormat } from '../fetch/text-template.ts';
 import { createInliner, type Inliner } from '../json/schema/inline.ts';
 import type { Endpoint, JsonObject, PackageDocument } from '../types.ts';
-import { readEndpoint } from './endpoint.ts';
+import { readEndpoint, writtenSteps } from './endpoint.ts';
 import { bodyParamsOf, requestBodyOf, responsesOf } from './openapi-export/bodies.ts';
 import { parametersOf } from './openapi-export/parameters.ts';
 import { createPlaces, type TemplateParts, takeApart } from './openapi-export/places.ts';
@@ -72,9 +72,7 @@ function operationOf(endpoint: Endpoint, { parts, home, inliner }: Context): Jso
             kind,
             effect,
             hosted,
-            ...(prepare === undefined
-                ? {}
-                : { prepare: { url: prepare.url, ...(prepare.form === undefined ? {} : { form: prepare.form }) } }),
+            ...(prepare === undefined ? {} : { prepare: writtenSteps(prepare) as unknown as JsonObject }),
             ...(pagination === undefined ? {} : { pagination: pagination.style }),
             ...(text === undefined ? {} : { body: text, body_params: bodyParamsOf(endpoint, inliner) }),
         },

@@ -7,6 +7,6 @@ import { hostsOfEndpoint } from './hosts.ts';
  */
 export function pacedMs(endpoint: Pick<Endpoint, 'url' | 'prepare'>, paces: Readonly<Record<string, number>>): number {
     const distances = hostsOfEndpoint(endpoint).map((host) => (Object.hasOwn(paces, host) ? 60_000 / (paces[host] ?? 1) : 0));
-    const requests = endpoint.prepare === undefined ? 1 : 2;
+    const requests = 1 + (endpoint.prepare?.length ?? 0);
     return requests * Math.max(...distances);
 }

@@ -66,7 +66,7 @@ export function mayChangeSite(endpoint: Pick<Endpoint, 'effect' | 'method'>, isO
 /** Whether every call of an endpoint is refused, whatever its params are; outside the hours calls are only put off. */
 export function refusesEndpoint(policy: Omit<SitePolicy, 'hours'>, endpoint: Endpoint, isOwners: boolean): boolean {
     const { url, prepare } = endpoint;
-    return refusesCalls(policy, endpoint, [url, ...(prepare === undefined ? [] : [prepare.url])], isOwners);
+    return refusesCalls(policy, endpoint, [url, ...(prepare ?? []).map((step) => step.url)], isOwners);
 }
 
 /** The same of an endpoint of which these facts are known. @param urls every URL that it calls, at least up to the first placeholder */

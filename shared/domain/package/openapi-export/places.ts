@@ -17,7 +17,7 @@ export interface TemplateParts {
     query: QueryPair[];
 }
 
-const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+const PLACEHOLDER = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** The one placeholder that a text consists of. */
 export function onlyPlaceholder(text: string): string | undefined {

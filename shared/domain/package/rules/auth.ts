@@ -92,6 +92,6 @@ function checkNeed({ auth: need, url }: EndpointDraft, at: Path, report: Report,
 }
 
 function hostsOfDraft(endpoints: NonNullable<PackageDraft['endpoints']>): Set<string> {
-    const urls = endpoints.flatMap((endpoint) => [endpoint?.url, endpoint?.prepare?.url]);
+    const urls = endpoints.flatMap((endpoint) => [endpoint?.url, ...(endpoint?.prepare?.steps ?? []).map((step) => step?.url)]);
     return new Set(urls.flatMap((url) => (url === undefined ? [] : [URL.parse(url)?.hostname ?? []])).flat());
 }

@@ -2,6 +2,7 @@ import { placeholderIn } from '../../fetch/body-template.ts';
 import { isTextFormat, textPlaceholders } from '../../fetch/text-template.ts';
 import { isObject } from '../../json/schema/structure.ts';
 import type { Json } from '../../types.ts';
+import { extractedBy } from './prepare.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import type { Subject } from './subject.ts';
 import { checkTextBody } from './text-body.ts';
@@ -30,9 +31,11 @@ export function checkBody(subject: Subject): void {
     }
     const bodyParams = new Set(params.filter((param) => param.draft.source === 'body').map((param) => param.draft.name));
     const used = new Set<string>();
+    const extracted = extractedBy(draft);
     const find = isTextFormat(subject.bodyFormat) ? findInText : findStandIns;
     find(draft.body, place, (name, where) => {
         used.add(name);
+        if (name.startsWith('prepare.') && extracted.has(name.slice('prepare.'.length))) return;
         if (!bodyParams.has(name) && !report.isFull()) {
             report.add(
                 where,

@@ -5,20 +5,25 @@ import { checkExamples } from './examples.ts';
 import { checkHeaders } from './headers.ts';
 import { checkBilling, checkEffect, checkPagination } from './paging.ts';
 import { checkParams, checkPlaceholders } from './params.ts';
+import { checkPrepare, extractedBy } from './prepare.ts';
 import type { Path, Report } from './report.ts';
 import { checkResponse } from './response.ts';
 import type { EndpointDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
-import { checkUrl, placeholdersOf, type UrlContext } from './urls.ts';
+import { checkUrl, type UrlContext } from './urls.ts';
 
 /** Every rule of an endpoint; each adds what it finds, and none relies on another having found nothing. */
 const RULES: readonly ((subject: Subject) => void)[] = [
-    checkUrls,
+    checkEndpointUrl,
+    checkPrepare,
     checkPlaceholders,
     checkParams,
     (subject) => {
         const body = subject.sendsBody ? subject.bodyFormat : undefined;
-        checkHeaders(subject.draft.headers ?? {}, [...subject.at, 'headers'], subject.report, body);
+        checkHeaders(subject.draft.headers ?? {}, [...subject.at, 'headers'], subject.report, {
+            body,
+            extracted: extractedBy(subject.draft),
+        });
     },
     checkBody,
     checkEffect,
@@ -49,17 +54,6 @@ export function checkEndpoint(draft: EndpointDraft, at: Path, report: Report, ur
     for (const rule of RULES) rule(subject);
 }
 
-function checkUrls({ draft, at, report, urls }: Subject): void {
+function checkEndpointUrl({ draft, at, report, urls }: Subject): void {
     if (draft.url !== undefined) checkUrl(draft.url, [...at, 'url'], report, urls, { placeholders: true });
-    const { prepare } = draft;
-    if (prepare?.url !== undefined) checkUrl(prepare.url, [...at, 'prepare', 'url'], report, urls, { placeholders: false });
-    if (prepare?.form !== undefined && draft.url !== undefined && placeholdersOf(draft.url).length > 0) {
-        report.add(
-            [...at, 'url'],
-            'INVALID_VALUE',
-            'With prepare.form the action of the form replaces the url, so it has no placeholders.',
-        );
-    }
-    if (prepare?.form !== undefined && draft.method !== undefined && draft.method !== 'GET' && draft.method !== 'POST')
-        report.add([...at, 'method'], 'INVALID_VALUE', `No form is sent by ${draft.method}: with prepare.form use GET or POST.`);
 }

@@ -1,7 +1,9 @@
 import type { DetailCode } from '../../../refusals.ts';
 import { MAX_HEADER_TEXT } from '../../fetch/param-place.ts';
+import { preparedIn } from '../../fetch/prepared-values.ts';
 import { isVisibleAscii } from '../../fetch/visible-ascii.ts';
 import type { BodyFormat, JsonObject } from '../../types.ts';
+import { checkExtracted } from './prepare.ts';
 import { type Path, quoted, type Report } from './report.ts';
 import { reportSecret } from './tree.ts';
 
@@ -121,8 +123,16 @@ function announced(essence: string): RegExp {
     return new RegExp(`^${essence}(?:\\s{0,3};\\s{0,3}charset="?utf-8"?)?$`, 'i');
 }
 
-/** `body`: the format in which this endpoint sends its body, `undefined` when it sends none. */
-export function checkHeaders(headers: JsonObject, at: Path, report: Report, body: BodyFormat | undefined): void {
+/** What of an endpoint decides about its headers. */
+interface Sending {
+    /** The format in which it sends its body, `undefined` when it sends none. */
+    body: BodyFormat | undefined;
+    /** Names of the values that `prepare` extracts. */
+    extracted: ReadonlySet<string>;
+}
+
+/** The fixed headers of an endpoint. */
+export function checkHeaders(headers: JsonObject, at: Path, report: Report, sending: Sending): void {
     const names = Object.keys(headers);
     if (names.length > MAX_HEADERS) report.add(at, 'TOO_COMPLEX', `An endpoint sets at most ${MAX_HEADERS} headers.`);
     const seen = new Set<string>();
@@ -132,10 +142,17 @@ export function checkHeaders(headers: JsonObject, at: Path, report: Report, body
         if (seen.has(lower))
             report.add(place, 'DUPLICATE_NAME', `The header ${quoted(lower)} stands here twice; names do not differ by case.`);
         seen.add(lower);
-        const fault = headerNameFault(lower);
+        const fault = TOKENS_OF_PAGES.has(lower) && isWhollyPrepared(headers[name]) ? undefined : headerNameFault(lower);
         if (fault !== undefined) report.add(place, fault.code, fault.message);
-        checkValue(lower, headers[name], place, report, body);
+        checkValue(lower, headers[name], place, report, sending);
     }
+}
+
+/** Headers that prove that a page of the site was opened before; a package has no value for these, only the page has. */
+const TOKENS_OF_PAGES: ReadonlySet<string> = new Set(['x-csrf-token', 'x-csrftoken', 'x-xsrf-token']);
+
+function isWhollyPrepared(value: unknown): boolean {
+    return typeof value === 'string' && preparedIn(value).some((name) => value === `{prepare.${name}}`);
 }
 
 /**
@@ -176,7 +193,7 @@ function namesCredential(name: string): boolean {
 /** What stands before `key` in the names of headers with keys: `x-api-key`, `x-access-key`. */
 const KEY_OWNERS: ReadonlySet<string> = new Set('api app access private secret auth client consumer rapidapi subscription x'.split(' '));
 
-function checkValue(name: string, value: unknown, at: Path, report: Report, body: BodyFormat | undefined): void {
+function checkValue(name: string, value: unknown, at: Path, report: Report, { body, extracted }: Sending): void {
     if (typeof value !== 'string') {
         report.add(at, 'INVALID_TYPE', 'The value of a header has to be a text.');
         return;
@@ -189,8 +206,9 @@ function checkValue(name: string, value: unknown, at: Path, report: Report, body
         );
     }
     if (value.includes('{') && /\{[A-Za-z_][A-Za-z0-9_]*\}/.test(value)) {
-        report.add(at, 'INVALID_VALUE', 'A header takes no placeholders; it is sent exactly as it stands here.');
+        report.add(at, 'INVALID_VALUE', 'A header takes no placeholders but {prepare.name}; all else is sent exactly as it stands here.');
     }
+    for (const extract of new Set(preparedIn(value))) checkExtracted(extract, extracted, at, report);
     // A value alone says little: beside its name `x-service: key=…` can be told from a word. Where the name is refused, that says it all.
     if (!report.has(at, 'FORBIDDEN_FIELD')) reportSecret(at, 'This header', `${name}: ${value.slice(0, 200)}`, report);
     if (name === 'content-type') checkContentType(value, at, report, body);

@@ -6,6 +6,7 @@ import { isSimple } from '../../json/schema/simple.ts';
 import { checkJsonSchema } from '../../json/schema.ts';
 import type { JsonSchema } from '../../types.ts';
 import { headerNameFault } from './headers.ts';
+import { checkExtracted, extractedBy, stepsOfDraft } from './prepare.ts';
 import { type Path, pointerTo, quoted } from './report.ts';
 import type { ParamDraft } from './structure.ts';
 import type { Subject } from './subject.ts';
@@ -17,9 +18,12 @@ import { checkValue, type Slot } from './values.ts';
 export function checkPlaceholders({ draft, at, report, params }: Subject): void {
     if (draft.url === undefined) return;
     const placeholders = placeholdersOf(draft.url);
+    const inSteps = stepsOfDraft(draft, at).flatMap((step) => placeholdersOf(step.draft.url ?? ''));
+    const extracted = extractedBy(draft);
     const pathParams = new Set(params.filter((param) => param.draft.source === 'path').map((param) => param.draft.name));
     for (const name of placeholders) {
-        if (!pathParams.has(name)) {
+        if (name.startsWith('prepare.')) checkExtracted(name.slice('prepare.'.length), extracted, [...at, 'url'], report);
+        else if (!pathParams.has(name)) {
             report.add(
                 [...at, 'url'],
                 'TEMPLATE_MISMATCH',
@@ -28,7 +32,7 @@ export function checkPlaceholders({ draft, at, report, params }: Subject): void 
         }
     }
     for (const { draft: param, at: place } of params) {
-        if (param.source !== 'path' || param.name === undefined || placeholders.includes(param.name)) continue;
+        if (param.source !== 'path' || param.name === undefined || [...placeholders, ...inSteps].includes(param.name)) continue;
         report.add([...place, 'name'], 'TEMPLATE_MISMATCH', `The url has no placeholder for the path param ${quoted(param.name)}.`);
     }
 }

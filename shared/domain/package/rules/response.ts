@@ -7,9 +7,9 @@ import { checkHtmlSelect, checkJsonSelect } from './select.ts';
 import type { PaginationFields } from './structure.ts';
 import type { Subject } from './subject.ts';
 
-/** `select` and `schema` of the response, and the expressions of `pagination` and `prepare.form`. */
+/** `select` and `schema` of the response, and the expressions of `pagination`. */
 export function checkResponse({ draft, at, report, budget }: Subject): void {
-    const { response, pagination, prepare } = draft;
+    const { response, pagination } = draft;
     const place = [...at, 'response'];
     if (response !== undefined && Object.hasOwn(response, 'schema')) {
         report.addAll(checkJsonSchema(response.schema, { at: pointerTo([...place, 'schema']), budget }));
@@ -19,8 +19,6 @@ export function checkResponse({ draft, at, report, budget }: Subject): void {
     if (pagination?.next !== undefined && pagination.style === 'cursor')
         checkNext(pagination.next, response?.type, [...at, 'pagination', 'next'], report);
     checkPageExpressions(pagination ?? {}, response?.type, [...at, 'pagination'], report);
-    const fault = prepare?.form === undefined ? undefined : selectorFault(prepare.form);
-    if (fault !== undefined) report.add([...at, 'prepare', 'form'], 'INVALID_VALUE', fault);
 }
 
 /** Without a declared type the content type decides later, so a select is fine when it is one for JSON or one for HTML. */

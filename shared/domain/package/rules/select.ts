@@ -39,6 +39,11 @@ function checkMap(map: unknown, at: Path, report: Report, level: number): void {
     for (const [name, entry] of Object.entries(map).slice(0, MAX_OUTPUTS)) checkEntry(entry, [...at, name], report, level);
 }
 
+/** One entry of such a map, without maps inside. */
+export function checkHtmlEntry(entry: unknown, at: Path, report: Report): void {
+    checkDescriptor(entry, at, report, MAX_NESTING);
+}
+
 function checkEntry(entry: unknown, at: Path, report: Report, level: number): void {
     if (!Array.isArray(entry)) checkDescriptor(entry, at, report, level);
     else if (entry.length === 1) checkDescriptor(entry[0], [...at, 0], report, level);

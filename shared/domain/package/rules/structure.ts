@@ -23,7 +23,8 @@ import {
 } from '../../types.ts';
 import { ENDPOINT_NAME } from '../endpoint-name.ts';
 import { CATEGORY_PATHS } from '../taxonomy.ts';
-import { anyJson, anyObject, described, type Fields, flag, listOf, objectOf, oneOf, text, wholeNumber } from './shape.ts';
+import type { Path, Report } from './report.ts';
+import { anyJson, anyObject, described, type Fields, flag, listOf, objectOf, oneOf, type Reader, text, wholeNumber } from './shape.ts';
 
 /**
  * The fields of a package (docs/api.md, "Schema packages"), once, as tables. What comes out are drafts: the fields that have the right type, with
@@ -45,6 +46,14 @@ export type ParamDraft = Partial<ParamFields>;
 export interface PrepareFields {
     url: string;
     form: string;
+    extract: JsonObject;
+}
+export type StepDraft = Partial<PrepareFields>;
+
+/** One step, or a list of them; `undefined` stands where one could not be read. */
+export interface PrepareDraft {
+    steps: (StepDraft | undefined)[];
+    isList: boolean;
 }
 
 export interface ResponseFields {
@@ -99,7 +108,7 @@ export interface EndpointFields {
     body: Json;
     body_format: BodyFormat;
     body_required: boolean;
-    prepare: Partial<PrepareFields>;
+    prepare: PrepareDraft;
     hosted: boolean;
     effect: Effect;
     auth: AuthNeed;
@@ -158,12 +167,33 @@ const PARAM: Fields<ParamFields> = {
 };
 
 const PREPARE: Fields<PrepareFields> = {
-    url: { read: text({ max: MAX_URL }), required: true, about: 'The page to get first. Its cookies are kept for this call.' },
+    url: {
+        read: text({ max: MAX_URL }),
+        required: true,
+        about: 'The page to get. Its cookies are kept for this call. Placeholders are path and query params, and {prepare.name} of earlier steps.',
+    },
     form: {
         read: text({ max: MAX_EXPRESSION }),
-        about: 'Selector of the one form on it, such as form#search: its action and hidden inputs are sent with the params.',
+        about: 'Of the last step: selector of the one form on it, such as form#search. Its action and fields are sent with the params.',
+    },
+    extract: {
+        read: anyObject,
+        about: 'Values by name, which later steps and the call use as {prepare.name}: JMESPath or a selector, {selector, value}, or {cookie}.',
     },
 };
+
+export const MAX_STEPS = 3;
+
+const readStep = objectOf(PREPARE);
+const readSteps = listOf(readStep, { min: 1, max: MAX_STEPS, of: 'steps' });
+const readPrepare: Reader<PrepareDraft> = Object.assign(
+    (value: unknown, at: Path, report: Report): PrepareDraft | undefined => {
+        const isList = Array.isArray(value);
+        const steps = isList ? readSteps(value, at, report) : [readStep(value, at, report)];
+        return steps === undefined ? undefined : { steps, isList };
+    },
+    { schema: { anyOf: [readStep.schema, readSteps.schema, { type: 'null' }] } },
+);
 
 const RESPONSE: Fields<ResponseFields> = {
     type: { read: oneOf(RESPONSE_TYPES), about: 'How to read the answer; as json, html or text by its content type where left out.' },
@@ -289,7 +319,11 @@ const ENDPOINT: Fields<EndpointFields> = {
     },
     body_format: { read: oneOf(BODY_FORMATS), about: 'How the body is written; json by default, form for submit_form.' },
     body_required: { read: flag, about: 'False: without any body param no body is sent.' },
-    prepare: { read: objectOf(PREPARE), orNull: true, about: 'A page to get before the call, for its cookies or a form on it.' },
+    prepare: {
+        read: readPrepare,
+        orNull: true,
+        about: 'A page to get before the call, or up to three in order, for cookies, values or a form.',
+    },
     hosted: { read: flag, about: 'False: Routebook describes the endpoint and does not call it.' },
     effect: {
         read: oneOf(['read', 'write']),

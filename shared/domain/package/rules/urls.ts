@@ -7,7 +7,7 @@ export interface UrlContext {
     isPortAllowed(port: number): boolean;
 }
 
-/** Names of the placeholders of a URL template, in order, each once. */
+/** Names of the placeholders of a URL template, in order, each once; with `prepare.` before those that are extracted. */
 export function placeholdersOf(template: string): string[] {
     return [...new Set([...template.matchAll(PLACEHOLDER)].map((match) => match[1] ?? ''))];
 }
@@ -15,7 +15,7 @@ export function placeholdersOf(template: string): string[] {
 /** Names that can stand between braces in a URL. */
 export const PLACEHOLDER_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-const PLACEHOLDER = /\{([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
+const PLACEHOLDER = /\{((?:prepare\.)?[A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
 
 /**
  * The rules of docs/api.md, "Schema packages" for a URL (template): absolute, in canonical form, without user info, fragment and dot segments,

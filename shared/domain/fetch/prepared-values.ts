@@ -1,0 +1,48 @@
+import { isExact } from '../json/exact-numbers.ts';
+import type { Endpoint, Json, Values } from '../types.ts';
+import { isSegment, MAX_HEADER_TEXT } from './param-place.ts';
+import { isVisibleAscii } from './visible-ascii.ts';
+
+/** Names that `prepare` may give what it extracts. */
+export const EXTRACT_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+/** What stands for extracted values in headers, URLs and bodies. */
+export const PREPARED_PLACEHOLDER = /\{prepare\.([A-Za-z_][A-Za-z0-9_]{0,63})\}/g;
+
+/** Names of the extracted values that a text has placeholders for, in order. */
+export function preparedIn(text: string): string[] {
+    return [...text.matchAll(PREPARED_PLACEHOLDER)].map(([, name = '']) => name);
+}
+
+/** The values of a call with an extracted one, under its whole placeholder: no param has a name with braces. */
+export function withPrepared(values: Values, name: string, value: Json): Values {
+    return Object.assign(Object.create(null), values, { [`{prepare.${name}}`]: value });
+}
+
+/** The values of a call as if all that `prepare` extracts were there, for judging URLs before anything is sent. */
+export function withStandIns({ prepare }: Pick<Endpoint, 'prepare'>, values: Values): Values {
+    const names = prepare?.flatMap(({ extract }) => Object.keys(extract)) ?? [];
+    return names.reduce((all, name) => withPrepared(all, name, 'x'), values);
+}
+
+/** Characters of one extracted value. */
+const MAX_TEXT = 1024;
+
+/** Why an extracted value cannot be sent where the endpoint uses it, as the end of a sentence; undefined where it can. */
+export function preparedFault(endpoint: Endpoint, name: string, value: Json): string | undefined {
+    if (value === null || value === '') return 'is not there';
+    if (typeof value === 'object' && !isExact(value)) return 'is no text, number or boolean';
+    const text = String(value);
+    if (text.length > MAX_TEXT) return `has more than ${MAX_TEXT} characters`;
+    if (!text.isWellFormed() || text.includes('\0')) return 'has a character that cannot be sent';
+    const { inHeaders, inPaths } = usesOf(endpoint, name);
+    if (inHeaders && !isVisibleAscii(text, MAX_HEADER_TEXT)) return 'is no visible ASCII, and stands in a header';
+    if (inPaths && !isSegment(text)) return 'is no segment of a path';
+    return undefined;
+}
+
+function usesOf({ headers, url, prepare }: Endpoint, name: string): { inHeaders: boolean; inPaths: boolean } {
+    const uses = (text: string) => preparedIn(text).includes(name);
+    const urls = [url, ...(prepare ?? []).map((step) => step.url)];
+    return { inHeaders: Object.values(headers).some(uses), inPaths: urls.some((one) => uses(one.split('?', 1)[0] ?? '')) };
+}

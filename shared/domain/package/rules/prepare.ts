@@ -1,0 +1,136 @@
+import { EXTRACT_NAME, preparedIn } from '../../fetch/prepared-values.ts';
+import { isObject } from '../../json/schema/structure.ts';
+import { expressionFault, selectorFault } from './expressions.ts';
+import { type Path, quoted, type Report } from './report.ts';
+import { checkHtmlEntry } from './select.ts';
+import type { EndpointDraft, StepDraft } from './structure.ts';
+import type { Subject } from './subject.ts';
+import { PROTOTYPE_KEYS } from './tree.ts';
+import { checkUrl, placeholdersOf } from './urls.ts';
+
+const MAX_EXTRACTS = 20;
+
+/** The steps that could be read, each with its place in the package. */
+export function stepsOfDraft({ prepare }: EndpointDraft, at: Path): { draft: StepDraft; at: Path }[] {
+    if (prepare === undefined) return [];
+    return prepare.steps.flatMap((draft, place) =>
+        draft === undefined ? [] : [{ draft, at: [...at, 'prepare', ...(prepare.isList ? [place] : [])] }],
+    );
+}
+
+/** Names of all values that the steps extract. */
+export function extractedBy(draft: EndpointDraft): Set<string> {
+    return new Set(stepsOfDraft(draft, []).flatMap((step) => Object.keys(step.draft.extract ?? {})));
+}
+
+/** The steps before a call: their URLs, the form of the last one, and what they extract. */
+export function checkPrepare(subject: Subject): void {
+    const { draft, at, report, urls } = subject;
+    const steps = stepsOfDraft(draft, at);
+    const known = new Set<string>();
+    for (const [place, step] of steps.entries()) {
+        const { url, form, extract } = step.draft;
+        if (url !== undefined) {
+            checkUrl(url, [...step.at, 'url'], report, urls, { placeholders: true });
+            checkStepPlaceholders(subject, url, known, [...step.at, 'url']);
+        }
+        if (form !== undefined) {
+            const fault = selectorFault(form);
+            if (fault !== undefined) report.add([...step.at, 'form'], 'INVALID_VALUE', fault);
+            if (place < steps.length - 1) report.add([...step.at, 'form'], 'INVALID_VALUE', 'Only the last step has a form.');
+        }
+        if (extract !== undefined) checkExtracts(extract, [...step.at, 'extract'], known, report);
+    }
+    if (steps.at(-1)?.draft.form !== undefined) checkForm(subject);
+    checkNames(subject, known);
+}
+
+/** Every placeholder of a step is a path or query param, or was extracted before. */
+function checkStepPlaceholders({ params, report }: Subject, url: string, known: ReadonlySet<string>, at: Path): void {
+    const [path = ''] = url.split('?', 1);
+    for (const name of placeholdersOf(url)) {
+        if (name.startsWith('prepare.')) {
+            checkExtracted(name.slice('prepare.'.length), known, at, report, 'an earlier step');
+            continue;
+        }
+        const param = params.find(({ draft }) => draft.name === name && (draft.source === 'path' || draft.source === 'query'))?.draft;
+        if (param === undefined) {
+            report.add(at, 'TEMPLATE_MISMATCH', `The placeholder {${name}} needs a param of this name with source path or query.`);
+        } else if (placeholdersOf(path).includes(name) && param.required !== true && !Object.hasOwn(param, 'default')) {
+            report.add(
+                at,
+                'TEMPLATE_MISMATCH',
+                `Without a value of {${name}} there is no URL: make the param required or give it a default.`,
+            );
+        }
+    }
+}
+
+/** Reports a placeholder whose value nothing extracts. */
+export function checkExtracted(name: string, known: ReadonlySet<string>, at: Path, report: Report, by = 'prepare'): void {
+    if (known.has(name)) return;
+    report.add(at, 'TEMPLATE_MISMATCH', `The placeholder ${quoted(`{prepare.${name}}`)} needs a value of this name that ${by} extracts.`);
+}
+
+function checkExtracts(extract: object, at: Path, known: Set<string>, report: Report): void {
+    const entries = Object.entries(extract);
+    if (entries.length > MAX_EXTRACTS) report.add(at, 'TOO_COMPLEX', `A step extracts at most ${MAX_EXTRACTS} values.`);
+    for (const [name, entry] of entries.slice(0, MAX_EXTRACTS)) {
+        const place = [...at, name];
+        if (!EXTRACT_NAME.test(name) || PROTOTYPE_KEYS.has(name))
+            report.add(
+                place,
+                'INVALID_VALUE',
+                'The name of a value has letters, digits and underscores, at most 64, and begins with no digit.',
+            );
+        if (known.has(name)) report.add(place, 'DUPLICATE_NAME', 'An earlier step extracts a value of this name too.');
+        known.add(name);
+        checkExtract(entry, place, report);
+    }
+}
+
+/** One value: an expression or a selector, whichever the page is for, an entry of `select` for HTML, or a cookie. */
+function checkExtract(entry: unknown, at: Path, report: Report): void {
+    if (typeof entry === 'string') {
+        const fault = expressionFault(entry) === undefined ? undefined : selectorFault(entry);
+        if (fault !== undefined) report.add(at, 'INVALID_VALUE', `${fault} Nor is it a JMESPath expression.`);
+    } else if (!isObject(entry)) {
+        report.add(at, 'INVALID_TYPE', 'One value is extracted: an expression, a selector, {selector, value} or {cookie}.');
+    } else if (Object.hasOwn(entry, 'cookie')) {
+        checkCookie(entry, at, report);
+    } else if (isObject(entry['value'])) {
+        report.add([...at, 'value'], 'INVALID_VALUE', 'One value is extracted, and no map of several: name an attribute.');
+    } else {
+        checkHtmlEntry(entry, at, report);
+    }
+}
+
+function checkCookie({ cookie, ...rest }: Record<string, unknown>, at: Path, report: Report): void {
+    for (const key of Object.keys(rest)) report.add([...at, key], 'UNKNOWN_FIELD', 'Beside the name of a cookie there is nothing here.');
+    if (typeof cookie !== 'string' || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/.test(cookie))
+        report.add([...at, 'cookie'], 'INVALID_VALUE', 'This is the name of a cookie: a token of at most 100 letters, digits and signs.');
+}
+
+/** The action of a form replaces the url, and forms know two methods. */
+function checkForm({ draft, at, report }: Subject): void {
+    if (draft.url !== undefined && placeholdersOf(draft.url).length > 0) {
+        report.add(
+            [...at, 'url'],
+            'INVALID_VALUE',
+            'With prepare.form the action of the form replaces the url, so it has no placeholders.',
+        );
+    }
+    if (draft.method !== undefined && draft.method !== 'GET' && draft.method !== 'POST')
+        report.add([...at, 'method'], 'INVALID_VALUE', `No form is sent by ${draft.method}: with prepare.form use GET or POST.`);
+}
+
+/** In a body `"{prepare.name}"` is what was extracted, so no body param is called that. */
+function checkNames({ params, at, report, draft, bodyFormat }: Subject, known: ReadonlySet<string>): void {
+    for (const { draft: param, at: place } of params) {
+        const isTaken = param.source === 'body' && param.name?.startsWith('prepare.') === true && known.has(param.name.slice(8));
+        if (isTaken)
+            report.add([...place, 'name'], 'DUPLICATE_NAME', 'A value of this name is extracted by prepare; call the param otherwise.');
+    }
+    if (typeof draft.body !== 'string' || bodyFormat === 'json' || preparedIn(draft.body).length === 0 || known.size === 0) return;
+    report.add([...at, 'body'], 'INVALID_VALUE', 'A text takes no values of prepare; send them in a header, or use a JSON or form body.');
+}
