@@ -1,18 +1,28 @@
 import type { Paint } from './terminal.ts';
 
-/** Columns of equal width below dim heads; null is a dash. Cells are plain text, and are painted by `style` where it says so. */
+const GAP = '  ';
+/** The last column has so many characters however narrow the terminal is. */
+const LEAST_LAST = 12;
+
+/**
+ * Columns of equal width below dim heads; null is a dash. Cells are plain text, and are painted by `style` where it says so.
+ * @param width of the terminal; what does not fit is cut from the last column
+ */
 export function table(
     heads: readonly string[],
     rows: readonly (readonly (string | number | null)[])[],
     paint: Paint,
     style: (padded: string, column: number) => string = (padded) => padded,
+    width = Number.POSITIVE_INFINITY,
 ): string[] {
     const cells = rows.map((row) => row.map((cell) => String(cell ?? '-')));
     const widths = heads.map((head, column) => Math.max(head.length, ...cells.map((row) => row[column]?.length ?? 0)));
+    const left = Math.max(LEAST_LAST, width - widths.slice(0, -1).reduce((sum, one) => sum + one + GAP.length, 0));
+    const cut = (cell: string) => ([...cell].length > left ? `${[...cell].slice(0, left - 1).join('')}…` : cell);
     const line = (row: readonly string[], styled: (padded: string, column: number) => string) =>
         row
-            .map((cell, column) => styled(column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0), column))
-            .join('  ')
+            .map((cell, column) => styled(column === row.length - 1 ? cut(cell) : cell.padEnd(widths[column] ?? 0), column))
+            .join(GAP)
             .trimEnd();
     return [line(heads, (head) => paint('dim', head)), ...cells.map((row) => line(row, style))];
 }

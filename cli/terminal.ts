@@ -12,6 +12,8 @@ export interface Terminal {
     paintError: Paint;
     isColourful: { out: boolean; error: boolean };
     columns: number;
+    /** Where tables are cut; what goes into a pipe or a file is whole. */
+    tableWidth: number;
     /** Whether somebody can be asked. */
     isInteractive: boolean;
     /** What is piped in. */
@@ -36,6 +38,7 @@ export function openTerminal({ mayColour }: { mayColour: boolean }): Terminal {
         paintError: painting(isColourful.error),
         isColourful,
         columns: stdout.columns ?? 80,
+        tableWidth: stdout.isTTY === true ? stdout.columns : Number.POSITIVE_INFINITY,
         isInteractive: stdin.isTTY === true && stderr.isTTY === true,
         async readAll() {
             const chunks: Buffer[] = [];

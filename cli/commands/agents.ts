@@ -1,8 +1,9 @@
-import type { Command } from 'commander';
+import { Argument, type Command } from 'commander';
+import { completionScript, SHELLS, type Shell } from '../completion.ts';
 import type { Run } from '../session.ts';
 import { examples } from './options.ts';
 
-/** What agents do. */
+/** What agents and shells do. */
 export function addAgentCommands(program: Command, run: Run): void {
     program.commandsGroup('More:');
     program
@@ -11,5 +12,16 @@ export function addAgentCommands(program: Command, run: Run): void {
         .addHelpText('after', examples(['mcp --server https://routebook.example']))
         .action((_options: object, command: Command) =>
             run(command, async (session) => (await import('../mcp/serve-agents.ts')).serveAgents(session)),
+        );
+    program
+        .command('completion')
+        .description('print a script with which a shell completes commands and options')
+        .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+        .addHelpText('after', examples(['completion bash > ~/.local/share/bash-completion/completions/routebook']))
+        .action((shell: Shell, _options: object, command: Command) =>
+            run(command, async () => {
+                const script = completionScript(program, shell);
+                return { result: { shell, script }, lines: [script] };
+            }),
         );
 }

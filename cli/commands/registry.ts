@@ -21,6 +21,12 @@ export function addRegistryCommands(program: Command, run: Run): void {
         run(command, async (session) => (await import('../registry/list-schemas.ts')).listSchemas(session, q, options)),
     );
     program
+        .command('categories')
+        .description('list the categories of the registry')
+        .action((_options: object, command: Command) =>
+            run(command, async (session) => (await import('../registry/list-categories.ts')).listCategories(session)),
+        );
+    program
         .command('pull')
         .description("download a site's package, or the site in another format")
         .argument('<site>')

@@ -37,19 +37,20 @@ export async function listSchemas({ client, terminal, note }: Session, q: string
     const result = { schemas: cards, total, next_cursor: next };
     if (cards.length === 0) return { result, lines: ['Nothing is registered that fits; "routebook request" asks for it.'] };
     if (next !== null) note(`${cards.length} of ${total}; --limit shows more, and --cursor ${next} goes on from here`);
-    return { result, lines: cardLines(cards, terminal.paint) };
+    return { result, lines: cardLines(cards, terminal) };
 }
 
 /** The server's largest page. */
 const PAGE = 100;
 
-function cardLines(cards: readonly Card[], paint: Session['terminal']['paint']): string[] {
+function cardLines(cards: readonly Card[], { paint, tableWidth }: Session['terminal']): string[] {
     const heads = ['site', 'version', 'verified', 'endpoints', 'category', 'title'];
     const rows = cards.map(({ site, version, verified, endpoints, intent_category, title }) => {
         return [site, version, verified ? 'yes' : 'no', endpoints.length, intent_category, title];
     });
-    return table(heads, rows, paint, (padded, column) => {
+    const style = (padded: string, column: number) => {
         if (column === 0) return paint('bold', padded);
         return column === 2 && padded.startsWith('yes') ? paint('green', padded) : padded;
-    });
+    };
+    return table(heads, rows, paint, style, tableWidth);
 }

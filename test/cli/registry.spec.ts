@@ -47,6 +47,14 @@ describe('the registry on the command line', function () {
             .and.not.include('jobs.test');
     });
 
+    it('lists the categories that lists can be narrowed to', async () => {
+        const { stdout, json } = await shell.run(['categories', '--json']);
+        expect(json['categories']).to.have.length(20);
+        expect(stdout).to.include('food/recipes');
+        const shown = (await shell.run(['categories'])).stdout;
+        expect(shown).to.match(/^food\/recipes +Food.*: Recipes$/m);
+    });
+
     it('finds sites by the beginning of a word, and says so where nothing fits', async () => {
         const found = await shell.run(['search', 'chee', '--json']);
         expect(sites(found.json)).to.deep.equal(['cheese.test']);

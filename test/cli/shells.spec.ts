@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { table } from '../../cli/table.ts';
+import { type CommandLine, openCommandLine } from '../support/command-line.ts';
+
+describe('somebody who types at a shell', function () {
+    this.timeout(30_000);
+    let shell: CommandLine;
+
+    before(() => {
+        shell = openCommandLine();
+    });
+    after(() => shell.close());
+
+    /** What bash offers behind these words. */
+    async function completed(...words: string[]): Promise<string[]> {
+        const { stdout } = await shell.run(['completion', 'bash']);
+        const file = join(shell.folder, 'completion.bash');
+        const quoted = words.map((word) => `'${word}'`).join(' ');
+        writeFileSync(
+            file,
+            `compopt() { :; }\n${stdout}\nCOMP_WORDS=(routebook ${quoted}); COMP_CWORD=${words.length}; _routebook\nprintf '%s\\n' "\${COMPREPLY[@]}"\n`,
+        );
+        return execFileSync('bash', [file], { encoding: 'utf8' }).split('\n').filter(Boolean);
+    }
+
+    it('gets commands, their own commands, options and choices completed by bash', async () => {
+        expect(await completed('cat')).to.have.members(['categories', 'catalog']);
+        expect(await completed('claim', 's')).to.deep.equal(['start']);
+        expect(await completed('yank', 'shop.example', '--rea')).to.deep.equal(['--reason']);
+        expect(await completed('yank', 'shop.example', '3', '--reason', '')).to.deep.equal(['broken', 'security', 'legal']);
+    });
+
+    it('gets scripts for zsh and fish too, and is told of shells that are not known', async () => {
+        expect((await shell.run(['completion', 'zsh'])).stdout).to.match(/^#compdef routebook\n/);
+        const fish = (await shell.run(['completion', 'fish'])).stdout;
+        expect(fish).to.include("complete -c routebook -n '__fish_use_subcommand' -f -a pull");
+        expect(fish).to.include("-n '__fish_seen_subcommand_from yank' -l reason -x -a 'broken security legal'");
+        const { code, stderr } = await shell.run(['completion', 'tcsh']);
+        expect(code).to.equal(2);
+        expect(stderr).to.include('bash, zsh, fish');
+    });
+
+    it('reads tables that fit the terminal, and whole ones in a file', () => {
+        const row = ['shop.example', 'A very long title of a shop that nobody reads to its end, however wide the window is'];
+        const paint = (_style: string, text: string) => text;
+        const [, fitted = ''] = table(['site', 'title'], [row], paint, undefined, 40);
+        expect(fitted)
+            .to.have.length(40)
+            .and.match(/^shop\.example {2}A very .*…$/);
+        expect(table(['site', 'title'], [row], paint)[1]).to.include(row[1]);
+    });
+});
