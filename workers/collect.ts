@@ -99,7 +99,7 @@ export async function collectPages({
         if (!answer.ok) return pages === 1 ? answer : inMidWalk(answer);
         const { page } = answer;
         // The selected data may be many times larger than the page, and is kept.
-        const full = await call.reserve(mostSelected(page.body.length, endpoint.response.select));
+        const full = await call.reserve(mostSelected(page.body.length, endpoint.response.select, endpoint.response.type));
         if (full !== undefined) return full;
         const part = await reader.readPart(page, endpoint, wantedOf(endpoint, job, ids), turn);
         if (!part.ok) return part;

@@ -29,7 +29,7 @@ export const AUTH_NEEDS = ['required', 'optional', 'none'] as const;
 export type AuthNeed = (typeof AUTH_NEEDS)[number];
 export const BODY_FORMATS = ['json', 'form', 'multipart', 'xml', 'text', 'ndjson'] as const;
 export type BodyFormat = (typeof BODY_FORMATS)[number];
-export const RESPONSE_TYPES = ['json', 'ndjson', 'html', 'text'] as const;
+export const RESPONSE_TYPES = ['json', 'ndjson', 'html', 'csv', 'text', 'binary'] as const;
 export type ResponseType = (typeof RESPONSE_TYPES)[number];
 export type BillingUnit = 'request' | 'result';
 export type PaginationStyle = 'page' | 'offset' | 'cursor' | 'link';
@@ -87,6 +87,28 @@ export interface PackageStep {
 /** An expression or selector, an entry of `select` for HTML, or the name of a cookie of the call. */
 export type Extract = string | JsonObject;
 
+/** How an answer is read. */
+export interface PackageResponse {
+    type?: ResponseType;
+    select?: Select;
+    schema?: JsonSchema;
+    /** The encoding of the answer, whatever the answer says. */
+    charset?: string;
+    csv?: CsvFormat;
+    /** Of type `ndjson`: the values are the data of an event stream. */
+    sse?: boolean;
+}
+
+/** How a table of type `csv` is written. */
+export interface CsvFormat {
+    /** One character; found out where it is left out. */
+    delimiter?: string;
+    /** Whether the first row names the columns; true by default. */
+    header?: boolean;
+    /** Names of the columns, in place of those in the header. */
+    columns?: string[];
+}
+
 export interface PackageEndpoint {
     name: string;
     kind?: Kind;
@@ -103,7 +125,7 @@ export interface PackageEndpoint {
     effect?: Effect;
     /** Whether a call takes a credential; `required` by default in a package with `auth`. */
     auth?: AuthNeed;
-    response?: { type?: ResponseType; select?: Select; schema?: JsonSchema };
+    response?: PackageResponse;
     billing?: { unit?: BillingUnit; results?: string; max_results?: number };
     pagination?: {
         style?: PaginationStyle;
@@ -187,7 +209,11 @@ export interface Endpoint {
     effect: Effect;
     /** Absent: the default of its package (`needOf`). */
     auth: AuthNeed | undefined;
-    response: { type: ResponseType | undefined; select: Select | undefined; schema: JsonSchema | undefined };
+    response: Pick<PackageResponse, 'charset' | 'csv' | 'sse'> & {
+        type: ResponseType | undefined;
+        select: Select | undefined;
+        schema: JsonSchema | undefined;
+    };
     billing: { unit: BillingUnit; results: string; maxResults: number };
     pagination: Pagination | undefined;
     examples: readonly { params: JsonObject }[];

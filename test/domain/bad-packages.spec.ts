@@ -743,6 +743,44 @@ const SCHEMAS: Row[] = [
         ],
     ),
     ['a select of a text', { [`${CONTACT}/response/type`]: 'text' }, `${CONTACT}/response/select`, 'INVALID_VALUE'],
+    ['a select of bytes', { [`${CONTACT}/response/type`]: 'binary' }, `${CONTACT}/response/select`, 'INVALID_VALUE'],
+    [
+        'a selector of a table',
+        { [`${CONTACT}/response`]: { type: 'csv', select: { a: ['li'] } } },
+        `${CONTACT}/response/select/a`,
+        'INVALID_TYPE',
+    ],
+    ['results counted in bytes', { [`${SEARCH}/response`]: { type: 'binary' } }, `${SEARCH}/billing/results`, 'INVALID_VALUE'],
+    ['an encoding that does not exist', { [`${SEARCH}/response/charset`]: 'klingon' }, `${SEARCH}/response/charset`, 'INVALID_VALUE'],
+    [
+        'an encoding of bytes',
+        { [`${CONTACT}/response`]: { type: 'binary', charset: 'utf-8' } },
+        `${CONTACT}/response/charset`,
+        'INVALID_VALUE',
+    ],
+    ['a delimiter of JSON', { [`${SEARCH}/response/csv`]: { delimiter: ';' } }, `${SEARCH}/response/csv`, 'INVALID_VALUE'],
+    ['events that are no JSON', { [`${CONTACT}/response/sse`]: true }, `${CONTACT}/response/sse`, 'INVALID_VALUE'],
+    ...(
+        [
+            [{ delimiter: ';;' }, 'delimiter', 'INVALID_VALUE'],
+            [{ delimiter: '"' }, 'delimiter', 'INVALID_VALUE'],
+            [{ delimiter: '\n' }, 'delimiter', 'INVALID_VALUE'],
+            [{ delimiter: '' }, 'delimiter', 'INVALID_VALUE'],
+            [{ delimiter: 9 }, 'delimiter', 'INVALID_TYPE'],
+            [{ header: 'yes' }, 'header', 'INVALID_TYPE'],
+            [{ columns: [] }, 'columns', 'INVALID_VALUE'],
+            [{ columns: ['a', 'b', 'a'] }, 'columns/2', 'DUPLICATE_NAME'],
+            [{ columns: ['a', ''] }, 'columns/1', 'INVALID_VALUE'],
+            [{ quote: "'" }, 'quote', 'UNKNOWN_FIELD'],
+        ] as const
+    ).map(
+        ([csv, field, code]): Row => [
+            `a table with ${JSON.stringify(csv)}`,
+            { [`${CONTACT}/response`]: { type: 'csv', csv } },
+            `${CONTACT}/response/csv/${field}`,
+            code,
+        ],
+    ),
 ];
 
 const FORBIDDEN_HEADERS =

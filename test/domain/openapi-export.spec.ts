@@ -317,6 +317,18 @@ describe('a package as an OpenAPI document', () => {
         expect(bodyOf({ params, headers: { 'Content-Type': 'application/vnd.shop+json' } })).to.have.keys('application/vnd.shop+json');
     });
 
+    it('names the media type that each type of answer is read as', () => {
+        const media = (response: object) => {
+            const [operation] = operationsOf(openApiOf(onePackage(endpoint('get', '/', { response }))));
+            const answer = operation?.responses['2XX'] as unknown as { content: JsonObject } | undefined;
+            return Object.keys(answer?.content ?? {});
+        };
+        expect(media({ type: 'csv' })).to.deep.equal(['text/csv']);
+        expect(media({ type: 'ndjson' })).to.deep.equal(['application/x-ndjson']);
+        expect(media({ type: 'ndjson', sse: true })).to.deep.equal(['text/event-stream']);
+        expect(media({ type: 'binary' })).to.deep.equal(['*/*']);
+    });
+
     it('describes an answer only where it is what the site itself says', () => {
         const schema = { type: 'object', required: ['id'] };
         const answerOf = (more: Partial<PackageEndpoint>) =>

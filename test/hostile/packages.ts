@@ -142,4 +142,28 @@ export const HOSTILE_PACKAGES: readonly HostilePackage[] = [
         }),
         VARIANT,
     ),
+    row(
+        'repeats the long name of a column in each row of a table',
+        (n) => ({ response: { type: 'csv' }, contentType: 'text/csv', body: `${'x'.repeat(100_000 * n)}\n${'1\n'.repeat(100_000 * n)}` }),
+        SAMPLE,
+    ),
+    row(
+        'never ends a quoted value of a table',
+        (n) => ({ response: { type: 'csv' }, contentType: 'text/csv', body: `a,b\n"${'x" y,"\n'.repeat(500_000 * n)}` }),
+        VARIANT,
+    ),
+    row(
+        'fills a table with empty columns',
+        (n) => ({ response: { type: 'csv' }, contentType: 'text/csv', body: ','.repeat(4 * MIB * n) }),
+        VARIANT,
+    ),
+    row(
+        'selects all rows of a table for each of its rows',
+        (n) => ({
+            response: { type: 'csv', select: { items: 'items[].[a, items]', all: times(6 * n, EIGHT) } },
+            contentType: 'text/csv',
+            body: `a,b\n${'1,2\n'.repeat(100_000 * n)}`,
+        }),
+        VARIANT,
+    ),
 ];

@@ -6,6 +6,8 @@ interface Undecoded {
     body: Uint8Array;
     contentType: string | undefined;
     type: ResponseType;
+    /** `response.charset` of the endpoint, a known label. */
+    charset?: string | undefined;
 }
 
 /**
@@ -24,8 +26,8 @@ export function typeOfBody(
 }
 
 /**
- * Decodes a body as browsers do (WHATWG, "Encoding" and "HTML"), JSON too: by its byte order mark, else the charset of its Content-Type, else
- * for HTML its `meta`, else as UTF-8. A charset that does not exist counts as none; bytes that do not fit become U+FFFD.
+ * Decodes a body by the charset of its endpoint, else as browsers do (WHATWG, "Encoding" and "HTML"), JSON too: by its byte order mark, else
+ * the charset of its Content-Type, else for HTML its `meta`, else as UTF-8. A charset that does not exist counts as none; bytes that do not fit become U+FFFD.
  */
 export function decode(page: Undecoded): string {
     return new TextDecoder(encodingOf(page)).decode(page.body);
@@ -37,7 +39,9 @@ export function isUtf8(page: Undecoded): boolean {
 }
 
 /** The name of an encoding that TextDecoder knows. */
-function encodingOf({ body, contentType, type }: Undecoded): string {
+function encodingOf({ body, contentType, type, charset: ofEndpoint }: Undecoded): string {
+    const chosen = knownEncoding(ofEndpoint);
+    if (chosen !== undefined) return chosen;
     const { charset } = readContentType(contentType);
     return bomOf(body) ?? knownEncoding(charset) ?? (type === 'html' ? knownEncoding(metaCharset(body)) : undefined) ?? 'utf-8';
 }
@@ -76,6 +80,12 @@ export function jsonIn(text: string): string {
     if (callback === undefined) return text;
     const end = text.trimEnd().replace(/;$/, '').trimEnd();
     return end.endsWith(')') ? end.slice(callback.length, -1) : text;
+}
+
+/** The media type of a Content-Type in lower case, without its parameters. */
+export function essenceOf(header: string | undefined): string | undefined {
+    const { essence } = readContentType(header);
+    return essence === '' ? undefined : essence;
 }
 
 function readContentType(header: string | undefined): { essence: string; charset: string | undefined } {

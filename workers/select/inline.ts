@@ -1,4 +1,4 @@
-import type { Json, JsonSchema, Select } from '../../shared/domain/types.ts';
+import type { Json, JsonSchema, ResponseType, Select } from '../../shared/domain/types.ts';
 import { saysNothing } from '../upstream/bodyless.ts';
 import { MAX_OUTPUT } from './measure.ts';
 import type { RawPage, ResponseRules } from './read-page.ts';
@@ -15,7 +15,8 @@ const INLINE_WORK = 128 * 1024;
  * milliseconds at worst) for any site and contributor. Other pages go to another process.
  */
 export function canReadInline(page: RawPage, rules: ResponseRules): boolean {
-    if (page.type === 'html' && !saysNothing(page)) return false;
+    // A column of CSV is named in each row, so that a small body may be a long text.
+    if ((page.type === 'html' || page.type === 'csv') && !saysNothing(page)) return false;
     if (page.body.length > INLINE_BODY) return false;
     let verdict = known.get(rules);
     if (verdict === undefined) {
@@ -112,7 +113,8 @@ const SHORTEST = 2;
  * The largest possible size of the data selected from a body, before it is read.
  * @param bytes size of the body
  */
-export function mostSelected(bytes: number, select: Select | undefined): number {
+export function mostSelected(bytes: number, select: Select | undefined, type?: ResponseType): number {
+    if (type === 'csv') return MAX_OUTPUT;
     if (select === undefined) return Math.min(MAX_OUTPUT, GROWTH * bytes);
     // Functions, filters and pipes may select the same value many times.
     if (!isInlineSelect(select)) return MAX_OUTPUT;

@@ -9,12 +9,16 @@ import { findSecrets } from '../../shared/domain/package/secrets-scan.ts';
 import type { Endpoint, Extract, Json, JsonObject, JsonSchema, Method, ResponseType } from '../../shared/domain/types.ts';
 import type { DetailCode } from '../../shared/refusals.ts';
 import { saysNothing } from '../upstream/bodyless.ts';
+import { fileAsJson } from './binary.ts';
+import { readCsv } from './csv.ts';
 import { decode, isUtf8, jsonIn } from './decode.ts';
+import { eventsAsJson } from './event-stream.ts';
 import { cannotSelect, InvalidResponse } from './invalid-response.ts';
 import { isNothing, parseJson, refuseDepth, searchJson, selectJson } from './json.ts';
 import { linesAsJson } from './json-lines.ts';
 import { fitsInto, MAX_OUTPUT, refuseTooMuch, TOO_LONG } from './measure.ts';
 import { withSortedKeys } from './sorted-keys.ts';
+import { typedBy } from './typed-by-schema.ts';
 import { withoutRepeats } from './unique-items.ts';
 
 /** A page of the site, serializable for another process. */
@@ -26,6 +30,8 @@ export interface RawPage {
     method: Method;
     /** The type to read the body as. */
     type: ResponseType;
+    /** `response.charset`. */
+    charset?: string | undefined;
 }
 
 export type ResponseRules = Endpoint['response'];
@@ -39,8 +45,8 @@ export interface Parsed {
     /** The selected data, or the whole body, neither wrapped nor validated. JSON may have ExactNumbers. */
     value(rules: ResponseRules): Json;
     json?: {
-        /** The whole body with rounded numbers. */
-        rounded: Json;
+        /** The whole body as JSON, and its value with rounded numbers; absent where the body is no JSON. */
+        whole?: { text: string; rounded: Json };
         /** Whether `value` may have ExactNumbers. */
         hasExact(): boolean;
         /** The result of an expression over the body. @param path pointer to the expression @throws InvalidResponse when it fails */
@@ -48,7 +54,7 @@ export interface Parsed {
     };
 }
 
-export type ParseBody = (text: string, page: RawPage) => Parsed;
+export type ParseBody = (text: string, page: RawPage, rules: ResponseRules) => Parsed;
 
 /** The wanted part of an answer: at most `most` of the results at a dotted path. */
 export interface Wanted {
@@ -82,12 +88,12 @@ export function readPage(
 ): Content {
     const { schema, select } = rules;
     if (saysNothing(page) && !isEmptyList(page)) return cut(judged({}, schema, options), wanted);
-    const text = textOf(page);
-    const parsed = parse(text, page);
+    const parsed = parse(textOf(page, rules), page, rules);
     const { json } = parsed;
-    if (json !== undefined && select === undefined && isFaithful(text, json.rounded)) {
-        const kept = wrapText(text, json.rounded);
-        const results = resultsAt(judged(wrapResult(json.rounded), schema, options), wanted.results);
+    const whole = json?.whole;
+    if (whole !== undefined && select === undefined && isFaithful(whole.text, whole.rounded)) {
+        const kept = wrapText(whole.text, whole.rounded);
+        const results = resultsAt(judged(wrapResult(whole.rounded), schema, options), wanted.results);
         refuseLength(kept);
         const isCut = results !== undefined && results.length > wanted.most;
         if (!isCut) return { text: kept, results: results?.length ?? 1, isListed: results !== undefined, truncated: false };
@@ -158,7 +164,7 @@ export function readPart(
     { isMeasured = false }: { isMeasured?: boolean } = {},
 ): Part {
     if (saysNothing(page) && !isEmptyList(page)) return { text: '{}', items: undefined, next: undefined };
-    const parsed = parse(textOf(page), page);
+    const parsed = parse(textOf(page, rules), page, rules);
     const found = next === undefined ? undefined : parsed.next(next);
     if (found !== undefined) refuseLongNext(found);
     const data = wrapResult(parsed.value(rules));
@@ -281,24 +287,25 @@ function harmless(pointer: string): string {
     return findSecrets(pointer) === undefined ? pointer : '/[removed]';
 }
 
-/** Decodes a page. Rejects large JSON that nests too deep before the decoding. */
-function textOf(page: RawPage): string {
+/** Decodes a page; lines of JSON, events and files become JSON. Rejects large JSON that nests too deep before the decoding. */
+function textOf(page: RawPage, { sse = false }: Pick<ResponseRules, 'sse'> = {}): string {
     if (page.type === 'json' && page.body.length > LARGE && isUtf8(page)) refuseDepth(page.body);
+    if (page.type === 'binary') return fileAsJson(page);
     const text = decode(page);
-    if (page.type === 'ndjson') return linesAsJson(text);
+    if (page.type === 'ndjson') return sse ? eventsAsJson(text) : linesAsJson(text);
     return page.type === 'json' ? jsonIn(text) : text;
 }
 
-/** Whether an empty body is a list without lines. The answer to HEAD has no body and is no list. */
+/** Whether an empty body is a list without items. The answer to HEAD has no body and is no list. */
 function isEmptyList({ type, method }: RawPage): boolean {
-    return type === 'ndjson' && method !== 'HEAD';
+    return (type === 'ndjson' || type === 'csv') && method !== 'HEAD';
 }
 
 /** Body size from which the depth is checked first. For smaller bodies the additional pass costs more than it saves. */
 const LARGE = 256 * 1024;
 
-/** Parses JSON, the lines of NDJSON as JSON, and text. `html.ts` parses HTML in its own processes, because its libraries are large. */
-function parsePlain(text: string, { type }: RawPage): Parsed {
+/** Parses JSON, what became JSON, CSV, and text. `html.ts` parses HTML in its own processes, because its libraries are large. */
+function parsePlain(text: string, { type }: RawPage, rules: Pick<ResponseRules, 'csv'> = {}): Parsed {
     if (type === 'text') {
         const value = ({ select }: ResponseRules) => {
             if (select !== undefined) throw cannotSelect('/select', 'The answer is text, of which nothing can be selected.');
@@ -306,6 +313,7 @@ function parsePlain(text: string, { type }: RawPage): Parsed {
         };
         return { next: () => undefined, value };
     }
+    if (type === 'csv') return parseTable(text, rules);
     const rounded = parseJson(text);
     let exact: Json | undefined;
     const whole = () => {
@@ -318,7 +326,17 @@ function parsePlain(text: string, { type }: RawPage): Parsed {
     return {
         next: (expression) => ({ value: search(expression, '/pagination/next') }),
         value: ({ select }) => (select === undefined ? whole() : selectJson(pageFor, select)),
-        json: { rounded, hasExact: () => whole() !== rounded, search },
+        json: { whole: { text, rounded }, hasExact: () => whole() !== rounded, search },
+    };
+}
+
+function parseTable(text: string, { csv }: Pick<ResponseRules, 'csv'>): Parsed {
+    const table = readCsv(text, csv);
+    const search = (expression: string, path: string) => searchJson(table, expression, path);
+    return {
+        next: (expression) => ({ value: search(expression, '/pagination/next') }),
+        value: ({ select, schema }) => typedBy(schema, wrapResult(select === undefined ? table : selectJson(() => table, select))),
+        json: { hasExact: () => true, search },
     };
 }
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { LONGEST_WALL } from '../../shared/domain/fetch/blocked-page.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
-import type { Endpoint } from '../../shared/domain/types.ts';
+import type { Endpoint, ResponseType } from '../../shared/domain/types.ts';
 import { giveBack } from '../garbage.ts';
 import type { Page } from '../upstream/answers.ts';
 import { botChallengeOf } from '../upstream/bot-challenges.ts';
@@ -136,7 +136,8 @@ export function createReader({ threads = Math.min(2, availableParallelism()) }: 
         },
         async readPart(answered, { response }, wanted, turn = createReadingTurn()) {
             pool.warm('plain');
-            const rules = { ...response, schema: undefined };
+            // Values of CSV are typed by the schema, page by page; it is held against all pages together later.
+            const rules = response.type === 'csv' ? response : { ...response, schema: undefined };
             const expressions = expressionsOf(wanted);
             const page = rawPage(answered, rules, rules.select !== undefined || expressions.length > 0);
             const areInline = expressions.every(isInlineExpression);
@@ -184,10 +185,13 @@ function isHeavy({ type }: RawPage, rules: ResponseRules): boolean {
     return type === 'html' ? rules.select !== undefined || !hasInlineRules({ ...rules, select: undefined }) : !hasInlineRules(rules);
 }
 
+/** The types that a bot challenge can be read as. */
+const PAGE_LIKE: ReadonlySet<ResponseType> = new Set(['html', 'csv', 'text', 'binary']);
+
 /** The reading of a 2xx page, or UPSTREAM_BLOCKED if the page is a bot challenge. JSON that fits the schema is never one. */
 function unlessBotChallenge<T extends { ok: true } | Refused>({ headers, body }: Page, { type }: RawPage, reading: T): T | Refused {
     if (!reading.ok && reading.code !== 'UPSTREAM_INVALID_RESPONSE') return reading;
-    const isLookedAt = !reading.ok || type === 'html' || type === 'text';
+    const isLookedAt = !reading.ok || PAGE_LIKE.has(type);
     const wall = botChallengeOf({ headers, body: isLookedAt ? body : undefined }, reading.ok ? 'fits' : 'unreadable');
     return wall === undefined ? reading : { ok: false, code: 'UPSTREAM_BLOCKED', message: wall, details: [] };
 }
@@ -202,9 +206,13 @@ function sized(part: Part): PartReading & { ok: true } {
     return { ok: true, ...part, bytes: Buffer.byteLength(part.text) };
 }
 
-function rawPage({ status, headers, body, url, method }: Page, { type }: Pick<ResponseRules, 'type'>, isTakenApart: boolean): RawPage {
+function rawPage(
+    { status, headers, body, url, method }: Page,
+    { type, charset }: Pick<ResponseRules, 'type' | 'charset'>,
+    isTakenApart: boolean,
+): RawPage {
     const contentType = headers['content-type'];
-    return { status, contentType, body, url, method, type: typeOfBody(body, contentType, { wanted: type, isTakenApart }) };
+    return { status, contentType, body, url, method, type: typeOfBody(body, contentType, { wanted: type, isTakenApart }), charset };
 }
 
 function refused(message: string): Refused {

@@ -1,7 +1,7 @@
 import { isFileSchema } from '../../../shared/domain/fetch/files.ts';
 import { writeJson } from '../../../shared/domain/json/bounded-json.ts';
 import * as pricing from '../../../shared/domain/package/pricing.ts';
-import type { Endpoint, Json, JsonObject, JsonSchema, Param } from '../../../shared/domain/types.ts';
+import type { Endpoint, Json, JsonObject, JsonSchema, Param, ResponseType } from '../../../shared/domain/types.ts';
 import type { TrafficHealth } from '../../../shared/store/usage/traffic.ts';
 
 /** An endpoint as its page shows it; packages may be long, pages may not. */
@@ -127,12 +127,18 @@ function characters(count: number): string {
     return `${count} character${count === 1 ? '' : 's'}`;
 }
 
+const ANSWERS: Readonly<Record<ResponseType, string>> = {
+    json: 'JSON',
+    ndjson: 'Lines of JSON',
+    html: 'Extracted from HTML',
+    csv: 'The rows of a CSV file',
+    text: 'Text',
+    binary: 'A file',
+};
+
 function answerOf({ response, billing, pagination, method }: Endpoint): string[] {
     if (method === 'HEAD') return ['Only whether it exists.'];
-    const kind =
-        response.type === undefined
-            ? 'The site’s own response'
-            : { json: 'JSON', ndjson: 'Lines of JSON', html: 'Extracted from HTML', text: 'Text' }[response.type];
+    const kind = response.type === undefined ? 'The site’s own response' : ANSWERS[response.type];
     const { select } = response;
     const fields = typeof select === 'object' ? Object.keys(select) : [];
     return [

@@ -19,7 +19,9 @@ const ACCEPT: Readonly<Record<ResponseType, string>> = {
     json: 'application/json',
     ndjson: 'application/x-ndjson, application/jsonl, */*;q=0.5',
     html: 'text/html,application/xhtml+xml',
+    csv: 'text/csv, text/tab-separated-values, */*;q=0.5',
     text: 'text/plain, */*;q=0.5',
+    binary: '*/*',
 };
 
 /**
@@ -135,12 +137,11 @@ function textOf(name: string, value: Json): string {
 
 /** Header params stand behind what we ask for by ourselves, and before the package's own headers, which they never replace. */
 function headersOf(endpoint: Endpoint, values: Values, identity: Identity, contentType: string | undefined): Record<string, string> {
-    const { type } = endpoint.response;
     const own = Object.entries(endpoint.headers).map(([name, value]): [string, string] => [
         name.toLowerCase(),
         value.replaceAll(PREPARED_PLACEHOLDER, (placeholder, name: string) => textOf(name, valueIn(values, placeholder) ?? placeholder)),
     ]);
-    const headers = new Map<string, string>([['accept', type === undefined ? '*/*' : ACCEPT[type]]]);
+    const headers = new Map<string, string>([['accept', acceptOf(endpoint)]]);
     for (const { name, source } of endpoint.params) {
         const value = source === 'header' ? valueIn(values, name) : undefined;
         if (value !== undefined) headers.set(name.toLowerCase(), textOf(name, value));
@@ -151,6 +152,11 @@ function headersOf(endpoint: Endpoint, values: Values, identity: Identity, conte
     }
     headers.set('user-agent', identity.userAgent).set('accept-encoding', ACCEPT_ENCODING);
     return Object.fromEntries(headers);
+}
+
+function acceptOf({ response: { type, sse = false } }: Endpoint): string {
+    if (sse) return 'text/event-stream';
+    return type === undefined ? '*/*' : ACCEPT[type];
 }
 
 function splitOnce(text: string, mark: string): [string, string | undefined] {

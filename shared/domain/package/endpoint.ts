@@ -30,7 +30,7 @@ export function readEndpoint(document: PackageEndpoint): Endpoint {
         hosted: document.hosted ?? true,
         effect: document.effect ?? defaultEffect(kind, document.method),
         auth: document.auth,
-        response: { type: document.response?.type, select: document.response?.select, schema: document.response?.schema },
+        response: { type: undefined, select: undefined, schema: undefined, ...document.response },
         billing: {
             unit: document.billing?.unit ?? 'request',
             results: document.billing?.results ?? DEFAULT_RESULTS,

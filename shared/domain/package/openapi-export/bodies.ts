@@ -37,7 +37,7 @@ export function bodyParamsOf({ params, bodyFormat }: Endpoint, inliner: Inliner)
 export function responsesOf({ method, response, pagination }: Endpoint, { inline }: Inliner): JsonObject {
     const said = { description: 'What the site answers.' };
     if (method === 'HEAD') return { '2XX': said };
-    const type = response.type === undefined ? '*/*' : RESPONSE_MEDIA[response.type];
+    const type = response.sse === true ? 'text/event-stream' : response.type === undefined ? '*/*' : RESPONSE_MEDIA[response.type];
     const isJson = response.type === undefined || response.type === 'json';
     const isWhole = isJson && response.select === undefined && pagination === undefined;
     const schema = isWhole && response.schema !== undefined ? inline(response.schema) : {};
@@ -48,7 +48,9 @@ const RESPONSE_MEDIA: Readonly<Record<ResponseType, string>> = {
     json: 'application/json',
     ndjson: 'application/x-ndjson',
     html: 'text/html',
+    csv: 'text/csv',
     text: 'text/plain',
+    binary: '*/*',
 };
 
 function isAboutWrapped({ properties }: JsonObject): boolean {

@@ -85,8 +85,8 @@ export function checkBilling({ draft, at, report }: Subject): void {
     if (billing?.unit !== 'result' && draft.pagination === undefined) return;
     if (draft.method === 'HEAD' && billing?.unit === 'result')
         report.add(place, 'INVALID_VALUE', 'The answer to HEAD has no results to count: use unit request.');
-    if (response?.type === 'text')
-        report.add(place, 'INVALID_VALUE', 'A text has no results to count: use unit request, without pagination.');
+    if (response?.type === 'text' || response?.type === 'binary')
+        report.add(place, 'INVALID_VALUE', `A ${response.type} answer has no results to count: use unit request, without pagination.`);
     const [first = ''] = path.split('.');
     if (isObject(response?.select) && !Object.hasOwn(response.select, first)) {
         report.add(

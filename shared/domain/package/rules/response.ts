@@ -2,9 +2,9 @@ import { isObject } from '../../json/schema/structure.ts';
 import { checkJsonSchema } from '../../json/schema.ts';
 import type { ResponseType } from '../../types.ts';
 import { expressionFault, selectorFault } from './expressions.ts';
-import { createReport, type Path, pointerTo, type Report } from './report.ts';
+import { createReport, type Path, pointerTo, quoted, type Report } from './report.ts';
 import { checkHtmlSelect, checkJsonSelect } from './select.ts';
-import type { PaginationFields } from './structure.ts';
+import type { PaginationFields, ResponseFields } from './structure.ts';
 import type { Subject } from './subject.ts';
 
 /** `select` and `schema` of the response, and the expressions of `pagination`. */
@@ -16,6 +16,7 @@ export function checkResponse({ draft, at, report, budget }: Subject): void {
     }
     if (response !== undefined && Object.hasOwn(response, 'select'))
         checkSelect(response.select, response.type, [...place, 'select'], report);
+    checkFormat(response ?? {}, place, report);
     if (pagination?.next !== undefined && pagination.style === 'cursor')
         checkNext(pagination.next, response?.type, [...at, 'pagination', 'next'], report);
     checkPageExpressions(pagination ?? {}, response?.type, [...at, 'pagination'], report);
@@ -23,10 +24,40 @@ export function checkResponse({ draft, at, report, budget }: Subject): void {
 
 /** Without a declared type the content type decides later, so a select is fine when it is one for JSON or one for HTML. */
 function checkSelect(select: unknown, type: ResponseType | undefined, at: Path, report: Report): void {
-    if (type === 'text')
-        report.add(at, 'INVALID_VALUE', 'A text has no parts to select: leave select out, or set the type to json or html.');
+    if (type === 'text' || type === 'binary')
+        report.add(at, 'INVALID_VALUE', `A ${type} answer has no parts to select: leave select out, or set another type.`);
     else if (type === 'html' || (type === undefined && isMadeForHtml(select, at))) checkHtmlSelect(select, at, report);
     else checkJsonSelect(select, at, report);
+}
+
+/** The fields that only some types have. */
+function checkFormat({ type, charset, csv, sse }: Partial<ResponseFields>, at: Path, report: Report): void {
+    if (charset !== undefined && type === 'binary')
+        report.add([...at, 'charset'], 'INVALID_VALUE', 'Bytes of type binary are not decoded: leave charset out.');
+    else if (charset !== undefined && !isEncoding(charset))
+        report.add(
+            [...at, 'charset'],
+            'INVALID_VALUE',
+            'No encoding has this name; well-known ones are utf-8, windows-1252 and shift_jis.',
+        );
+    if (csv !== undefined && type !== 'csv') report.add([...at, 'csv'], 'INVALID_VALUE', 'This is for answers of type csv: set the type.');
+    if (sse === true && type !== 'ndjson')
+        report.add([...at, 'sse'], 'INVALID_VALUE', 'An event stream is read as JSON values: set the type to ndjson.');
+    const columns = csv?.columns ?? [];
+    for (const [place, name] of columns.entries()) {
+        if (name === undefined || columns.indexOf(name) === place) continue;
+        report.add([...at, 'csv', 'columns', place], 'DUPLICATE_NAME', `The column ${quoted(name)} is named twice.`);
+    }
+}
+
+/** Whether browsers know an encoding by this name (WHATWG). */
+function isEncoding(label: string): boolean {
+    try {
+        new TextDecoder(label);
+        return true;
+    } catch {
+        return false;
+    }
 }
 
 /** What is no valid select for HTML is still meant as one when it has lists or objects, which JSON's never has. */

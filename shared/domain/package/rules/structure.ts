@@ -60,6 +60,15 @@ export interface ResponseFields {
     type: ResponseType;
     select: Json;
     schema: Json;
+    charset: string;
+    csv: Partial<CsvFields>;
+    sse: boolean;
+}
+
+export interface CsvFields {
+    delimiter: string;
+    header: boolean;
+    columns: (string | undefined)[];
 }
 
 export interface BillingFields {
@@ -141,6 +150,7 @@ export const MAX_AUTH = 10;
 export const MAX_AUTH_PREFIX = 32;
 export const MAX_URL = 2048;
 const MAX_EXPRESSION = 1000;
+const MAX_COLUMNS = 1000;
 
 const description = (about: string) => ({ read: text({ max: MAX_DESCRIPTION, empty: true, multiline: true }), about });
 /** A JSON Schema, which has rules of its own. */
@@ -195,6 +205,18 @@ const readPrepare: Reader<PrepareDraft> = Object.assign(
     { schema: { anyOf: [readStep.schema, readSteps.schema, { type: 'null' }] } },
 );
 
+const CSV: Fields<CsvFields> = {
+    delimiter: {
+        read: text({ max: 1, empty: true, multiline: true, pattern: /^[^"\r\n]$/, hint: 'A delimiter is one character, such as ";".' }),
+        about: 'The character between two values; found out where it is left out.',
+    },
+    header: { read: flag, about: 'Whether the first row names the columns; true by default.' },
+    columns: {
+        read: listOf(text({ max: 200 }), { min: 1, max: MAX_COLUMNS, of: 'columns' }),
+        about: 'Names of the columns in order, in place of those in the header.',
+    },
+};
+
 const RESPONSE: Fields<ResponseFields> = {
     type: { read: oneOf(RESPONSE_TYPES), about: 'How to read the answer; as json, html or text by its content type where left out.' },
     select: {
@@ -202,6 +224,9 @@ const RESPONSE: Fields<ResponseFields> = {
         about: 'What to keep. JSON: JMESPath by the name of each output, or one expression. HTML: selectors by name, {selector, value, type, decimal}, one-element arrays for lists.',
     },
     schema: { read: jsonSchema, about: 'JSON Schema 2020-12 of the data. An answer that does not fit it is a failure and costs nothing.' },
+    charset: { read: text({ max: 40 }), about: 'The encoding of the answer, such as windows-1252, where the site announces a wrong one.' },
+    csv: { read: objectOf(CSV), about: 'Of type csv: how the table is written.' },
+    sse: { read: flag, about: 'Of type ndjson: the answer is an event stream, whose data are the values.' },
 };
 
 const BILLING: Fields<BillingFields> = {

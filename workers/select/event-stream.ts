@@ -1,0 +1,23 @@
+import { createParser } from 'eventsource-parser';
+import { joinJson } from './json-lines.ts';
+
+/** What many APIs send as the last event of a stream, in place of data. */
+const END = '[DONE]';
+
+/**
+ * The data of an event stream (`text/event-stream`) as the JSON `{"items": […]}`, with their text as it is. Events without data are left
+ * out, and a last one that says `[DONE]`. The last event may lack the empty line behind it.
+ * @throws InvalidResponse that names the first event whose data are not JSON
+ */
+export function eventsAsJson(text: string): string {
+    const events: string[] = [];
+    const parser = createParser({
+        onEvent: ({ data }) => {
+            if (data.trim() !== '') events.push(data);
+        },
+    });
+    parser.feed(text);
+    parser.feed('\n\n');
+    if (events.at(-1)?.trim() === END) events.pop();
+    return joinJson(events.map((data, place) => ({ text: data, name: `Event ${place + 1}` })));
+}
