@@ -6,6 +6,7 @@ import { addAuthoringCommands } from './commands/authoring.ts';
 import { addCallingCommands } from './commands/calling.ts';
 import { addOwnerCommands } from './commands/owners.ts';
 import { addRegistryCommands } from './commands/registry.ts';
+import { addWebhookCommands } from './commands/webhooks.ts';
 import { tell } from './failures.ts';
 import { openSession, type Run } from './session.ts';
 import type { Settings } from './settings.ts';
@@ -32,6 +33,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
         addRegistryCommands,
         addCallingCommands,
         addOwnerCommands,
+        addWebhookCommands,
         addAccountCommands,
         addAgentCommands,
     ])

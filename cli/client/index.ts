@@ -6,3 +6,5 @@ export { type ListQuery, Maintainers, Requests, Schemas } from './resources.ts';
 export { type FetchOptions, Routebook } from './routebook.ts';
 export type { CallOptions, RoutebookOptions } from './transport.ts';
 export type * from './types.ts';
+export { verifyWebhook, type WebhookEvent, type WebhookHeaders, WebhookVerificationError } from './verify-webhook.ts';
+export { Events, type EventsPart, Webhooks } from './webhooks.ts';

@@ -19,6 +19,7 @@ import type {
     TrendingAnswer,
     UnavailableHealth,
 } from './types.ts';
+import { Events, Webhooks } from './webhooks.ts';
 
 export interface FetchOptions extends CallOptions {
     /** The `session_id` of the catalog answer that led here. */
@@ -41,6 +42,8 @@ export class Routebook {
     readonly claims: Claims;
     readonly policies: Policies;
     readonly keys: Keys;
+    readonly webhooks: Webhooks;
+    readonly events: Events;
 
     constructor(options: RoutebookOptions) {
         this.#transport = new Transport(options);
@@ -50,6 +53,8 @@ export class Routebook {
         this.claims = new Claims(this.#transport);
         this.policies = new Policies(this.#transport);
         this.keys = new Keys(this.#transport);
+        this.webhooks = new Webhooks(this.#transport);
+        this.events = new Events(this.#transport);
     }
 
     /**

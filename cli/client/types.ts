@@ -9,6 +9,7 @@ export type { CatalogAnswer, CatalogEndpoint, CatalogParam } from '../../shared/
 export type { ClaimChecked, ClaimDeleted, ClaimEntry } from '../../shared/contracts/claims.ts';
 export type { Category, ErrorEntry, HealthAnswer } from '../../shared/contracts/discovery.ts';
 export type { EndpointsQuery, FoundEndpoint } from '../../shared/contracts/endpoints.ts';
+export type { EventEntry, EventsQuery } from '../../shared/contracts/events.ts';
 export type { FetchAnswer, FetchMeta, FetchRequest } from '../../shared/contracts/fetch.ts';
 export type { KeyReport, KeyReportEntry } from '../../shared/contracts/key-reports.ts';
 export type { SchemasQuery } from '../../shared/contracts/lists.ts';
@@ -18,6 +19,7 @@ export type { Card, Changes, DownloadedPackage, PublishAnswer } from '../../shar
 export type { TrendingAnswer } from '../../shared/contracts/trending.ts';
 export type { VersionEntry, YankOrder } from '../../shared/contracts/versions.ts';
 export type { Health } from '../../shared/contracts/vocabulary.ts';
+export type { DeliveriesQuery, DeliveryEntry, WebhookDeleted, WebhookEntry, WebhookOrder } from '../../shared/contracts/webhooks.ts';
 export type { ToolDefinition } from '../../shared/domain/package/tool-export.ts';
 export type { SourceFile } from '../../shared/domain/package/typescript-export.ts';
 export type { BlockedPath, Hours, SitePolicy } from '../../shared/domain/site/site-policy.ts';

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/events/delivery-statuses.ts';
 import { EVENT_PREFIXES, EVENT_TYPES, TEST_EVENT } from '../domain/events/event-types.ts';
 import { MOST_EVENTS } from '../domain/events/webhook-bounds.ts';
 import { MOST_URL_CHARACTERS } from '../domain/events/webhook-url.ts';
@@ -38,13 +39,11 @@ export interface WebhookDeleted {
     deleted: true;
 }
 
-const STATUSES = ['pending', 'delivered', 'failed', 'stopped'] as const;
-
 export interface DeliveryEntry {
     delivery_id: string;
     event_id: string;
     type: string;
-    status: (typeof STATUSES)[number];
+    status: DeliveryStatus;
     attempts: number;
     code: number | null;
     problem: string | null;
@@ -56,7 +55,7 @@ export interface DeliveryEntry {
 }
 
 export interface DeliveriesQuery extends v.PageQuery {
-    status?: (typeof STATUSES)[number];
+    status?: DeliveryStatus;
 }
 
 const params = () => Joi.object<WebhookParams, true>({ webhook_id: Joi.string().required().description('whk_…') });
@@ -105,7 +104,7 @@ const delivery = () =>
             .valid(...EVENT_TYPES, TEST_EVENT)
             .required(),
         status: Joi.string()
-            .valid(...STATUSES)
+            .valid(...DELIVERY_STATUSES)
             .required()
             .description('failed: the last attempt failed; stopped: the webhook was disabled before it arrived'),
         attempts: v.count().required(),
@@ -251,7 +250,7 @@ export const getDeliveries = contract<WebhookParams, DeliveriesQuery, undefined,
     description: 'The newest first, for 14 days. `total` counts to 100,000.',
     params: params(),
     query: Joi.object<DeliveriesQuery, true>({
-        status: Joi.string().valid(...STATUSES),
+        status: Joi.string().valid(...DELIVERY_STATUSES),
         limit: v.limit(),
         cursor: v.cursor(),
     }),

@@ -101,6 +101,9 @@ describe('every command of routebook', function () {
             ['claim', 'delete', 'shop.example'],
             ['policy', 'shop.example'],
             ['policy', 'shop.example', '--clear'],
+            ['webhook', 'list'],
+            ['webhook', 'show', 'whk_1'],
+            ['webhook', 'listen'],
             ['diff', 'shop.json'],
             ['push', 'shop.json'],
         ];

@@ -1,12 +1,9 @@
+import type { DeliveryStatus } from '../../domain/events/delivery-statuses.ts';
 import { DELIVERY_DAYS } from '../../domain/events/webhook-bounds.ts';
 import { newId } from '../../domain/text/ids.ts';
 import { ago, type Columns, columns, countRows, cutPage, type Db, now } from '../../platform/db.ts';
 import { recordTestEvent } from './events.ts';
 import { type WebhookName, wakeHost } from './webhooks.ts';
-
-/** `stopped`: its webhook was disabled before it arrived. */
-export const DELIVERY_STATUSES = ['pending', 'delivered', 'failed', 'stopped'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export interface Delivery {
     deliveryId: string;

@@ -1,0 +1,88 @@
+import { data, listing, reading, writing } from './calls.ts';
+import type { Listing } from './listing.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type { DeliveriesQuery, DeliveryEntry, EventEntry, EventsQuery, WebhookDeleted, WebhookEntry, WebhookOrder } from './types.ts';
+
+/** URLs that are told what happens in the workspace. Needs a key with the scopes account and jobs, and no other limits. */
+export class Webhooks {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** The answer alone has the `secret`: keep it for `verifyWebhook`. */
+    create(order: WebhookOrder, options?: CallOptions): Promise<WebhookEntry & { secret: string }> {
+        // Sent twice, it makes two webhooks.
+        return data(this.#transport, { ...writing('POST', '/v1/webhooks'), body: order, isRepeatable: false }, options);
+    }
+
+    /** Newest first. */
+    list(query: { limit?: number } = {}, options?: CallOptions): Listing<WebhookEntry> {
+        return listing(this.#transport, '/v1/webhooks', query, options);
+    }
+
+    get(webhookId: string, options?: CallOptions): Promise<WebhookEntry> {
+        return data(this.#transport, reading(pathOf(webhookId)), options);
+    }
+
+    /** What is left out stays. */
+    update(webhookId: string, change: Partial<WebhookOrder>, options?: CallOptions): Promise<WebhookEntry> {
+        return data(this.#transport, { ...writing('PATCH', pathOf(webhookId)), body: change }, options);
+    }
+
+    delete(webhookId: string, options?: CallOptions): Promise<WebhookDeleted> {
+        return data(this.#transport, writing('DELETE', pathOf(webhookId)), options);
+    }
+
+    /** A new secret; the one before signs beside it for 24 hours. */
+    rotate(webhookId: string, options?: CallOptions): Promise<WebhookEntry & { secret: string }> {
+        return data(this.#transport, { ...writing('POST', `${pathOf(webhookId)}/rotate`), isRepeatable: false }, options);
+    }
+
+    /** Sends an event `webhook.test`. */
+    test(webhookId: string, options?: CallOptions): Promise<DeliveryEntry> {
+        return data(this.#transport, { ...writing('POST', `${pathOf(webhookId)}/test`), isRepeatable: false }, options);
+    }
+
+    /** Newest first. */
+    deliveries(webhookId: string, query: Omit<DeliveriesQuery, 'cursor'> = {}, options?: CallOptions): Listing<DeliveryEntry> {
+        return listing(this.#transport, `${pathOf(webhookId)}/deliveries`, { ...query }, options);
+    }
+
+    redeliver(webhookId: string, deliveryId: string, options?: CallOptions): Promise<DeliveryEntry> {
+        return data(
+            this.#transport,
+            writing('POST', `${pathOf(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`),
+            options,
+        );
+    }
+}
+
+/** A part of the events of the last day, and where the next part begins. */
+export interface EventsPart {
+    events: EventEntry[];
+    after: string;
+}
+
+/** What happened in the workspace in the last 24 hours. */
+export class Events {
+    readonly #transport: Transport;
+
+    constructor(transport: Transport) {
+        this.#transport = transport;
+    }
+
+    /** The oldest first; with `wait` it answers as soon as there is one. Give `after` of the part before to miss none. */
+    async read(query: EventsQuery = {}, options?: CallOptions): Promise<EventsPart> {
+        const { data: events, meta } = await this.#transport.call<{
+            data: EventEntry[];
+            meta: { pagination: { next_cursor: string } };
+        }>({ ...reading('/v1/events'), query: { ...query } }, options);
+        return { events, after: meta.pagination.next_cursor };
+    }
+}
+
+function pathOf(webhookId: string): string {
+    return `/v1/webhooks/${encodeURIComponent(webhookId)}`;
+}

@@ -1,0 +1,78 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../shared/domain/events/delivery-statuses.ts';
+import type { Run } from '../session.ts';
+import type { AddOptions } from '../webhooks/webhooks.ts';
+import { examples, wholeNumber } from './options.ts';
+
+/** Being told what happens, instead of asking. */
+export function addWebhookCommands(program: Command, run: Run): void {
+    program.commandsGroup('Be told what happens:');
+    const webhook = program
+        .command('webhook')
+        .description('have events sent to a URL, or print them here')
+        .addHelpText(
+            'after',
+            examples(
+                ['webhook listen', "webhook add https://app.example/routebook --events 'job.*,credits.low'", 'webhook test whk_7gT…'],
+                'The key needs the scopes account and jobs, and no limits of sites, effects and connections.',
+            ),
+        );
+    webhook
+        .command('list')
+        .description('list the webhooks of your workspace')
+        .action((_options: object, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).listWebhooks(session)),
+        );
+    webhook
+        .command('add')
+        .description('have events sent to a URL; its secret is shown once')
+        .argument('<url>', 'https, on port 443')
+        .requiredOption('--events <types>', 'with commas between; job.* means all of a kind', readTypes)
+        .option('--description <text>', 'what it is for')
+        .action((url: string, { events, ...options }: AddOptions & { events: string[] }, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).addWebhook(session, url, events, options)),
+        );
+    webhook
+        .command('show')
+        .description('show one webhook')
+        .argument('<webhook>', 'whk_…')
+        .action((id: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).showWebhook(session, id)),
+        );
+    webhook
+        .command('delete')
+        .description('delete a webhook')
+        .argument('<webhook>', 'whk_…')
+        .action((id: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).deleteWebhook(session, id)),
+        );
+    webhook
+        .command('test')
+        .description('send a test event, and see what the receiver answers')
+        .argument('<webhook>', 'whk_…')
+        .action((id: string, _options: object, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).testWebhook(session, id)),
+        );
+    webhook
+        .command('deliveries')
+        .description('list what was sent, the newest first')
+        .argument('<webhook>', 'whk_…')
+        .addOption(new Option('--status <status>', 'these alone').choices(DELIVERY_STATUSES))
+        .option('--limit <n>', 'so many at most', wholeNumber(1, 100), 20)
+        .action((id: string, options: { status?: DeliveryStatus; limit: number }, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/webhooks.ts')).listDeliveries(session, id, options)),
+        );
+    webhook
+        .command('listen')
+        .description('print events as they happen; with --json one line each')
+        .option('--events <types>', 'with commas between; all by default', readTypes, [])
+        .action(({ events }: { events: string[] }, command: Command) =>
+            run(command, async (session) => (await import('../webhooks/listen.ts')).listen(session, events)),
+        );
+}
+
+function readTypes(text: string): string[] {
+    const types = text.split(',').map((type) => type.trim());
+    if (types.every((type) => /^[a-z]+\.([a-z_]+|\*)$/.test(type))) return types;
+    throw new InvalidArgumentError('It is types with commas between, such as job.succeeded,credits.*');
+}

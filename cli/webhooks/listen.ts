@@ -1,0 +1,24 @@
+import type { EventEntry } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+
+/** Seconds that a read waits for an event, and events of one read. */
+const WAIT = 30;
+const MOST = 100;
+
+/** `routebook webhook listen`: prints events as they happen, until it is interrupted. No URL and no webhook is needed. */
+export async function listen({ client, terminal, isJson, note }: Session, types: readonly string[]): Promise<Done> {
+    const { events } = client();
+    const query = { limit: MOST, ...(types.length === 0 ? {} : { types: types.join(',') }) };
+    let part = await events.read(query);
+    // What happened before is passed over.
+    while (part.events.length === MOST) part = await events.read({ ...query, after: part.after });
+    note('listening; Ctrl-C ends it');
+    for (;;) {
+        part = await events.read({ ...query, after: part.after, wait: WAIT });
+        for (const event of part.events) terminal.print(isJson ? JSON.stringify(event) : lineOf(event, terminal.paint));
+    }
+}
+
+function lineOf({ timestamp, type, data }: EventEntry, paint: Session['terminal']['paint']): string {
+    return `${paint('dim', timestamp)}  ${paint('bold', type)}  ${JSON.stringify(data)}`;
+}

@@ -1,0 +1,111 @@
+import type { DeliveryEntry, WebhookEntry } from '../client/index.ts';
+import type { Done, Session } from '../session.ts';
+import { table } from '../table.ts';
+
+export interface AddOptions {
+    description?: string;
+}
+
+/** `routebook webhook add URL --events a,b`: the secret is shown this once. */
+export async function addWebhook(
+    { client, terminal: { paint } }: Session,
+    url: string,
+    events: readonly string[],
+    { description }: AddOptions,
+): Promise<Done> {
+    const order = { url, events: [...events], ...(description === undefined ? {} : { description }) };
+    const webhook = await client().webhooks.create(order);
+    return {
+        result: webhook,
+        lines: [
+            `${paint('green', '✓')} webhook ${webhook.webhook_id} is told of ${webhook.events.join(', ')}`,
+            '',
+            `  ${webhook.secret}`,
+            '',
+            'This is its secret. Keep it: it is not shown again. Your program checks requests with it (verifyWebhook).',
+            `Send a first event: routebook webhook test ${webhook.webhook_id}`,
+        ],
+    };
+}
+
+/** `routebook webhook list` */
+export async function listWebhooks({ client, terminal: { paint } }: Session): Promise<Done> {
+    const webhooks: WebhookEntry[] = [];
+    for await (const webhook of client().webhooks.list({ limit: 100 })) webhooks.push(webhook);
+    const result = { webhooks };
+    if (webhooks.length === 0) return { result, lines: ['No webhooks; "routebook webhook add URL --events job.*" makes one.'] };
+    const rows = webhooks.map((one) => [one.webhook_id, stateOf(one), one.events.join(' '), one.url]);
+    return { result, lines: table(['webhook', 'state', 'events', 'url'], rows, paint) };
+}
+
+/** `routebook webhook show ID` */
+export async function showWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
+    const webhook = await client().webhooks.get(webhookId);
+    const rows: [string, string][] = [
+        ['webhook', webhook.webhook_id],
+        ['url', webhook.url],
+        ['events', webhook.events.join(', ')],
+        ['state', stateOf(webhook)],
+        ['made', webhook.created_at],
+        ...(webhook.description === null ? [] : ([['description', webhook.description]] as [string, string][])),
+    ];
+    return { result: webhook, lines: rows.map(([name, value]) => `${paint('dim', name.padEnd(12))}${value}`) };
+}
+
+/** `routebook webhook delete ID` */
+export async function deleteWebhook({ client, terminal: { paint } }: Session, webhookId: string): Promise<Done> {
+    const result = await client().webhooks.delete(webhookId);
+    return { result, lines: [`${paint('green', '✓')} webhook ${webhookId} is deleted`] };
+}
+
+/** `routebook webhook test ID`: sends an event, and waits until it was tried. Fails where it did not arrive. */
+export async function testWebhook({ client, terminal }: Session, webhookId: string): Promise<Done> {
+    const { paint } = terminal;
+    const { webhooks } = client();
+    const sent = await webhooks.test(webhookId);
+    const progress = terminal.progress('sending a test event');
+    const tried = await firstAttempt(sent, async () => {
+        const { items } = await webhooks.deliveries(webhookId, { limit: 20 }).page();
+        return items.find(({ delivery_id: id }) => id === sent.delivery_id);
+    }).finally(() => progress.end());
+    const took = `${tried.duration_ms ?? 0} ms`;
+    if (tried.status === 'delivered') {
+        return { result: tried, lines: [`${paint('green', '✓')} delivered: the receiver answered ${tried.code} in ${took}`] };
+    }
+    const why =
+        tried.attempts === 0 ? 'It was not sent yet: no worker took it.' : (tried.problem ?? `The receiver answered ${tried.code}.`);
+    return { result: tried, lines: [`${paint('red', '✗')} ${why}`], isFailure: true };
+}
+
+/** A receiver has 10 s, and a worker looks for what is due several times a second. */
+const LONGEST_MS = 15_000;
+const LOOK_MS = 300;
+
+async function firstAttempt(sent: DeliveryEntry, look: () => Promise<DeliveryEntry | undefined>): Promise<DeliveryEntry> {
+    const until = performance.now() + LONGEST_MS;
+    let known = sent;
+    while (known.attempts === 0 && performance.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        known = (await look()) ?? known;
+    }
+    return known;
+}
+
+/** `routebook webhook deliveries ID` */
+export async function listDeliveries(
+    { client, terminal: { paint } }: Session,
+    webhookId: string,
+    { status, limit }: { status?: DeliveryEntry['status']; limit: number },
+): Promise<Done> {
+    const query = { limit, ...(status === undefined ? {} : { status }) };
+    const { items: deliveries } = await client().webhooks.deliveries(webhookId, query).page();
+    const result = { deliveries };
+    if (deliveries.length === 0) return { result, lines: ['No deliveries in the last 14 days.'] };
+    const rows = deliveries.map((one) => [one.delivery_id, one.type, one.status, one.code, one.attempts, one.created_at, one.problem]);
+    return { result, lines: table(['delivery', 'event', 'status', 'code', 'attempts', 'made', 'problem'], rows, paint) };
+}
+
+function stateOf({ enabled, disabled_reason: reason, failing_since: since }: WebhookEntry): string {
+    if (!enabled) return `disabled (${reason})`;
+    return since === null ? 'enabled' : `failing since ${since}`;
+}
