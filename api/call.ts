@@ -29,6 +29,8 @@ export interface Call<Params, Query, Body> extends Input<Params, Query, Body> {
     keyed?: KeyedCall;
     /** The client's address; see TRUST_PROXY. */
     clientAddress: string;
+    /** The request itself, for a route that reads its body as a stream. */
+    request: Request;
     /** One header of the request, or undefined. */
     header(name: string): string | undefined;
     /** Aborted when the caller hangs up. */
@@ -71,6 +73,10 @@ export type Reply<Answer> = {
           text: string;
           /** Whether it is already stored under the call's key. */
           isKept: boolean;
+      }
+    | {
+          /** Lines of JSON, made as they are read. */
+          lines: AsyncIterable<string>;
       }
 );
 

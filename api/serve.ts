@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { Request, ResponseObject, ResponseToolkit, ServerRoute } from '@hapi/hapi';
 import type { App } from '../shared/app.ts';
 import type { AnyContract, Contract } from '../shared/contracts/contract.ts';
@@ -29,6 +30,11 @@ export function serve<Params, Query, Body, Answer>(
 ): ServedRoute {
     const run = async (call: Call<Params, Query, Body>) => render(contract, await handle(call));
     return route(contract, async (call, request, h) => {
+        if (contract.answer.lines !== undefined) {
+            const reply = await handle(call);
+            if ('lines' in reply) return toLines(reply.lines, h);
+            return toResponse(undefined, render(contract, reply), request, h);
+        }
         const answer = contract.idempotent ? await answerOnce({ call, request, route: contract.name, rules }, run) : await run(call);
         const isPersonal = contract.personalWithKey === true && call.caller !== undefined;
         return toResponse(isPersonal ? undefined : contract.cacheSeconds, answer, request, h);
@@ -84,6 +90,7 @@ function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
         span: request.app.span,
         operation,
         clientAddress: request.app.clientAddress,
+        request,
         header: (name) => request.raw.req.headers[name.toLowerCase()]?.toString(),
         gone: request.app.gone ?? goneSignal(request),
         endRead: () => request.app.endRead?.(),
@@ -93,11 +100,17 @@ function toCall<P, Q, B>(app: App, request: Request): Call<P, Q, B> {
 
 function render<P, Q, B, A>(contract: Contract<P, Q, B, A>, reply: Reply<A>): Rendered {
     const { status = contract.answer.status, headers = {}, pagination, meta } = reply;
+    if ('lines' in reply) throw new Error(`${contract.name} does not say that it answers in lines`);
     if ('text' in reply) return { text: reply.text, status, headers, isKept: reply.isKept };
     const { answer } = reply;
     const isWhole = contract.answer.shape === 'whole';
     const body = isWhole ? answer : { success: true, data: answer, ...(pagination ? { meta: { pagination, ...meta } } : {}) };
     return { text: JSON.stringify(body), status, headers, isKept: false };
+}
+
+function toLines(lines: AsyncIterable<string>, h: ResponseToolkit): ResponseObject {
+    const stream = Readable.from(lines, { objectMode: false });
+    return h.response(stream).type('application/x-ndjson; charset=utf-8').code(200).header('cache-control', 'no-store');
 }
 
 /** @param seconds for which everybody may keep the answer */

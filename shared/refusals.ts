@@ -76,6 +76,12 @@ const TABLE = {
         false,
         'Your workspace has no job with this id that this key may see; jobs are kept for 90 days.',
     ),
+    BATCH_NOT_FOUND: refusal(
+        404,
+        'caller',
+        false,
+        'Your workspace has no batch with this id that this key may see; batches are kept for 90 days.',
+    ),
     CLAIM_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no claim with this id on this domain; it may have expired.'),
     CONNECTION_NOT_FOUND: refusal(404, 'caller', false, 'There is no connection with this id that you may use for this site.'),
     WEBHOOK_NOT_FOUND: refusal(404, 'caller', false, 'Your workspace has no webhook with this id.'),
@@ -85,6 +91,7 @@ const TABLE = {
     IDEMPOTENCY_IN_PROGRESS: refusal(409, 'caller', true, 'A call with this Idempotency-Key is still running.'),
     VERSION_CONFLICT: refusal(409, 'caller', false, 'The latest version is not the one that If-Match names.'),
     JOB_NOT_CANCELLABLE: refusal(409, 'caller', false, 'This job has ended, or it is a write that was sent.'),
+    BATCH_NOT_OPEN: refusal(409, 'caller', false, 'This batch has ended, or is being cancelled.'),
     LAST_MAINTAINER: refusal(409, 'caller', false, 'The last maintainer of a domain cannot be removed.'),
     PAYLOAD_TOO_LARGE: refusal(413, 'caller', false, 'The body is larger than this route takes.'),
     UNSUPPORTED_MEDIA_TYPE: refusal(415, 'caller', false, 'This route takes JSON: send Content-Type: application/json.'),
@@ -162,15 +169,20 @@ export const DETAIL_CODES = [
 export type DetailCode = (typeof DETAIL_CODES)[number];
 
 /** One problem at one place. `path` is a JSON pointer into the body, the query or the params. */
-export interface Detail {
+export interface Detail<Code extends string = DetailCode> {
     path: string;
-    code: DetailCode;
+    code: Code;
     message: string;
 }
 
+/** One problem of an item of a batch: also with the code that the item alone would get. */
+export type ItemDetail = Detail<DetailCode | RefusalCode>;
+
 /** What may stand beside code and message in the envelope. Everything here is public. */
 export interface RefusalExtras {
-    details?: Detail[];
+    details?: readonly ItemDetail[];
+    /** Of a batch: all problems, of which `details` has the first. */
+    problems?: number;
     /** Whole seconds. */
     retryAfter?: number;
     upgradeTo?: string;

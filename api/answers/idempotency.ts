@@ -13,7 +13,12 @@ import { renderRefusal } from './refusal.ts';
 /** The rules of a route for keyed calls; all are optional. */
 export interface OnceRules<Body> {
     /** Whether the call is stored; other calls ignore their key. */
-    isKept?(body: Body): boolean;
+    isKept?(body: Body, call: Call<unknown, unknown, Body>): boolean;
+    /**
+     * Of a route that reads its body itself: reads it and hashes it. The key is taken before, and the call keeps its hash with its answer
+     * (`setHash`).
+     */
+    readHash?(call: Call<unknown, unknown, Body>): Promise<string>;
     /** Milliseconds after which a call has ended in any case. */
     lastsMs?(call: Call<unknown, unknown, Body>): number;
     /** Whom the answer is for, where it is not for every member of the workspace. */
@@ -25,6 +30,8 @@ export interface OnceRules<Body> {
 /** Visible ASCII. Two headers arrive joined by a comma and a space, which is invalid. */
 const WELL_FORMED = /^[\x21-\x7e]{1,255}$/;
 const LASTS_MS = 30_000;
+/** Stands for the hash of a body that still arrives. */
+const UNREAD = '00'.repeat(32);
 /** How often a key is tried again that became free meanwhile. */
 const MAX_LOOKS = 5;
 /** The call was charged and never runs again. */
@@ -40,7 +47,7 @@ export async function answerOnce<P, Q, B>(
     run: (call: Call<P, Q, B>) => Promise<Rendered>,
 ): Promise<Rendered> {
     const key = call.header('idempotency-key');
-    if (key === undefined || call.caller === undefined || rules.isKept?.(call.body) === false) return run(call);
+    if (key === undefined || call.caller === undefined || rules.isKept?.(call.body, call) === false) return run(call);
     if (!WELL_FORMED.test(key)) throw new Refusal('INVALID_IDEMPOTENCY_KEY');
     const keyed: KeyedCall = { workspaceId: call.caller.workspaceId, route, key, operation: call.operation };
     const kept = await takeKey(call, request, keyed, rules);
@@ -57,12 +64,21 @@ async function takeKey<P, Q, B>(
     const { idempotency } = call.app;
     const order: KeyOrder = {
         ...keyed,
-        bodyHash: hashOf(call.body, await rules.whose?.(call)),
+        bodyHash: rules.readHash === undefined ? hashOf(call.body, await rules.whose?.(call)) : UNREAD,
         lastsMs: rules.lastsMs?.(call) ?? LASTS_MS,
     };
     for (let look = 0; look < MAX_LOOKS; look++) {
         const begun = await idempotency.begin(order);
-        if (begun.verdict === 'new') return undefined;
+        if (begun.verdict === 'new') {
+            if (order.bodyHash === UNREAD || rules.readHash === undefined) return undefined;
+            // The answer expired while the body was read, which is gone.
+            await idempotency.forget(keyed);
+            break;
+        }
+        if (begun.verdict === 'conflict' && order.bodyHash === UNREAD && rules.readHash !== undefined) {
+            order.bodyHash = await rules.readHash(call);
+            continue;
+        }
         if (begun.verdict === 'conflict') throw new Refusal('IDEMPOTENCY_CONFLICT');
         if (begun.verdict === 'running') break;
         if (begun.verdict === 'abandoned') await endAbandoned(call, request, { ...keyed, operation: begun.holder });

@@ -46,7 +46,7 @@ export function judgeTarget({ scope, actsOnDomain }: AnyContract, { scopes: { li
     const name = typeof (written ?? domain) === 'string' ? normaliseSite(String(written ?? domain)) : undefined;
     // Actions on a whole domain need the domain itself in the scope.
     if (name?.ok === true) judgeSite(listed.sites, actsOnDomain === true ? name.registrable : name.site);
-    if (scope === 'fetch' && typeof endpoint === 'string') judgeEndpoint(listed.endpoints, endpoint);
+    if ((scope === 'fetch' || scope === 'jobs') && typeof endpoint === 'string') judgeEndpoint(listed.endpoints, endpoint);
 }
 
 /** Checks a normalised site. @throws Refusal FORBIDDEN */
@@ -54,7 +54,8 @@ export function judgeSite(sites: readonly string[] | null, site: string): void {
     if (sites !== null && !sites.includes(site)) throw lacks({ part: 'sites', needs: site });
 }
 
-function judgeEndpoint(endpoints: readonly string[] | null, name: string): void {
+/** Checks the name of an endpoint. @throws Refusal FORBIDDEN */
+export function judgeEndpoint(endpoints: readonly string[] | null, name: string): void {
     if (endpoints !== null && !endpoints.includes(name)) throw lacks({ part: 'endpoints', needs: name });
 }
 

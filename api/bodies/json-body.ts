@@ -50,6 +50,18 @@ function isTooComplex(payload: Buffer): boolean {
     return hasMoreValues(payload, MOST_VALUES) || isJsonTooDeep(payload, MOST_LEVELS);
 }
 
+/** Reads a JSON text that is a part of a body, such as a line. Undefined where it is not well-formed. */
+export function readJsonPart(text: string, guarded: Guarded): JsonBody | undefined {
+    let value: Json;
+    try {
+        value = JSON.parse(text) as Json;
+    } catch {
+        return undefined;
+    }
+    const faults = [...jsonProblems(value, boundsOf(guarded)), ...roundedNumbers(text, guarded.hasParams ? PARAMS : undefined)];
+    return { value: guarded.hasParams && faults.length === 0 ? parseExact(text, value) : value, faults };
+}
+
 interface Guarded {
     /** See `Contract.body`; `data`: anyone who reads the texts judges them. */
     guard: boolean | 'lines' | 'data';
@@ -89,7 +101,7 @@ export async function readUnwantedJson(request: Request): Promise<JsonBody> {
 const PARAMETER = /;[ \t]*([^\s;="]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s;]*)/g;
 
 /** JSON in UTF-8. Parameters that say nothing of the encoding mean nothing for JSON (RFC 8259), and many libraries send some. */
-function isJsonType(type: string): boolean {
+export function isJsonType(type: string): boolean {
     if (!/^application\/json[ \t]*(;|$)/i.test(type.trim())) return false;
     return [...type.matchAll(PARAMETER)].every(
         ([, name = '', value = '']) => name.toLowerCase() !== 'charset' || /^(utf-?8|"utf-?8")$/i.test(value),

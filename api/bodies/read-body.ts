@@ -19,10 +19,7 @@ const IN_CRUMBS = `The body comes in more than ${MOST_SMALL_PIECES.toLocaleStrin
 export async function readBytes(request: Request, maxBytes: number, use: Omit<BodyUse, 'maxBytes'> = {}): Promise<Buffer> {
     const { req: source } = request.raw;
     const declared = Number(source.headers['content-length'] ?? 0);
-    if (declared > maxBytes) {
-        if (declared <= maxBytes + SLIGHT_EXCESS) await dropBody(request);
-        throw new Refusal('PAYLOAD_TOO_LARGE');
-    }
+    if (declared > maxBytes) await refuseTooLarge(request, declared - maxBytes);
     return new Promise((resolve, reject) => {
         const body = createBody(Number(source.headers['content-length'] ?? maxBytes));
         let place: ReturnType<typeof reserveBody> | undefined;
@@ -76,6 +73,12 @@ export async function readBytes(request: Request, maxBytes: number, use: Omit<Bo
 
 /** A body that is too large by less is read and dropped before the answer: a proxy that still writes it could miss the answer (502). */
 const SLIGHT_EXCESS = 1024 * 1024;
+
+/** @param excess bytes beyond what the route takes @throws Refusal PAYLOAD_TOO_LARGE */
+export async function refuseTooLarge(request: Request, excess: number): Promise<never> {
+    if (excess <= SLIGHT_EXCESS) await dropBody(request);
+    throw new Refusal('PAYLOAD_TOO_LARGE');
+}
 
 /** Resolves when the body has ended or its time is up. */
 function dropBody({ raw: { req: source } }: Request): Promise<void> {

@@ -4,7 +4,7 @@ import type { Caller } from '../../shared/store/accounts/callers.ts';
 import type { Call } from '../serve.ts';
 
 /**
- * Counts a call in a window of its own beside those of fetches: `jobs` for orders, `reads` for the rest.
+ * Counts a call in a window of its own beside those of fetches: `jobs` and `batches` for orders, `reads` for the rest.
  * @throws Refusal RATE_LIMITED, SERVICE_UNAVAILABLE
  */
 export async function countJobCall({ app, caller }: Call<unknown, unknown, unknown>, name: keyof typeof JOB_WINDOWS): Promise<void> {
@@ -13,6 +13,6 @@ export async function countJobCall({ app, caller }: Call<unknown, unknown, unkno
     const verdict = await app.limits.take({ identity: `${name}:account:${accountId}`, windows: [window] });
     if (verdict.ok) return;
     app.metrics.rateLimited.inc({ plan, window: name });
-    const message = `The window ${name} is full: ${window.limit} calls a minute of one account.`;
+    const message = `The window ${name} is full: ${window.limit} calls ${name === 'batches' ? 'an hour' : 'a minute'} of one account.`;
     throw new Refusal('RATE_LIMITED', message, { retryAfter: verdict.retryAfter });
 }

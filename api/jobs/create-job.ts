@@ -1,22 +1,20 @@
-import type { App } from '../../shared/app.ts';
 import type { FetchRequest } from '../../shared/contracts/fetch.ts';
 import type { JobRequest } from '../../shared/contracts/jobs.ts';
-import { EXPIRY, OPEN_BOUNDS, OPEN_RETRY } from '../../shared/domain/jobs/bounds.ts';
-import { isDoubtful } from '../../shared/domain/site/stated-effect.ts';
+import { EXPIRY } from '../../shared/domain/jobs/bounds.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
-import type { Effect } from '../../shared/domain/types.ts';
-import { admitFresh, type Found } from '../../shared/fetch/admit.ts';
+import { admitFresh } from '../../shared/fetch/admit.ts';
 import { insufficientCredits } from '../../shared/fetch/hold.ts';
 import { presentJob, readerOf } from '../../shared/fetch/present-job.ts';
 import { Refusal } from '../../shared/refusals.ts';
 import type { Caller } from '../../shared/store/accounts/callers.ts';
 import { keepAnswer } from '../../shared/store/fetch/idempotency.ts';
 import { findJob } from '../../shared/store/jobs/jobs.ts';
-import { addJob, type NewJob, readOpen } from '../../shared/store/jobs/orders.ts';
+import { addJob, type NewJob } from '../../shared/store/jobs/orders.ts';
 import { sealRequest } from '../../shared/store/jobs/sealed.ts';
-import { isBelievedToRead } from '../../shared/store/registry/ownership.ts';
 import type { Call, Reply } from '../serve.ts';
 import { countJobCall } from './count-jobs.ts';
+import { effectToSee } from './effect-to-see.ts';
+import { mustFit } from './must-fit.ts';
 
 type JobCall = Call<object, object, JobRequest>;
 
@@ -65,7 +63,7 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
     const headers = { location: `/v1/jobs/${job.jobId}` };
     return app.db.transaction(async (trx) => {
         await addJob(trx, job, expiresIn);
-        mustFit(await readOpen(trx, caller.accountId), caller);
+        await mustFit(trx, caller);
         const row = await findJob(trx, readerOf(caller), job.jobId);
         if (row === undefined) throw new Error('a job that was just stored is not there');
         const text = `{"success":true,"data":${await presentJob(app, row, { result: true })}}`;
@@ -74,18 +72,4 @@ export async function createJob(call: JobCall): Promise<Reply<never>> {
         if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
         return { text, isKept: true, headers };
     });
-}
-
-/** @throws Refusal RATE_LIMITED */
-function mustFit(open: { items: number; bytes: number }, { plan }: Caller): void {
-    const most = OPEN_BOUNDS[plan];
-    if (open.items <= most.items && open.bytes <= most.bytes) return;
-    const bounds = `${most.items.toLocaleString('en')} open jobs with ${Math.round(most.bytes / 1024 / 1024).toLocaleString('en')} MiB of params`;
-    throw new Refusal('RATE_LIMITED', `The window open_items is full: ${bounds} an account on ${plan}.`, { retryAfter: OPEN_RETRY });
-}
-
-/** A POST that nobody vouched for is seen by keys that may write. */
-async function effectToSee(app: App, found: Found): Promise<Effect> {
-    const { endpoint } = found;
-    return isDoubtful(endpoint) && !(await isBelievedToRead(app.db, found, endpoint.name)) ? 'write' : endpoint.effect;
 }

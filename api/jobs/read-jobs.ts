@@ -24,7 +24,7 @@ export async function readJob(call: JobCall<WaitQuery>): Promise<Reply<never>> {
     if (seconds === 0 || hasJobEnded(row.status)) return answer(call, row);
     const { accountId } = call.caller as Caller;
     endRead();
-    await waitForEnd(app, { jobId: params.job_id, accountId, seconds, gone });
+    await waitForEnd(app, { id: params.job_id, accountId, seconds, gone });
     return answer(call, await mustFind(call));
 }
 
@@ -33,11 +33,11 @@ export async function listJobs(call: Call<object, JobsQuery, undefined>): Promis
     const { app, query } = call;
     await countJobCall(call, 'reads');
     const site = query.site === undefined ? undefined : readSite(query.site, '/site').site;
-    const { status } = query;
+    const { status, batch_id: batchId } = query;
     const reader = readerOf(call.caller as Caller);
-    const page = await readPage(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null]);
+    const page = await readPage(call, 'getJobs', [reader.workspaceId, status ?? null, site ?? null, batchId ?? null]);
     const before = page.from as number | undefined;
-    const { jobs, total } = await list(app.browse, reader, { status, site, limit: page.limit, before });
+    const { jobs, total } = await list(app.browse, reader, { status, site, batchId, limit: page.limit, before });
     const { shown, last } = cutPage(jobs, page.limit);
     return {
         answer: await Promise.all(shown.map((row) => jobOf(app, row))),

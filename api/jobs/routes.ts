@@ -1,5 +1,9 @@
+import * as batch from '../../shared/contracts/batches.ts';
 import { deleteJob, deleteJobResult as deleteJobResultContract, getJob, getJobs, postJob } from '../../shared/contracts/jobs.ts';
 import { serve } from '../serve.ts';
+import { cancelBatch, pauseBatch, resumeBatch, retryBatch } from './batches/change-batch.ts';
+import { BATCH_ONCE, createBatch } from './batches/create-batch.ts';
+import { listBatches, readBatch, readResults } from './batches/read-batches.ts';
 import { createJob } from './create-job.ts';
 import { cancelJob, deleteJobResult, listJobs, readJob } from './read-jobs.ts';
 
@@ -9,4 +13,12 @@ export const jobRoutes = [
     serve(getJob, readJob),
     serve(deleteJob, cancelJob),
     serve(deleteJobResultContract, deleteJobResult),
+    serve(batch.postBatch, createBatch, BATCH_ONCE),
+    serve(batch.getBatches, listBatches),
+    serve(batch.getBatch, readBatch),
+    serve(batch.getBatchResults, readResults),
+    serve(batch.postBatchPause, pauseBatch),
+    serve(batch.postBatchResume, resumeBatch),
+    serve(batch.postBatchRetry, retryBatch),
+    serve(batch.deleteBatch, cancelBatch),
 ];

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../../shared/app.ts';
 import { WAITING_READS } from '../../shared/domain/jobs/bounds.ts';
+import { endedBatchesOf } from '../../shared/store/jobs/batches.ts';
 import { endedOf } from '../../shared/store/jobs/jobs.ts';
 import { perApp } from '../admission/per-app.ts';
 
@@ -10,28 +11,28 @@ const LOOK_MS = 200;
 interface Waits {
     /** Reads that wait, by account. */
     ofAccount: Map<string, number>;
-    /** Who waits for a job. */
-    ofJob: Map<string, Set<() => void>>;
+    /** Who waits for a job or a batch. */
+    ofId: Map<string, Set<() => void>>;
     isLooking: boolean;
 }
 
-const waitsOf = perApp((): Waits => ({ ofAccount: new Map(), ofJob: new Map(), isLooking: false }));
+const waitsOf = perApp((): Waits => ({ ofAccount: new Map(), ofId: new Map(), isLooking: false }));
 
 /**
- * Waits until the job ends or this process is told to stop, for at most `seconds`; not at all where the account has as many waiting reads
+ * Waits until the job or batch ends or this process is told to stop, for at most `seconds`; not at all where the account has as many waiting reads
  * here as it may.
  * @param gone the caller hung up
  */
 export async function waitForEnd(
     app: App,
-    { jobId, accountId, seconds, gone }: { jobId: string; accountId: string; seconds: number; gone: AbortSignal },
+    { id, accountId, seconds, gone }: { id: string; accountId: string; seconds: number; gone: AbortSignal },
 ): Promise<void> {
-    const { ofAccount, ofJob } = waitsOf(app);
+    const { ofAccount, ofId } = waitsOf(app);
     const waiting = ofAccount.get(accountId) ?? 0;
     if (waiting >= WAITING_READS) return;
     ofAccount.set(accountId, waiting + 1);
-    const ends = ofJob.get(jobId) ?? new Set();
-    ofJob.set(jobId, ends);
+    const ends = ofId.get(id) ?? new Set();
+    ofId.set(id, ends);
     let end = () => {};
     const ended = new Promise<void>((resolve) => {
         end = resolve;
@@ -43,7 +44,7 @@ export async function waitForEnd(
     await Promise.race([ended, late]);
     timer.abort();
     ends.delete(end);
-    if (ends.size === 0) ofJob.delete(jobId);
+    if (ends.size === 0) ofId.delete(id);
     const left = (ofAccount.get(accountId) ?? 1) - 1;
     if (left === 0) ofAccount.delete(accountId);
     else ofAccount.set(accountId, left);
@@ -54,11 +55,25 @@ async function look(app: App): Promise<void> {
     const waits = waitsOf(app);
     if (waits.isLooking) return;
     waits.isLooking = true;
-    while (waits.ofJob.size > 0) {
-        const ended = await endedOf(app.db, [...waits.ofJob.keys()]).catch(() => new Set<string>());
-        const over = app.isDraining() ? [...waits.ofJob.keys()] : ended;
-        for (const jobId of over) for (const end of waits.ofJob.get(jobId) ?? []) end();
+    while (waits.ofId.size > 0) {
+        const ended = await endedAmong(app, [...waits.ofId.keys()]).catch(() => new Set<string>());
+        const over = app.isDraining() ? [...waits.ofId.keys()] : ended;
+        for (const id of over) for (const end of waits.ofId.get(id) ?? []) end();
         await sleep(LOOK_MS);
     }
     waits.isLooking = false;
+}
+
+async function endedAmong({ db }: App, ids: readonly string[]): Promise<Set<string>> {
+    const batches = ids.filter(isOfBatch);
+    const jobs = ids.filter((id) => !isOfBatch(id));
+    const ended = await Promise.all([
+        batches.length === 0 ? new Set<string>() : endedBatchesOf(db, batches),
+        jobs.length === 0 ? new Set<string>() : endedOf(db, jobs),
+    ]);
+    return new Set(ended.flatMap((some) => [...some]));
+}
+
+function isOfBatch(id: string): boolean {
+    return id.startsWith('bat_');
 }

@@ -71,12 +71,17 @@ function setInput(request: Request, input: { query: Request['query'] } | { paylo
 
 /** Sets the payload: the value of a JSON body, the bytes of one that is parsed elsewhere, or nothing. */
 async function readBody(request: Request, { method, body }: AnyContract, problems: Detail[]): Promise<void> {
-    if (method === 'GET') return;
+    if (method === 'GET' || body?.isStreamed) return;
+    if (body?.mayBeEmpty && isEmpty(request)) return setInput(request, { payload: {} });
     if (body?.guard === false) setInput(request, { payload: await readJsonBytes(request, body.maxBytes) });
     else {
         const value = judgeBody(request, await (body === undefined ? readUnwantedJson(request) : readJsonBody(request, body)), problems);
         setInput(request, { payload: body === undefined ? undefined : value });
     }
+}
+
+function isEmpty({ raw: { req } }: Request): boolean {
+    return req.headers['transfer-encoding'] === undefined && (req.headers['content-length'] ?? '0') === '0';
 }
 
 /** Leaves out values that are too large for a schema, and problems that were found before. */
@@ -93,7 +98,7 @@ function judgeBody(request: Request, { value, faults }: JsonBody, problems: Deta
  * Query strings and path segments are text and converted by the schema; a body's values are never coerced. Joi merges what is said
  * here once; said with each value it took a third of the validation.
  */
-function prepare(schema: Schema, { convert }: { convert: boolean }): Schema {
+export function prepare(schema: Schema, { convert }: { convert: boolean }): Schema {
     return schema.prefs({ abortEarly: false, convert, errors: { wrap: { label: false } }, messages: OWN_MESSAGES });
 }
 
@@ -103,7 +108,7 @@ function unwanted(name: string): Detail {
     return { path: pointerStep(name), code: 'UNKNOWN_FIELD', message: 'This route takes no query field of this name.' };
 }
 
-function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
+export function problemsOf(items: readonly ValidationErrorItem[]): Detail[] {
     return items.filter((item) => !isToldByAnother(item, items)).map(toDetail);
 }
 

@@ -38,8 +38,18 @@ export interface Contract<Params, Query, Body, Answer> {
      * `guard`: bounds and text rule are judged before the schema (400), with `lines` newlines and tabs are fine in texts whose own
      * schema does not refuse them; a package judges all of it itself (422). `hasParams`: its `params` are data for a site, with any
      * character but NUL, and lists as long as fits. `describedBy` names what describes it in the document instead of its schema.
+     * `isStreamed`: the route reads it itself; it may also be lines of JSON, as `lines` says. `mayBeEmpty`: no body is an empty object.
      */
-    body?: { schema: Schema<Body>; maxBytes: number; guard: boolean | 'lines'; hasParams?: true; describedBy?: Component };
+    body?: {
+        schema: Schema<Body>;
+        maxBytes: number;
+        guard: boolean | 'lines';
+        hasParams?: true;
+        describedBy?: Component;
+        isStreamed?: true;
+        lines?: string;
+        mayBeEmpty?: true;
+    };
     /** Request headers that the route reads, for the document. */
     headers?: Readonly<Record<string, { description: string; required?: boolean }>>;
     answer: {
@@ -47,6 +57,8 @@ export interface Contract<Params, Query, Body, Answer> {
         schema: Schema<Answer>;
         status: 200 | 201 | 202;
         alsoStatus?: readonly number[];
+        /** Lines of JSON are sent where the caller accepts them: what one line is. */
+        lines?: string;
         /** Of a list: what `meta` may have beside the pagination. */
         meta?: ObjectSchema;
     };

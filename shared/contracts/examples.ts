@@ -165,11 +165,36 @@ const DONE: JsonObject = {
     },
 };
 
+const BATCH: JsonObject = {
+    batch_id: 'bat_8sV2kQ9wLm3Z',
+    name: 'Prices of today',
+    status: 'running',
+    counts: { total: 2, queued: 1, running: 0, succeeded: 1, failed: 0, cancelled: 0, expired: 0 },
+    credits: { used: 1, max: 2 },
+    waiting_for: null,
+    paused_reason: null,
+    created_at: AT,
+    finished_at: null,
+    expires_at: '2026-11-09T09:30:00.000Z',
+    metadata: {},
+    eta_seconds: 1,
+};
+
 /** A body that can be sent, by the name of its contract. */
 export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     postFetch: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, dry_run: true },
     postConnection: { site: SHOP, name: 'My shop account', secret: { value: 'the key that the shop gave you' } },
     patchConnection: { name: 'My shop account', shared: true },
+    postBatch: {
+        name: 'Prices of today',
+        defaults: { site: 'demo.example', endpoint: 'search_products' },
+        items: [
+            { params: { q: 'lamp' }, custom_id: 'lamp' },
+            { params: { q: 'chair' }, custom_id: 'chair' },
+        ],
+    },
+    postBatchResume: { max_credits: 5000 },
+    postBatchRetry: { codes: ['UPSTREAM_TIMEOUT'] },
     postJob: { site: 'demo.example', endpoint: 'search_products', params: { q: 'lamp' }, metadata: { order: '1207' } },
     postSchema: PACKAGE,
     postSchemaRequest: {
@@ -281,6 +306,23 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     getJob: { success: true, data: DONE },
     deleteJob: { success: true, data: { ...ORDERED, status: 'cancelled', finished_at: AT, params: { id: 7 } } },
     deleteJobResult: { success: true, data: { ...DONE, params: null, result: null, result_expired: true } },
+    postBatch: { success: true, data: { ...BATCH, warnings: [] } },
+    getBatches: { success: true, data: [BATCH], meta: PAGE },
+    getBatch: { success: true, data: BATCH },
+    getBatchResults: {
+        success: true,
+        data: [
+            {
+                ...Object.fromEntries(Object.entries(DONE).filter(([name]) => name !== 'params')),
+                ...{ batch_id: 'bat_8sV2kQ9wLm3Z', custom_id: 'lamp', cursor: 'Wzcs' },
+            },
+        ],
+        meta: { pagination: { limit: 20, next_cursor: 'Wzcs', total: 1 } },
+    },
+    postBatchPause: { success: true, data: { ...BATCH, status: 'paused', paused_reason: 'caller', eta_seconds: null } },
+    postBatchResume: { success: true, data: BATCH },
+    postBatchRetry: { success: true, data: { ...BATCH, retried: 1 } },
+    deleteBatch: { success: true, data: { ...BATCH, status: 'cancelled', finished_at: AT, eta_seconds: null } },
     getSchemas: { success: true, data: [CARD], meta: PAGE },
     getSchema: { success: true, data: CARD },
     getVersions: { success: true, data: [VERSION], meta: PAGE },

@@ -1,5 +1,15 @@
 import { getAccount } from './account.ts';
 import { getAudit } from './audit.ts';
+import {
+    deleteBatch,
+    getBatch,
+    getBatches,
+    getBatchResults,
+    postBatch,
+    postBatchPause,
+    postBatchResume,
+    postBatchRetry,
+} from './batches.ts';
 import { getCatalog } from './catalog.ts';
 import { deleteClaim, getClaims, postClaim, postClaimCheck } from './claims.ts';
 import { deleteConnection, getConnection, getConnections, patchConnection, postConnection, testConnection } from './connections.ts';
@@ -45,6 +55,14 @@ export const CONTRACTS = [
     getJob,
     deleteJob,
     deleteJobResult,
+    postBatch,
+    getBatches,
+    getBatch,
+    getBatchResults,
+    postBatchPause,
+    postBatchResume,
+    postBatchRetry,
+    deleteBatch,
     postSchema,
     getSchemas,
     getSchema,

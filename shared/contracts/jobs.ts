@@ -6,7 +6,7 @@ import { CALL_BYTES, contract } from './contract.ts';
 import { ADMISSION_REFUSALS, type FetchRequest, fetchFields } from './fetch.ts';
 import * as v from './vocabulary.ts';
 
-type Metadata = Readonly<Record<string, string>>;
+export type Metadata = Readonly<Record<string, string>>;
 
 export interface JobRequest extends Omit<FetchRequest, 'dry_run'> {
     metadata?: Metadata;
@@ -40,19 +40,20 @@ export interface Job {
 export interface JobsQuery extends v.PageQuery {
     status?: JobStatus;
     site?: string;
+    batch_id?: string;
 }
 
 export interface WaitQuery {
     wait?: number;
 }
 
-const metadata = () =>
+export const metadata = () =>
     Joi.object()
         .pattern(Joi.string().max(64), Joi.string().allow('').max(500))
         .max(16)
         .description('Up to 16 names, of 64 characters, with texts of 500 characters; it comes back with the answer');
 const jobId = () => Joi.string().description('job_…');
-const waitQuery = () =>
+export const waitQuery = () =>
     Joi.object<WaitQuery, true>({
         wait: Joi.number()
             .integer()
@@ -65,8 +66,8 @@ const jobParams = () => Joi.object<{ job_id: string }, true>({ job_id: jobId().r
 const jobStatus = () => Joi.string().valid(...JOB_STATUSES);
 
 /** @param shown what an answer has beside the fields that all have */
-const jobSchema = (shown: { params?: true; result?: true } = {}) =>
-    Joi.object<Job, true>({
+export const jobFields = (shown: { params?: true; result?: true } = {}) =>
+    ({
         job_id: jobId().required(),
         status: jobStatus().required(),
         site: v.siteName().required(),
@@ -93,7 +94,8 @@ const jobSchema = (shown: { params?: true; result?: true } = {}) =>
             : {}),
         result_expired: Joi.boolean().required().description('true: there was a result, and it is deleted'),
         error: v.jsonObject().allow(null).required().description('The error object of the last attempt of a failed job'),
-    } as Joi.StrictSchemaMap<Job>);
+    }) as Joi.StrictSchemaMap<Job>;
+const jobSchema = (shown: Parameters<typeof jobFields>[0] = {}) => Joi.object<Job, true>(jobFields(shown));
 
 const TAG = 'Jobs';
 const ONE: readonly ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'JOB_NOT_FOUND', 'RATE_LIMITED'] = [
@@ -162,13 +164,14 @@ export const getJobs = contract<object, JobsQuery, undefined, Job[]>({
     path: '/v1/jobs',
     tag: TAG,
     summary: 'List jobs',
-    description: 'Newest first, without params and results.',
+    description: 'Newest first, without params and results. Items of batches are jobs too.',
     auth: 'required',
     scope: 'jobs',
     counted: false,
     query: Joi.object<JobsQuery, true>({
         status: jobStatus(),
         site: v.siteInput(),
+        batch_id: Joi.string().max(100).description('Items of this batch alone'),
         limit: v.limit(),
         cursor: v.cursor(),
     }),

@@ -39,6 +39,7 @@ export function openApiDocument(serverUrl: string): JsonObject {
 const TAGS: Readonly<Record<string, string>> = {
     Catalog: 'What a site offers, for a stated intent',
     Fetch: 'Calls that Routebook makes for you',
+    Jobs: 'Calls that are answered later, one by one or many at once',
     Connections: 'Your own credentials for sites, used in calls and never shown',
     Registry: 'Packages of routes: found, read, published and looked after',
     Owners: 'Domains whose owners prove that they are theirs, and what they allow here',
@@ -71,14 +72,19 @@ function operation(contract: AnyContract): JsonObject {
             ? {}
             : {
                   requestBody: {
-                      required: true,
+                      required: contract.body.mayBeEmpty !== true,
                       content: {
                           'application/json': { schema: bodySchema(contract.body), ...exampleOf(BODY_EXAMPLES, contract) },
+                          ...linesOf(contract.body),
                       },
                   },
               }),
         responses: responses(contract),
     };
+}
+
+function linesOf({ lines }: { lines?: string }): JsonObject {
+    return lines === undefined ? {} : { 'application/x-ndjson': { schema: { type: 'string', description: lines } } };
 }
 
 function descriptionOf({ description, scope, ofWholeWorkspace, managersOnly }: AnyContract): JsonObject {
@@ -138,7 +144,10 @@ function responses(contract: AnyContract): JsonObject {
                     ...(contract.personalWithKey ? ['etag'] : []),
                 ],
             ),
-            content: { 'application/json': { schema: answerSchema(contract), ...exampleOf(ANSWER_EXAMPLES, contract) } },
+            content: {
+                'application/json': { schema: answerSchema(contract), ...exampleOf(ANSWER_EXAMPLES, contract) },
+                ...linesOf(contract.answer),
+            },
         };
     }
     if (contract.cacheSeconds !== undefined) {
@@ -306,11 +315,15 @@ function errorSchema(): JsonObject {
                             required: ['path', 'code', 'message'],
                             properties: {
                                 path: { ...text, description: 'JSON pointer' },
-                                code: { enum: [...DETAIL_CODES] },
+                                code: {
+                                    enum: [...new Set<string>([...DETAIL_CODES, ...REFUSALS.keys()])],
+                                    description: 'Of an item of a batch also the code that the item alone would get',
+                                },
                                 message: text,
                             },
                         },
                     },
+                    problems: { type: 'integer', description: 'Of a batch: all problems, of which details has the first 100' },
                     upgrade_to: text,
                     upgrade_url: text,
                     connect_url: { ...text, description: 'Where it is said how to connect a site' },

@@ -47,20 +47,21 @@ export async function admit(app: App, question: Question): Promise<Admitted | Ke
 /** Does the same with the current state from the database. */
 export async function admitFresh(app: App, { caller, body }: Question): Promise<Admitted | Kept> {
     const found = await findEndpoint(app, body, (question) => app.latest.find(question));
-    return found.ok ? judge(app, { caller, body }, found) : found;
+    return found.ok ? judgeFound(app, { caller, body }, found) : found;
 }
 
 async function fromMemory(app: App, { caller, body }: Question): Promise<Admitted | undefined> {
     try {
         const found = await findEndpoint(app, body, app.latest.recall);
-        return found?.ok === true ? await judge(app, { caller, body }, found) : undefined;
+        return found?.ok === true ? await judgeFound(app, { caller, body }, found) : undefined;
     } catch (error) {
         if (error instanceof Refusal) return undefined;
         throw error;
     }
 }
 
-async function judge(app: App, { caller, body }: Question, found: Found): Promise<Admitted> {
+/** Judges a call whose endpoint is known. @throws Refusal as `admit` does */
+export async function judgeFound(app: App, { caller, body }: Question, found: Found): Promise<Admitted> {
     await judgeEffect(app, caller, found);
     const values = await bindValues(found, body);
     judgeUrl(found.policy, () => buildUrl(found.endpoint, withStandIns(found.endpoint, values)));

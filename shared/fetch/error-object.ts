@@ -1,9 +1,20 @@
-import { type Detail, type Refusal, type RefusalCode, refusalEntry } from '../refusals.ts';
+import { type ItemDetail, type Refusal, refusalEntry } from '../refusals.ts';
 
 /** The value of `error`. */
 export function errorObject(refusal: Refusal, requestId: string, publicUrl: string): object {
     const { status, fault, retryable } = refusalEntry(refusal.code);
-    const { details, retryAfter, upgradeTo, upgradeUrl, connectUrl, obtainUrl, upstream, didYouMean, retryable: override } = refusal.extras;
+    const {
+        details,
+        problems,
+        retryAfter,
+        upgradeTo,
+        upgradeUrl,
+        connectUrl,
+        obtainUrl,
+        upstream,
+        didYouMean,
+        retryable: override,
+    } = refusal.extras;
     return {
         code: refusal.code,
         message: refusal.message,
@@ -13,7 +24,8 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
         ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
         request_id: requestId,
         doc_url: `${publicUrl}/docs/errors#${refusal.code}`,
-        ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal.code, details) }),
+        ...(details === undefined || details.length === 0 ? {} : { details: bounded(refusal, details) }),
+        ...(problems === undefined ? {} : { problems }),
         ...(upgradeTo === undefined ? {} : { upgrade_to: upgradeTo, upgrade_url: upgradeUrl }),
         ...(connectUrl === undefined ? {} : { connect_url: connectUrl }),
         ...(obtainUrl === undefined ? {} : { obtain_url: obtainUrl }),
@@ -25,9 +37,9 @@ export function errorObject(refusal: Refusal, requestId: string, publicUrl: stri
 /** The most problems in one answer; the last entry gives the number of the others. */
 const MAX_DETAILS = 100;
 
-/** The rules of packages have a limit of their own. */
-function bounded(code: RefusalCode, details: Detail[]): Detail[] {
+/** The rules of packages have a limit of their own; batches say the number of all. */
+function bounded({ code, extras }: Refusal, details: readonly ItemDetail[]): readonly ItemDetail[] {
     const more = details.length - MAX_DETAILS;
-    if (more <= 0 || code === 'SCHEMA_INVALID') return details;
+    if (more <= 0 || code === 'SCHEMA_INVALID' || extras.problems !== undefined) return details;
     return [...details.slice(0, MAX_DETAILS), { path: '', code: 'TOO_COMPLEX', message: `And ${more} more problems that are not listed.` }];
 }

@@ -35,11 +35,15 @@ describe('every route', () => {
             await maker.call('POST', '/v1/jobs', { body: { site: SITE, endpoint: 'product', params: { id: 1 } } }),
         );
         await maker.call('DELETE', `/v1/jobs/${job_id}`);
+        // Nothing of this batch begins, so that it stays open.
+        await world.app.db('job_pauses').insert({ site: SITE });
+        const batch = { defaults: { site: SITE, endpoint: 'product' }, items: [{ params: { id: 1 } }] };
+        const { batch_id } = dataOf<{ batch_id: string }>(await maker.call('POST', '/v1/batches', { body: batch }));
         const claim_id = await aProvenClaim(world, maker, SITE);
         dataOf(await maker.publish(connectedPackage()));
         const connection = { site: CONNECTED, secret: { value: 'a-key-of-my-own' } };
         const { connection_id } = dataOf<{ connection_id: string }>(await maker.call('POST', '/v1/connections', { body: connection }));
-        const places = { workspace_id: workspaceId, request_id, claim_id, job_id, connection_id, connected: CONNECTED };
+        const places = { workspace_id: workspaceId, request_id, claim_id, job_id, batch_id, connection_id, connected: CONNECTED };
         const routes = everyRoute(SITE, places);
         // So would a test. Secret scanners are answered in their own format.
         const outside = ['postFetch', 'testConnection', 'postKeyReport'];

@@ -33,13 +33,16 @@ for (const topology of TOPOLOGIES) {
             const { delivery_id } = dataOf<{ delivery_id: string }>(test);
             const ordered = { site: SHOP, endpoint: 'held' };
             const { job_id } = dataOf<{ job_id: string }>(await maker.call('POST', '/v1/jobs', { body: ordered }));
-            await shop.waiting(1);
+            const many = { defaults: ordered, items: [{}] };
+            const { batch_id } = dataOf<{ batch_id: string }>(await maker.call('POST', '/v1/batches', { body: many }));
+            await shop.waiting(2);
             const routes = everyRoute(SHOP, {
                 workspace_id: other.workspaceId,
                 request_id,
                 job_id,
                 webhook_id,
                 delivery_id,
+                batch_id,
                 claim_id: await aProvenClaim(world, maker, SHOP),
                 connection_id,
                 connected: CONNECTED,
@@ -47,18 +50,21 @@ for (const topology of TOPOLOGIES) {
             const inOrder = routes.toSorted((a, b) => LAST.indexOf(a.contract.name) - LAST.indexOf(b.contract.name));
             const statuses = new Map<string, number>();
             let posted = '';
+            let batch = '';
             for (const route of inOrder) {
                 const answer = await callRoute(maker, route);
                 statuses.set(route.contract.name, answer.status);
                 if (route.contract.name === 'postJob') posted = dataOf<{ job_id: string }>(answer).job_id;
+                if (route.contract.name === 'postBatch') batch = dataOf<{ batch_id: string }>(answer).batch_id;
             }
             const refused = [...statuses].filter(([, status]) => !SUCCESSES.includes(status));
             expect(refused).to.deep.equal([]);
             expect(statuses.size).to.equal(CONTRACTS.length);
-            // The fetch and both jobs, beside tests of connections.
+            // The fetch, both jobs and both batches, beside tests of connections.
             await maker.call('GET', `/v1/jobs/${posted}?wait=30`);
+            await maker.call('GET', `/v1/batches/${batch}?wait=30`);
             const fetched = shop.seen.map(({ path }) => path).filter((path) => path !== '/echo/mine');
-            expect(fetched.toSorted()).to.deep.equal(['/held', '/products/1', '/products/1']);
+            expect(fetched.toSorted()).to.deep.equal(['/held', '/held', '/products/1', '/products/1', '/products/1']);
         } finally {
             await world.close();
             await shop.close();

@@ -43,6 +43,9 @@ describe('another tenant', () => {
         const webhook = dataOf<{ webhook_id: string; secret: string }>(
             await other.call('POST', '/v1/webhooks', { body: { url: 'https://127.0.0.1/hook', events: ['job.*'] } }),
         );
+        const batch = dataOf<{ batch_id: string }>(
+            await other.call('POST', '/v1/batches', { body: { items: [{ site: 'other.test', endpoint: 'product', params: { id: 1 } }] } }),
+        );
         const { rows } = await world.app.db.raw('select email from users where id = ?', [other.userId]);
 
         const me = await join(world, { plan: 'enterprise', overrides: { perMinute: 10_000, perHour: 10_000, perDay: 10_000 } });
@@ -65,6 +68,7 @@ describe('another tenant', () => {
             { what: 'schema_request', foreign: requested, absent: newId('srq') },
             { what: 'job', foreign: job.job_id, absent: newId('job') },
             { what: 'webhook', foreign: webhook.webhook_id, absent: newId('whk') },
+            { what: 'batch', foreign: batch.batch_id, absent: newId('bat') },
         ];
         secrets = [
             other.userId,
@@ -74,6 +78,7 @@ describe('another tenant', () => {
             job.job_id,
             webhook.webhook_id,
             webhook.secret,
+            batch.batch_id,
             claimed.value,
             connected.connection_id,
             'of-the-other-tenant',
@@ -133,7 +138,7 @@ describe('another tenant', () => {
     const saying = ({ status, body }: Answer, id: string) =>
         `${status} ${JSON.stringify(body)
             .replaceAll(id, 'ID')
-            .replaceAll(/(req|ses|srq|clm|job|whk)_[0-9A-Za-z]{10,}/g, '$1')
+            .replaceAll(/(req|ses|srq|clm|job|whk|bat)_[0-9A-Za-z]{10,}/g, '$1')
             .replaceAll(/whsec_[^"]+/g, 'whsec')
             .replaceAll(/routebook-claim=\w+/g, 'routebook-claim')
             .replaceAll(/"health":\{[^}]*\}/g, '"health"')
@@ -166,6 +171,10 @@ describe('another tenant', () => {
                         // Those that were ordered here go on meanwhile.
                         if (route.contract.name === 'getJobs')
                             await world.app.db.raw('delete from jobs where workspace_id <> ?', [other.workspaceId]);
+                        if (route.contract.name === 'getBatches')
+                            await world.app.db.raw('delete from batches where workspace_id <> ?', [other.workspaceId]);
+                        // An account may order 60 an hour.
+                        if (route.contract.name === 'postBatch') await world.clock.advance({ hours: 1 });
                         const [given, missing] = [saying(await call(foreign), foreign), saying(await call(absent), absent)];
                         expect(given, `${route.contract.name}, ${what} in ${place}, for ${who}`).to.equal(missing);
                     }

@@ -23,19 +23,47 @@ describe('the turn of a job', () => {
         dataOf<{ job_id: string }>(
             await ada.call('POST', '/v1/jobs', { body: { site, endpoint: 'product', params: { id: 7 }, expires_in: 60 } }),
         ).job_id;
-    const claim = (sites: string[] = []) => claimJobs(world.app.db, [newId('op')], { accounts: [], sites });
+    const claim = (sites: string[] = []) =>
+        claimJobs(world.app.db, [newId('op')], {
+            accounts: new Map(),
+            sites: new Map(sites.map((site) => [site, 0])),
+        });
 
     it('that comes to nothing counts as no attempt: without time for another one the job expires', async () => {
         const jobId = await order(SITE);
         const [job] = await claim();
         if (job?.jobId !== jobId) throw new Error('the only job is claimed');
-        expect(await beginAttempt(world.app.db, job, job.accountId)).to.equal(true);
+        expect(await beginAttempt(world.app.db, job, { accountId: job.accountId, held: 1 })).to.equal('begun');
         const code = 'SITE_BUSY';
         await endAttempt(world.app.db, job, null, async () => ({
             ...{ status: 'queued', code, error: Buffer.from('{}'), afterMs: 120_000, isUntried: true },
         }));
         const row = await world.app.db('jobs').where({ job_id: jobId }).first('status', 'attempts', 'code');
         expect(row).to.deep.equal({ status: 'expired', attempts: 0, code: null });
+    });
+
+    it('of a batch have their turn in their order, and batches one after the other', async () => {
+        const eve = await join(world, { plan: 'pro' });
+        const order = async (name: string) => {
+            const items = Array.from({ length: 4 }, (_, at) => ({ params: { id: at + 1 }, custom_id: `${name}${at}` }));
+            dataOf(await eve.call('POST', '/v1/batches', { body: { defaults: { site: SITE, endpoint: 'product' }, items } }));
+        };
+        await order('a');
+        await order('b');
+        const turns: string[] = [];
+        for (let turn = 0; turn < 3; turn++) {
+            const claimed = await claimJobs(world.app.db, [newId('op'), newId('op')], { accounts: new Map(), sites: new Map() });
+            const ids = claimed.map(({ jobId }) => jobId);
+            const rows: { custom_id: string }[] = await world.app
+                .db('jobs')
+                .whereIn('job_id', ids)
+                .orderBy('custom_id')
+                .select('custom_id');
+            turns.push(rows.map(({ custom_id: name }) => name).join(' '));
+        }
+        expect(turns).to.deep.equal(['a0 b0', 'a1 b1', 'a2 b2']);
+        await world.app.db('jobs').where({ workspace_id: eve.workspaceId }).delete();
+        await world.app.db('batches').where({ workspace_id: eve.workspaceId }).delete();
     });
 
     it('passes over sites that have nothing free, however many of their jobs wait', async () => {

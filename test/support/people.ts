@@ -65,7 +65,7 @@ function person(world: World, made: { apiKey: string | undefined; userId: string
             ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         });
         const text = await response.text();
-        const isJson = response.headers.get('content-type')?.includes('json') ?? false;
+        const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
         // HEAD answers say that they are JSON and have no body.
         const answer = {
             status: response.status,

@@ -23,6 +23,7 @@ export interface Places {
     job_id: string;
     webhook_id: string;
     delivery_id: string;
+    batch_id: string;
 }
 
 /** The id of a claim of somebody's on a domain, proved without anybody looking it up. */
@@ -56,6 +57,9 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
         postConnection: { site: places.connected ?? site, secret: { value: 'a-key-of-my-own' } },
         patchConnection: { name: 'Mine' },
         postJob: { site, endpoint: 'product', params: { id: 1 } },
+        postBatch: { defaults: { site, endpoint: 'product' }, items: [{ params: { id: 1 } }] },
+        postBatchResume: {},
+        postBatchRetry: {},
         postSchema: aPackage(site),
         postYank: { reason: 'broken' },
         postWebhook: { url: 'https://127.0.0.1/hook', events: ['job.*'] },
@@ -76,6 +80,7 @@ export function everyRoute(site = 'shop.test', places: Partial<Places> = {}, con
             job_id: newId('job'),
             webhook_id: newId('whk'),
             delivery_id: newId('dlv'),
+            batch_id: newId('bat'),
             ...places,
         }),
     );

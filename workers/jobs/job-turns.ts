@@ -2,6 +2,7 @@ import type { App } from '../../shared/app.ts';
 import { newId } from '../../shared/domain/text/ids.ts';
 import { watchConnection } from '../../shared/platform/connection-log.ts';
 import { type ClaimedJob, claimJobs, renewLeases } from '../../shared/store/jobs/claims.ts';
+import { sweepDrafts } from '../../shared/store/jobs/drafts.ts';
 import { type AttemptEnd, expireJobs, type HoldEnd, type LostJob, reapJobs } from '../../shared/store/jobs/ends.ts';
 import { sweepJobs } from '../../shared/store/jobs/retention.ts';
 import { sealError } from '../../shared/store/jobs/sealed.ts';
@@ -29,7 +30,8 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
     const { app } = tools;
     const { db, log, config } = app;
     const running = new Map<string, { stop: AbortController; done: Promise<void> }>();
-    const resting = { accounts: new Map<string, number>(), sites: new Map<string, number>() };
+    const accounts = createRests();
+    const sites = createRests();
     const status = watchConnection(log, 'jobs');
     let isStopped = false;
 
@@ -41,10 +43,17 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
         const stop = new AbortController();
         const done = runQueuedJob(tools, job, stop.signal)
             .then((waiting) => {
-                if (waiting?.waitingFor == null) return;
-                const until = performance.now() + Math.min(waiting.afterMs, BEAT_MS);
-                if (waiting.waitingFor === 'site') resting.sites.set(job.site, until);
-                else resting.accounts.set(job.accountId, until);
+                if (waiting?.waitingFor == null) {
+                    accounts.ended(job.accountId);
+                    sites.ended(job.site);
+                    return;
+                }
+                const rest = {
+                    ms: waiting.isForSlot ? BEAT_MS : Math.min(waiting.afterMs, BEAT_MS),
+                    isForSlot: waiting.isForSlot ?? false,
+                };
+                if (waiting.waitingFor === 'site') sites.rest(job.site, rest);
+                else accounts.rest(job.accountId, rest);
             })
             .catch((error: unknown) =>
                 log.warn({ part: 'jobs', job_id: job.jobId, err: error }, 'a job could not be settled; it is taken back'),
@@ -58,16 +67,13 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
     const look = async () => {
         try {
             for (let asked = free(); asked > 0 && !isStopped; asked = free()) {
-                const now = performance.now();
-                for (const rests of Object.values(resting)) {
-                    for (const [id, until] of rests) if (until <= now) rests.delete(id);
-                }
                 const operations = Array.from({ length: asked }, () => newId('op'));
-                const claimed = await claimJobs(db, operations, {
-                    accounts: [...resting.accounts.keys()],
-                    sites: [...resting.sites.keys()],
-                });
-                for (const job of claimed) begin(job);
+                const claimed = await claimJobs(db, operations, { accounts: accounts.free(), sites: sites.free() });
+                for (const job of claimed) {
+                    accounts.taken(job.accountId);
+                    sites.taken(job.site);
+                    begin(job);
+                }
                 if (claimed.length < asked) break;
             }
             status.up();
@@ -94,6 +100,7 @@ export function startJobs(tools: JobTools, slots: Slots): Repeated {
             if (begun > 0) log.warn({ part: 'jobs', jobs: begun }, 'a worker died while it ran jobs');
             await expireJobs(db);
             await sweepJobs(db, config.resultsKeepDays);
+            await sweepDrafts(db);
         } catch (error) {
             status.down(error);
         }
@@ -116,6 +123,33 @@ async function afterDeath({ secrets }: App, { effect, deaths }: LostJob, { marke
     const failure = { code: 'DEADLINE_EXCEEDED', error: await sealError(secrets, { message }) };
     if (deaths > 0) return { status: 'failed', ...failure };
     return { status: 'queued', ...failure, afterMs: 0, isDeath: true };
+}
+
+/**
+ * Accounts or sites that had nothing free a moment ago. Until a rest is over, an end of a job of theirs lets one other job begin where it
+ * was a slot that they lacked.
+ */
+function createRests() {
+    const rests = new Map<string, { until: number; free: number; isForSlot: boolean }>();
+    return {
+        rest(id: string, { ms, isForSlot }: { ms: number; isForSlot: boolean }) {
+            rests.set(id, { until: performance.now() + ms, free: 0, isForSlot });
+        },
+        ended(id: string) {
+            const rest = rests.get(id);
+            if (rest?.isForSlot) rest.free += 1;
+        },
+        taken(id: string) {
+            const rest = rests.get(id);
+            if (rest !== undefined) rest.free = Math.max(0, rest.free - 1);
+        },
+        /** How many jobs of each may be tried. */
+        free(): Map<string, number> {
+            const now = performance.now();
+            for (const [id, { until }] of rests) if (until <= now) rests.delete(id);
+            return new Map([...rests].map(([id, { free }]) => [id, free]));
+        },
+    };
 }
 
 /** Runs work once at a time; what asks meanwhile shares one run after it. */

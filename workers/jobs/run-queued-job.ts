@@ -6,7 +6,7 @@ import { lacks } from '../../shared/domain/accounts/scopes.ts';
 import type { FetchJob, FetchOutcome } from '../../shared/domain/fetch/call.ts';
 import { jobShareOf, jobSlotsOf, jobsOfWindow, RESULT_BYTES, RESULT_MOST_BYTES } from '../../shared/domain/jobs/bounds.ts';
 import { nextStep } from '../../shared/domain/jobs/next-step.ts';
-import type { WaitingFor } from '../../shared/domain/jobs/states.ts';
+import type { PausedReason, WaitingFor } from '../../shared/domain/jobs/states.ts';
 import { parseExact } from '../../shared/domain/json/exact-numbers.ts';
 import * as pricing from '../../shared/domain/package/pricing.ts';
 import { type Admitted, admitFresh } from '../../shared/fetch/admit.ts';
@@ -21,7 +21,8 @@ import { failureOf, recordFetch, recordKept } from '../../shared/fetch/settle.ts
 import { persist } from '../../shared/platform/pg-errors.ts';
 import { Refusal, refusalEntry } from '../../shared/refusals.ts';
 import { type Caller, findCallerById } from '../../shared/store/accounts/callers.ts';
-import { beginAttempt, type ClaimedJob, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
+import { pauseRunning } from '../../shared/store/jobs/batch-ends.ts';
+import { type Begun, beginAttempt, type ClaimedJob, keptBytes, putBack } from '../../shared/store/jobs/claims.ts';
 import { type AttemptEnd, endAttempt, endUnbegun, endWithKept, type HoldEnd } from '../../shared/store/jobs/ends.ts';
 import { makeSpace } from '../../shared/store/jobs/retention.ts';
 import { openRequest, sealError, sealResult } from '../../shared/store/jobs/sealed.ts';
@@ -39,6 +40,8 @@ export interface JobTools {
 interface Waiting {
     waitingFor: WaitingFor | null;
     afterMs: number;
+    /** For a slot of the account or the site: the end of any of its jobs may free one before. */
+    isForSlot?: boolean;
 }
 
 /** It could not begin: it waits on. */
@@ -75,6 +78,7 @@ export async function runQueuedJob(tools: JobTools, job: ClaimedJob, signal: Abo
     try {
         const caller = await findCallerById(app.db, job.keyId);
         if (caller === undefined || caller.suspended) {
+            if (job.batchId !== null) throw new NotYet(await pausedFor(app, job.batchId, 'key'));
             await endUnbegun(app.db, job, { status: 'cancelled' });
             return undefined;
         }
@@ -109,9 +113,10 @@ async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, sign
         await count(app, caller, lease);
         isCounted = true;
         const hold = await holdWhole(app, order, admitted);
-        if (!(await beginAttempt(app.db, job, caller.accountId))) {
+        const begun = await beginAttempt(app.db, job, { accountId: caller.accountId, held: hold.amount });
+        if (begun !== 'begun') {
             await app.credits.release(order);
-            return;
+            return await notBegun(app, job, begun);
         }
         const fetchJob = jobOf(app, order, admitted, { units: hold.units, backlogMs: passed.backlogMs });
         const outcome = bounded(await tools.send(fetchJob, signal));
@@ -122,6 +127,20 @@ async function attempt(tools: JobTools, job: ClaimedJob, order: FetchOrder, sign
         passage?.();
         if (isCounted) await app.limits.end(lease);
     }
+}
+
+/** @throws NotYet where its batch does not let it begin now */
+async function notBegun(app: App, { batchId }: ClaimedJob, begun: Exclude<Begun, 'begun'>): Promise<void> {
+    if (begun === 'gone' || batchId === null) return;
+    if (begun === 'paused') throw new NotYet({ waitingFor: null, afterMs: 0 });
+    // What others of it hold may come back.
+    if (begun.limit.held > 0) throw new NotYet({ waitingFor: 'credits', afterMs: LOOKS_MS.limits });
+    throw new NotYet(await pausedFor(app, batchId, 'max_credits'));
+}
+
+async function pausedFor(app: App, batchId: string, reason: PausedReason): Promise<Waiting> {
+    await pauseRunning(app.db, batchId, reason);
+    return { waitingFor: null, afterMs: 0 };
 }
 
 async function orderOf(app: App, job: ClaimedJob, caller: Caller): Promise<FetchOrder> {
@@ -195,6 +214,7 @@ async function count({ limits }: App, { accountId, figures }: Caller, lease: Lea
     const verdict = await limits.take({ identity: `account:${accountId}`, windows, lease });
     if (verdict.ok) return;
     const waitingFor = verdict.reason === 'share' ? 'site' : 'limits';
+    if (verdict.reason !== 'window') throw new NotYet({ waitingFor, afterMs: 0, isForSlot: true });
     throw new NotYet({ waitingFor, afterMs: Math.max(LOOKS_MS.limits, Math.min(verdict.retryAfter * 1000, MOST_LIMITS_MS)) });
 }
 

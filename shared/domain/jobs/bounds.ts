@@ -6,8 +6,9 @@ const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 
 /** Windows of their own an account, beside those of fetches. */
-export const JOB_WINDOWS: Readonly<Record<'jobs' | 'reads', RateWindow>> = {
+export const JOB_WINDOWS: Readonly<Record<'jobs' | 'batches' | 'reads', RateWindow>> = {
     jobs: { name: 'minute', limit: 600, seconds: 60 },
+    batches: { name: 'hour', limit: 60, seconds: 3600 },
     reads: { name: 'minute', limit: 1200, seconds: 60 },
 };
 /** Reads of an account that may wait in one process at the same time; others are answered at once. */
@@ -37,8 +38,23 @@ export const RESULT_BYTES: Readonly<Record<Plan, number>> = { free: GIB, starter
 /** The largest result of one job, in bytes. */
 export const RESULT_MOST_BYTES = 5 * MIB;
 
-/** How long a job waits for its turn. */
+/** Batches of an account that have not ended. */
+export const OPEN_BATCHES = 20;
+
+/** How long a job waits for its turn, and how long all items of a batch do. */
 export const EXPIRY = { least: 60, most: 86_400, fallback: 3600 } as const;
+export const BATCH_EXPIRY = { least: 60, most: 2_592_000, fallback: 604_800 } as const;
+
+/** Bodies of batches: items and bytes of JSON and of lines, bytes of one line. */
+export const BATCH_BODIES = {
+    json: { items: 10_000, bytes: 8 * MIB },
+    lines: { items: 100_000, bytes: 64 * MIB, line: 256 * 1024 },
+} as const;
+/** How long such a body may pause, and how long it may take, in milliseconds. */
+export const BATCH_ARRIVAL_MS = { pause: 15_000, all: 600_000 } as const;
+
+/** Results of one page. */
+export const RESULTS_PAGE = { most: 1000, fallback: 20 } as const;
 
 /** Live calls find one part in so many of each window. */
 const LIVE_SHARE = 5;

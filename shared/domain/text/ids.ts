@@ -20,7 +20,8 @@ export type IdPrefix =
     | 'whk'
     | 'dlv'
     | 'con'
-    | 'job';
+    | 'job'
+    | 'bat';
 
 /** A new opaque id, `<prefix>_` and 22 base62 characters (131 bits): ids never collide and tell nothing. */
 export function newId(prefix: IdPrefix): string {

@@ -151,6 +151,13 @@ export async function keepAnswer(db: Db, secrets: Secrets, call: KeyedCall, { st
     return kept?.stored === 1;
 }
 
+/** The hash of a body that was read only after its call took the key; in the transaction that keeps the answer. */
+export async function setHash(db: Db, { workspaceId, route, key, operation }: KeyedCall, hash: string): Promise<void> {
+    await db('idempotency')
+        .where({ workspace_id: workspaceId, route, idempotency_key: key, operation })
+        .update({ body_hash: Buffer.from(hash, 'hex') });
+}
+
 async function readAnswer(db: Db, secrets: Secrets, call: Omit<KeyedCall, 'operation'>): Promise<KeptAnswer | 'sealed' | undefined> {
     const row: AnswerRow | undefined = await db('idempotency')
         .where({ workspace_id: call.workspaceId, route: call.route, idempotency_key: call.key })

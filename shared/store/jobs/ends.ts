@@ -3,6 +3,7 @@ import type { Effect, JsonObject } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { type MovedRow, move } from '../credits/moves.ts';
 import { recordEvent } from '../events/events.ts';
+import { closeBatch, endQueuedItems, nextEnd } from './batch-ends.ts';
 import { lockJobAccounts } from './job-accounts.ts';
 
 /** What becomes of an attempt. */
@@ -16,6 +17,7 @@ export type AttemptEnd =
 interface LockedJob {
     job_id: string;
     workspace_id: string;
+    batch_id: string | null;
     status: JobStatus;
     effect: Effect;
     operation: string | null;
@@ -138,11 +140,18 @@ export async function reapJobs(db: Db, decide: (job: LostJob, hold: HoldEnd) => 
     return begun;
 }
 
-/** Ends jobs that nobody began in time, at most `limit`; what had an attempt keeps its failure. */
+/** Ends jobs that nobody began in time, at most `limit`, and items of one batch at most; what had an attempt keeps its failure. */
 export async function expireJobs(db: Db, limit = 500): Promise<number> {
+    const item = await db('jobs')
+        .where({ status: 'queued', operation: null })
+        .where('expires_at', '<=', db.raw('app_now()'))
+        .whereNotNull('batch_id')
+        .first<{ batch_id: string }>('batch_id');
+    const isLate = (items: ReturnType<Db>) => void items.where({ operation: null }).where('expires_at', '<=', db.raw('app_now()'));
+    if (item !== undefined) await db.transaction((trx) => endQueuedItems(trx, item.batch_id, 'expired', isLate));
     return db.transaction(async (trx) => {
         const late = await trx('jobs')
-            .where({ status: 'queued', operation: null })
+            .where({ status: 'queued', operation: null, batch_id: null })
             .where('expires_at', '<=', trx.raw('app_now()'))
             .orderBy('job_id')
             .limit(limit)
@@ -155,7 +164,19 @@ export async function expireJobs(db: Db, limit = 500): Promise<number> {
     });
 }
 
-const LOCKED = ['job_id', 'workspace_id', 'status', 'effect', 'operation', 'site', 'endpoint', 'version', 'attempts', 'deaths'] as const;
+const LOCKED = [
+    'job_id',
+    'workspace_id',
+    'batch_id',
+    'status',
+    'effect',
+    'operation',
+    'site',
+    'endpoint',
+    'version',
+    'attempts',
+    'deaths',
+] as const;
 
 async function lockJob(
     trx: Db,
@@ -173,6 +194,7 @@ async function endHold(trx: Db, operation: string, charge: number | null): Promi
 }
 
 async function writeEnd(trx: Db, job: LockedJob, end: AttemptEnd, hold?: HoldEnd): Promise<void> {
+    if (job.effect === 'write' && hold?.marked === true) await trx('jobs').where({ job_id: job.job_id }).update({ was_sent: true });
     if (end.status === 'cancelled') return finish(trx, job, { status: 'cancelled', code: null, error: null });
     if (end.status === 'failed') return finish(trx, job, { status: 'failed', code: end.code, error: end.error });
     if (end.status === 'succeeded') {
@@ -186,16 +208,41 @@ async function writeEnd(trx: Db, job: LockedJob, end: AttemptEnd, hold?: HoldEnd
     const failure = isUntried ? {} : { code: end.code, error: end.error };
     const again = "app_now() + ? * interval '1 millisecond'";
     const deaths = job.deaths + (isDeath ? 1 : 0);
+    if (job.batch_id !== null && (await isBeingCancelled(trx, job.batch_id))) {
+        return finish(trx, job, { status: 'cancelled', ...failure, deaths, attempts });
+    }
     const waits = await trx('jobs')
         .where({ job_id: job.job_id })
         .whereRaw(`${again} < expires_at`, [afterMs])
-        .update({ status: 'queued', operation: null, lease_until: null, due_at: trx.raw(again, [afterMs]), ...failure, deaths, attempts });
+        .update({
+            status: 'queued',
+            operation: null,
+            lease_until: null,
+            held: 0,
+            due_at: trx.raw(again, [afterMs]),
+            ...failure,
+            deaths,
+            attempts,
+        });
     if (waits === 0) await finish(trx, job, { status: attempts > 0 ? 'failed' : 'expired', ...failure, deaths, attempts });
 }
 
-/** The row of an end, and its event. */
+/** Its row is locked, as every end of an item needs it. */
+async function isBeingCancelled(trx: Db, batchId: string): Promise<boolean> {
+    const batch = await trx('batches').where({ batch_id: batchId }).forUpdate().first('status');
+    return batch?.status === 'cancelling';
+}
+
+/** The row of an end, and its event; items of batches have their place among the results instead. */
 async function finish(trx: Db, job: LockedJob, fields: { status: JobStatus } & Record<string, unknown>): Promise<void> {
-    const ended = { ...fields, operation: null, lease_until: null, waiting_for: null, finished_at: trx.raw('app_now()') };
+    const ended = { ...fields, operation: null, lease_until: null, held: 0, waiting_for: null, finished_at: trx.raw('app_now()') };
+    if (job.batch_id !== null) {
+        const end = await nextEnd(trx, job.batch_id);
+        await trx('jobs')
+            .where({ job_id: job.job_id })
+            .update({ ...ended, end_number: end });
+        return closeBatch(trx, job.batch_id);
+    }
     const [row] = await trx('jobs').where({ job_id: job.job_id }).update(ended).returning(['code', 'credits_used']);
     const { job_id: jobId, workspace_id: workspaceId, site, endpoint, version } = job;
     const { status } = fields;

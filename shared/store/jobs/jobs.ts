@@ -7,6 +7,8 @@ export interface JobRow {
     jobId: string;
     /** Jobs that were made later have greater numbers. */
     number: number;
+    batchId: string | null;
+    customId: string | null;
     /** JSON text. */
     metadata: string;
     status: JobStatus;
@@ -38,12 +40,13 @@ const ROW = columns(
     'j',
     'job_id',
     'number',
+    'batch_id',
+    'custom_id',
     'metadata',
     'status',
     'site',
     'endpoint',
     'version',
-    'waiting_for',
     'created_at',
     'started_at',
     'finished_at',
@@ -54,6 +57,9 @@ const ROW = columns(
     'error',
     'result_expired',
 );
+const WAITING = `case when exists (
+    select from job_pauses p where p.account_id in ('', j.account_id) and p.site in ('', j.site)
+) then 'operator' else j.waiting_for end`;
 const NEXT = "case when j.status = 'queued' and j.attempts > 0 and j.due_at > app_now() then j.due_at end";
 
 /** Whose jobs: those of a workspace that a key with these scopes could have made. */
@@ -77,30 +83,67 @@ function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoi
 export async function findJob(db: Db, reader: Reader, jobId: string): Promise<FullJobRow | undefined> {
     return visible(db, reader)
         .where({ 'j.job_id': jobId })
-        .first({ ...ROW, nextAttemptAt: db.raw(NEXT), ...columns('j', 'request', 'result', 'remaining') });
+        .first({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT), ...columns('j', 'request', 'result', 'remaining') });
+}
+
+interface JobList {
+    status?: JobStatus | undefined;
+    site?: string | undefined;
+    batchId?: string | undefined;
+    limit: number;
+    before?: number | undefined;
 }
 
 /** Jobs newest first, below the number `before`, one more than `limit` where there are more; and how many there are in all. */
 export async function listJobs(
     db: Db,
     reader: Reader,
-    {
-        status,
-        site,
-        limit,
-        before,
-    }: { status?: JobStatus | undefined; site?: string | undefined; limit: number; before?: number | undefined },
+    { status, site, batchId, limit, before }: JobList,
 ): Promise<{ jobs: JobRow[]; total: number }> {
     const found = visible(db, reader);
     if (status !== undefined) found.where({ 'j.status': status });
     if (site !== undefined) found.where({ 'j.site': site });
+    if (batchId !== undefined) found.where({ 'j.batch_id': batchId });
     const total = await countRows(found.clone());
     if (before !== undefined) found.where('j.number', '<', before);
     const jobs: JobRow[] = await found
         .orderBy('j.number', 'desc')
         .limit(limit + 1)
-        .select({ ...ROW, nextAttemptAt: db.raw(NEXT) });
+        .select({ ...ROW, waitingFor: db.raw(WAITING), nextAttemptAt: db.raw(NEXT) });
     return { jobs, total };
+}
+
+/** A place in the results of a batch. */
+export interface EndedRow extends FullJobRow {
+    endNumber: number;
+}
+
+/** Bytes of results that one page reads at most, if that is more than one. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+
+/** Items of a batch that have ended, in the order of their ends, behind `after`; at most `limit`, and fewer where their results are large. */
+export async function listEnded(
+    db: Db,
+    reader: Reader,
+    { batchId, status, after, limit }: { batchId: string; status?: JobStatus | undefined; after: number; limit: number },
+): Promise<EndedRow[]> {
+    const found = visible(db, reader).where({ 'j.batch_id': batchId }).where('j.end_number', '>', after);
+    if (status !== undefined) found.where({ 'j.status': status });
+    const sized = found
+        .orderBy('j.end_number')
+        .limit(limit)
+        .select('j.job_id', db.raw('sum(coalesce(octet_length(j.result), 0)) over (order by j.end_number) as bytes'));
+    return db('jobs as j')
+        .join(sized.as('s'), 's.job_id', 'j.job_id')
+        .whereRaw('s.bytes - coalesce(octet_length(j.result), 0) < ?', [PAGE_BYTES])
+        .orderBy('j.end_number')
+        .select({
+            ...ROW,
+            waitingFor: db.raw('null'),
+            nextAttemptAt: db.raw('null'),
+            ...columns('j', 'end_number', 'result', 'remaining'),
+            request: db.raw('null'),
+        });
 }
 
 /** Those of these jobs that have ended or are gone. */

@@ -24,6 +24,7 @@ export async function sweepJobs(db: Db, days: number, limit = 500): Promise<void
             .whereIn('job_id', await lockEnded(trx, ROW_DAYS, limit))
             .delete();
     });
+    await db('batches').whereRaw("finished_at < app_now() - ? * interval '1 day'", [ROW_DAYS]).delete();
 }
 
 /** Ids of jobs that ended so many days ago, locked with their accounts. */

@@ -32,11 +32,14 @@ export interface GeneratorWorld {
     cursors: Record<string, [name: string, value: string][]>;
     /** A job that ended. */
     endedJob: string;
+    /** A batch that ended. */
+    endedBatch: string;
     close(): Promise<void>;
 }
 
 /** An Idempotency-Key under which answers of all routes that take one are kept already; the body is that of the fetch and the job. */
 export const USED_KEY = 'used-before';
+export const USED_BATCH: JsonObject = { defaults: { site: SHOP, endpoint: 'product' }, items: [{ params: { id: 1 } }] };
 export const USED_BODY: JsonObject = { site: SHOP, endpoint: 'product', params: { id: 1 } };
 
 /** Calls of the shop that succeed. */
@@ -94,6 +97,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
     const [connection = '', patched = ''] = await keepConnections(world, good);
     const jobs = await makeJobs(good);
     const webhooks = await keepWebhooks(world, good, shop.port);
+    const batches = await makeBatches(world, good);
     const helpers = [suspended.workspaceId, poor.workspaceId, narrow.workspaceId];
     const eventsRead = (await cursorOf(good, '/v1/events'))[0]?.[1] ?? '';
     const values: Record<string, (random: Random) => Json> = {
@@ -121,6 +125,13 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         'putPolicy.blocked_paths': () => [{ host: 'www.claimed.test', path_prefix: '/account' }],
         'deleteJob.job_id': () => jobs.cancelled,
         job_id: () => jobs.ended,
+        'postBatch.defaults': () => ({ site: SHOP, endpoint: 'product' }),
+        'postBatch.items': () => [{ params: { id: 1 } }],
+        'getBatchResults.after': () => batches.read,
+        'postBatchPause.batch_id': () => batches.open,
+        'postBatchResume.batch_id': () => batches.open,
+        'deleteBatch.batch_id': () => batches.cancelled,
+        batch_id: () => batches.ended,
         'getJobs.site': () => SHOP,
         'postClaimCheck.domain': () => 'claimed.test',
         'postClaimCheck.claim_id': () => claims.proven,
@@ -172,6 +183,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         getConnections: await cursorOf(good, '/v1/connections'),
         getJobs: await cursorOf(good, '/v1/jobs'),
         getWebhooks: await cursorOf(good, '/v1/webhooks'),
+        getBatches: await cursorOf(good, '/v1/batches'),
     };
     return {
         world,
@@ -188,6 +200,7 @@ export async function openGeneratorWorld(topology?: Topology): Promise<Generator
         finders: finders.map(({ apiKey }) => apiKey ?? ''),
         keeper: good.workspaceId,
         endedJob: jobs.ended,
+        endedBatch: batches.ended,
         cursors,
         known(operation, name, random) {
             return (values[`${operation}.${name}`] ?? values[name])?.(random);
@@ -292,6 +305,20 @@ async function makeJobs(person: Person): Promise<{ ended: string; cancelled: str
         const cancelled = await order();
         if ((await person.call('DELETE', `/v1/jobs/${cancelled}`)).status === 200) return { ended, cancelled };
     }
+}
+
+/** A batch that ended, one that was cancelled, and one that stays open: an operator paused its site. */
+async function makeBatches({ app }: World, person: Person): Promise<{ ended: string; read: string; cancelled: string; open: string }> {
+    const order = async (body: object, headers = {}) =>
+        dataOf<{ batch_id: string }>(await person.call('POST', '/v1/batches', { body, headers })).batch_id;
+    const ended = await order(USED_BATCH, { 'idempotency-key': USED_KEY });
+    await person.call('GET', `/v1/batches/${ended}?wait=30`);
+    const [item] = dataOf<{ cursor: string }[]>(await person.call('GET', `/v1/batches/${ended}/results`));
+    await app.db('job_pauses').insert({ site: 'kept.test' });
+    const body = { defaults: { site: 'kept.test', endpoint: 'product' }, items: [{ params: { id: 1 } }] };
+    const cancelled = await order(body);
+    await person.call('DELETE', `/v1/batches/${cancelled}`);
+    return { ended, read: item?.cursor ?? '', cancelled, open: await order(body) };
 }
 
 /** Body of a fetch of the shop that succeeds. */

@@ -62,6 +62,7 @@ const UNKNOWN_ID: Readonly<Record<string, RefusalCode>> = {
     job_id: 'JOB_NOT_FOUND',
     webhook_id: 'WEBHOOK_NOT_FOUND',
     delivery_id: 'NOT_FOUND',
+    batch_id: 'BATCH_NOT_FOUND',
 };
 
 function wrongPlaces({ id, parameters }: Operation): Mutation[] {

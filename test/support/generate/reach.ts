@@ -30,6 +30,7 @@ export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' 
     VERSION_NOT_FOUND: 'input',
     REQUEST_NOT_FOUND: 'input',
     JOB_NOT_FOUND: 'input',
+    BATCH_NOT_FOUND: 'input',
     CLAIM_NOT_FOUND: 'input',
     CONNECTION_NOT_FOUND: 'input',
     WEBHOOK_NOT_FOUND: 'input',
@@ -39,6 +40,8 @@ export const REACH: Readonly<Record<RefusalCode, 'input' | 'somewhere' | 'site' 
     IDEMPOTENCY_IN_PROGRESS: 'never: it takes two calls at the same time',
     VERSION_CONFLICT: 'input',
     JOB_NOT_CANCELLABLE: 'input',
+    // A retry is refused while the batch is being cancelled.
+    BATCH_NOT_OPEN: 'somewhere',
     LAST_MAINTAINER: 'input',
     PAYLOAD_TOO_LARGE: 'input',
     UNSUPPORTED_MEDIA_TYPE: 'input',

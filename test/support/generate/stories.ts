@@ -3,7 +3,7 @@ import type { RefusalCode } from '../../../shared/refusals.ts';
 import { CONNECTED } from '../connections.ts';
 import { SHOP } from '../shop.ts';
 import type { Operation } from './document.ts';
-import { type GeneratorWorld, USED_BODY, USED_KEY } from './generator-world.ts';
+import { type GeneratorWorld, USED_BATCH, USED_BODY, USED_KEY } from './generator-world.ts';
 import type { Mutation } from './mutations.ts';
 import { ODD_ENDPOINTS } from './odd-site.ts';
 
@@ -106,6 +106,20 @@ const STORIES: Readonly<Record<string, (fixture: GeneratorWorld) => Mutation[]>>
         reused({ ...USED_BODY, params: { id: 2 } }),
         { ...reused(USED_BODY), name: 'the same once more', codes: ['success'] },
     ],
+    postBatch: ({ keys }) => [
+        key('an account without credits', keys.poor, 'INSUFFICIENT_CREDITS'),
+        field('an unknown site', { items: [{ site: 'nowhere.test', params: { id: 1 } }] }, ['VALIDATION_ERROR']),
+        field('a param out of range', { items: [{ params: { id: 0 } }] }, ['VALIDATION_ERROR']),
+        field('the same custom_id twice', { items: [1, 2].map((id) => ({ params: { id }, custom_id: 'a' })) }, ['VALIDATION_ERROR']),
+        usedBatch('the same once more', USED_BATCH, keys.good, 'success'),
+        usedBatch('a used Idempotency-Key', { ...USED_BATCH, name: 'another' }, keys.good, 'IDEMPOTENCY_CONFLICT'),
+    ],
+    getBatch: foreignBatch,
+    getBatchResults: foreignBatch,
+    postBatchRetry: foreignBatch,
+    postBatchPause: closedBatch,
+    postBatchResume: closedBatch,
+    deleteBatch: closedBatch,
     getJob: foreignJob,
     deleteJobResult: foreignJob,
     deleteJob: (fixture) => [...foreignJob(fixture), site('a job that ended', 'job_id', fixture.endedJob, 'JOB_NOT_CANCELLABLE')],
@@ -182,6 +196,27 @@ function foreignClaim({ keys }: GeneratorWorld): Mutation[] {
         site('a claim that is not there', 'claim_id', 'clm_0000000000000000000000', 'CLAIM_NOT_FOUND'),
         site('a domain that it is not about', 'domain', 'elsewhere.test', 'CLAIM_NOT_FOUND'),
     ];
+}
+
+function foreignBatch({ keys }: GeneratorWorld): Mutation[] {
+    return [key("another workspace's key", keys.other, 'BATCH_NOT_FOUND')];
+}
+
+function closedBatch(fixture: GeneratorWorld): Mutation[] {
+    return [...foreignBatch(fixture), site('a batch that ended', 'batch_id', fixture.endedBatch, 'BATCH_NOT_OPEN')];
+}
+
+function usedBatch(name: string, body: JsonObject, apiKey: string, code: RefusalCode | 'success'): Mutation {
+    return {
+        name,
+        codes: [code],
+        apply: (draft) => ({
+            ...draft,
+            body,
+            query: [],
+            headers: { ...draft.headers, authorization: `Bearer ${apiKey}`, 'idempotency-key': USED_KEY },
+        }),
+    };
 }
 
 function foreignJob({ keys }: GeneratorWorld): Mutation[] {

@@ -32,6 +32,11 @@ export function validRequest(operation: Operation, fixture: GeneratorWorld, rand
         draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
     else if (!plain && random.chance(0.5)) draft.headers['authorization'] = `Bearer ${fixture.keys.good}`;
     if (!plain && random.chance(0.3)) draft.headers['x-request-id'] = random.pick(['trace-7', 'no good id!', 'x'.repeat(64)]);
+    // What else it takes stands in the query of lines alone. Each account has 60 batches an hour.
+    if (operation.id === 'postBatch') {
+        draft.query = draft.query.filter(([name]) => name === 'dry_run');
+        draft.headers['authorization'] = `Bearer ${random.pick(fixture.finders)}`;
+    }
     if (operation.id === 'getEndpoints' && draft.headers['authorization'] !== undefined)
         draft.headers['authorization'] = `Bearer ${random.pick(fixture.finders)}`;
     // An address may report or find 60 times a minute: each request comes from another one.
@@ -73,6 +78,7 @@ function mendQuery(draft: Draft, operation: Operation, fixture: GeneratorWorld, 
 function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, plain: boolean): Json {
     const { body: shape = {} } = operation;
     if (operation.id === 'postSchema') return somePackage(random);
+    if (operation.id === 'postBatchRetry') return plain ? {} : { codes: ['UPSTREAM_TIMEOUT'] };
     if (operation.id === 'postKeyReport') return { keys: ['rb_live_of_nobody'] };
     const all = Object.entries(shape.properties ?? {});
     const chosen = all.filter(([name]) => shape.required?.includes(name) || (!plain && random.chance(0.4)));
@@ -83,6 +89,7 @@ function bodyOf(operation: Operation, fixture: GeneratorWorld, random: Random, p
             fixture.known(operation.id, name, random) ?? valueFor(field, random, `${operation.id} /${name}`),
         ]),
     );
+    if (operation.id === 'postBatch') body['defaults'] = { site: SHOP, endpoint: 'product' };
     if (operation.id !== 'postFetch' && operation.id !== 'postJob') return body;
     delete body['params'];
     return { ...body, ...(plain ? { endpoint: 'product', params: { id: 1 } } : aCall(random)) };

@@ -1,0 +1,69 @@
+import type { Batch, ResumeRequest, RetryRequest } from '../../../shared/contracts/batches.ts';
+import { findEndpoint } from '../../../shared/fetch/admit.ts';
+import { Refusal } from '../../../shared/refusals.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
+import * as batches from '../../../shared/store/jobs/batches.ts';
+import type { Reply } from '../../serve.ts';
+import { countJobCall } from '../count-jobs.ts';
+import { mustFit } from '../must-fit.ts';
+import { mustBeFew } from './create-batch.ts';
+import { mustFindBatch, type OneBatch, viewOf } from './read-batches.ts';
+
+/** POST /v1/batches/{batch_id}/pause. @throws Refusal BATCH_NOT_OPEN */
+export async function pauseBatch(call: OneBatch): Promise<Reply<Batch>> {
+    return change(call, (batchId) => batches.pauseBatch(call.app.db, batchId));
+}
+
+/** POST /v1/batches/{batch_id}/resume: with the rights of this key. @throws Refusal BATCH_NOT_OPEN */
+export async function resumeBatch(call: OneBatch<object, ResumeRequest>): Promise<Reply<Batch>> {
+    const { max_credits: maxCredits, stop_after_failures: stopAfterFailures } = call.body;
+    const { keyId } = call.caller as Caller;
+    return change(call, (batchId) => batches.resumeBatch(call.app.db, batchId, { keyId, maxCredits, stopAfterFailures }));
+}
+
+/** DELETE /v1/batches/{batch_id}. @throws Refusal BATCH_NOT_OPEN */
+export async function cancelBatch(call: OneBatch): Promise<Reply<Batch>> {
+    return change(call, (batchId) => batches.cancelBatch(call.app.db, (call.caller as Caller).workspaceId, batchId));
+}
+
+async function change<Body>(call: OneBatch<object, Body>, work: (batchId: string) => Promise<boolean>): Promise<Reply<Batch>> {
+    await countJobCall(call, 'reads');
+    const { batchId } = await mustFindBatch(call);
+    if (!(await work(batchId))) throw new Refusal('BATCH_NOT_OPEN');
+    return { answer: viewOf(call, await mustFindBatch(call)) };
+}
+
+/** POST /v1/batches/{batch_id}/retry: with the rights of this key, at the prices of now. @throws Refusal BATCH_NOT_OPEN, RATE_LIMITED */
+export async function retryBatch(call: OneBatch<object, RetryRequest>): Promise<Reply<Batch>> {
+    const { app, body } = call;
+    const caller = call.caller as Caller;
+    const { keyId, accountId } = caller;
+    await countJobCall(call, 'reads');
+    const { batchId } = await mustFindBatch(call);
+    const { codes } = body;
+    const prices = await pricesOf(call, batchId);
+    const retried = await app.db.transaction(async (trx) => {
+        const count = await batches.retryBatch(trx, batchId, { keyId, accountId, codes, prices });
+        if (count === undefined) throw new Refusal('BATCH_NOT_OPEN');
+        if (count === 0) return 0;
+        await mustFit(trx, caller);
+        await mustBeFew(trx, caller);
+        return count;
+    });
+    return { answer: { ...viewOf(call, await mustFindBatch(call)), retried } };
+}
+
+/** What a unit costs now where items are retried; where an endpoint cannot be called any more, its items learn that when they begin. */
+async function pricesOf({ app, body }: OneBatch<object, RetryRequest>, batchId: string): Promise<batches.NewPrice[]> {
+    const prices: batches.NewPrice[] = [];
+    for (const asked of await batches.endpointsToRetry(app.db, batchId, body.codes)) {
+        const found = await findEndpoint(app, asked, (question) => app.latest.find(question)).catch(asRefusal);
+        if ('siteCredits' in found) prices.push({ ...asked, unit: found.siteCredits, unitsCap: found.unitsCap ?? null });
+    }
+    return prices;
+}
+
+function asRefusal(error: unknown): Refusal {
+    if (error instanceof Refusal) return error;
+    throw error;
+}

@@ -1,0 +1,106 @@
+import type { BatchQuery, BatchRequest } from '../../../shared/contracts/batches.ts';
+import { batchView } from '../../../shared/domain/jobs/batch-view.ts';
+import { BATCH_EXPIRY, OPEN_BATCHES, OPEN_RETRY } from '../../../shared/domain/jobs/bounds.ts';
+import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
+import { newId } from '../../../shared/domain/text/ids.ts';
+import { insufficientCredits } from '../../../shared/fetch/hold.ts';
+import { readerOf } from '../../../shared/fetch/present-job.ts';
+import type { Db } from '../../../shared/platform/db.ts';
+import { Refusal } from '../../../shared/refusals.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
+import { keepAnswer, setHash } from '../../../shared/store/fetch/idempotency.ts';
+import { addBatch, countOpenBatches, findBatch, type NewBatch } from '../../../shared/store/jobs/batches.ts';
+import { openDrafts } from '../../../shared/store/jobs/drafts.ts';
+import type { OnceRules } from '../../answers/idempotency.ts';
+import type { Reply } from '../../serve.ts';
+import { countJobCall } from '../count-jobs.ts';
+import { mustFit } from '../must-fit.ts';
+import { judgeItems } from './judge-items.ts';
+import { type BatchCall, hashBody, openBody } from './read-items.ts';
+
+/** How long such a call may take beside the arrival of its body, in milliseconds. */
+const AFTER_MS = 60_000;
+const BODY_MS = 600_000;
+
+/** The key is taken before the body comes, and compared when it is read. */
+export const BATCH_ONCE: OnceRules<BatchRequest> = {
+    isKept: (_body, { query }) => (query as BatchQuery).dry_run !== true,
+    lastsMs: () => BODY_MS + AFTER_MS,
+    readHash: (call) => hashBody(call as BatchCall),
+};
+
+/**
+ * POST /v1/batches: the window, then every item is judged, then one transaction, in which a keyed call keeps its answer too. A body that
+ * breaks off or has a wrong item leaves nothing.
+ */
+export async function createBatch(call: BatchCall): Promise<Reply<never>> {
+    const { app, query } = call;
+    const caller = call.caller as Caller;
+    await countJobCall(call, 'batches');
+    const body = await openBody(call);
+    const batchId = newId('bat');
+    const all = {
+        batchId,
+        workspaceId: caller.workspaceId,
+        keyId: caller.keyId,
+        accountId: caller.accountId,
+        sessionId: call.header('x-service-session')?.slice(0, 64) ?? null,
+    };
+    const drafts = openDrafts(app.db, all);
+    try {
+        const isDry = query.dry_run === true;
+        const judged = await judgeItems(app, caller, body, (item) => (isDry ? Promise.resolve() : drafts.add(item)));
+        const { fields } = body;
+        const { expires_in: expiresIn = BATCH_EXPIRY.fallback, max_credits: maxCredits } = fields;
+        const eta = etaSeconds(judged.items, caller.figures);
+        const warnings = eta === null || eta > expiresIn ? ['EXPIRES_BEFORE_END'] : [];
+        if (isDry) {
+            const data = { items: judged.items, credits: { max: maxCredits ?? judged.greatestCost }, eta_seconds: eta, warnings };
+            return { status: 200, text: JSON.stringify({ success: true, data }), isKept: false };
+        }
+        const available = (await app.credits.balance(caller.accountId))?.available ?? 0;
+        if (available < judged.firstUnit) throw insufficientCredits(app, caller, judged.firstUnit, available);
+        const batch: NewBatch = {
+            ...{ batchId, workspaceId: all.workspaceId, keyId: all.keyId, accountId: all.accountId },
+            name: fields.name ?? null,
+            metadata: JSON.stringify(fields.metadata ?? {}),
+            needs: judged.needs,
+            sites: [...judged.sites],
+            endpoints: [...judged.endpoints],
+            connections: [...judged.connections],
+            ownerId: judged.ownerId,
+            expiresIn,
+            greatestCost: judged.greatestCost,
+            maxCredits: maxCredits ?? null,
+            stopAfterFailures: fields.stop_after_failures ?? null,
+        };
+        const hash = body.hash();
+        return await app.db.transaction(async (trx) => {
+            await addBatch(trx, batch);
+            await drafts.store(trx);
+            await mustFit(trx, caller);
+            await mustBeFew(trx, caller);
+            const row = await findBatch(trx, readerOf(caller), batchId);
+            if (row === undefined) throw new Error('a batch that was just stored is not there');
+            return keep(call, trx, hash, JSON.stringify({ success: true, data: { ...batchView(row, eta), warnings } }), batchId);
+        });
+    } finally {
+        await drafts.close();
+    }
+}
+
+async function keep({ app, keyed }: BatchCall, trx: Db, hash: string, text: string, batchId: string): Promise<Reply<never>> {
+    const headers = { location: `/v1/batches/${batchId}` };
+    if (keyed === undefined) return { text, isKept: false, headers };
+    await setHash(trx, keyed, hash);
+    const isKept = await keepAnswer(trx, app.secrets, keyed, { status: 202, headers, body: text });
+    if (!isKept) throw new Refusal('IDEMPOTENCY_IN_PROGRESS', undefined, { retryAfter: 1 });
+    return { text, isKept: true, headers };
+}
+
+/** Orders of an account come one after another here: their items were counted before. @throws Refusal RATE_LIMITED */
+export async function mustBeFew(trx: Db, { accountId }: Caller): Promise<void> {
+    if ((await countOpenBatches(trx, accountId)) <= OPEN_BATCHES) return;
+    const message = `The window open_batches is full: ${OPEN_BATCHES} batches of one account that have not ended.`;
+    throw new Refusal('RATE_LIMITED', message, { retryAfter: OPEN_RETRY });
+}

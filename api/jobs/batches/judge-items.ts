@@ -1,0 +1,214 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { App } from '../../../shared/app.ts';
+import { type BatchItem, batchItem } from '../../../shared/contracts/batches.ts';
+import type { FetchRequest } from '../../../shared/contracts/fetch.ts';
+import { newId } from '../../../shared/domain/text/ids.ts';
+import type { Effect } from '../../../shared/domain/types.ts';
+import { type Found, findEndpoint, judgeFound } from '../../../shared/fetch/admit.ts';
+import { type ItemDetail, Refusal, refusalEntry } from '../../../shared/refusals.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
+import type { NewItem } from '../../../shared/store/jobs/drafts.ts';
+import { sealRequest } from '../../../shared/store/jobs/sealed.ts';
+import { judgeEndpoint, judgeSite } from '../../auth/key-scopes.ts';
+import { readJsonPart } from '../../bodies/json-body.ts';
+import { prepare, problemsOf } from '../../plugins/input.ts';
+import { effectToSee } from '../effect-to-see.ts';
+import type { BatchBody, ItemText } from './read-items.ts';
+
+/** Problems that an answer names. */
+const MOST_DETAILS = 100;
+/** How long items are judged before others have their turn, in milliseconds. */
+const TURN_MS = 10;
+
+/** What the items of a batch are in all. */
+export interface Judged {
+    items: number;
+    /** Credits that they cost at most. */
+    greatestCost: number;
+    /** Credits of a unit of the first one. */
+    firstUnit: number;
+    needs: Effect;
+    sites: Set<string>;
+    endpoints: Set<string>;
+    connections: Set<string>;
+    ownerId: string | null;
+}
+
+/** An endpoint of items, or why no item can call it. */
+type Known = { found: Found; needs: Effect } | { refusal: Refusal };
+
+/**
+ * Judges all items as a fetch would be, each endpoint looked up once, and gives each right one to `keep`; nothing more once one is wrong.
+ * @throws Refusal VALIDATION_ERROR with the first problems of all items; what says nothing of an item, such as SERVICE_UNAVAILABLE
+ */
+export async function judgeItems(app: App, caller: Caller, body: BatchBody, keep: (item: NewItem) => Promise<void>): Promise<Judged> {
+    const known = new Map<string, Known>();
+    const names = new Set<string>();
+    const details: ItemDetail[] = [];
+    let problems = 0;
+    const judged: Judged = {
+        items: 0,
+        greatestCost: 0,
+        firstUnit: 0,
+        needs: 'read',
+        sites: new Set(),
+        endpoints: new Set(),
+        connections: new Set(),
+        ownerId: null,
+    };
+    const tell = ({ at }: ItemText, found: readonly ItemDetail[]) => {
+        problems += found.length;
+        for (const one of found.slice(0, MOST_DETAILS - details.length)) {
+            const line = body.isLines && at !== '/items' ? `Line ${at.slice('/lines/'.length)}: ` : '';
+            details.push({ ...one, path: at === '/items' ? at : `${at}${one.path}`, message: `${line}${one.message}` });
+        }
+    };
+    let turn = performance.now();
+    for await (const one of body.items) {
+        if (performance.now() - turn > TURN_MS) {
+            await nextTurn();
+            turn = performance.now();
+        }
+        const read = readItem(one, body, names);
+        if (!read.ok) {
+            tell(one, read.problems);
+            continue;
+        }
+        try {
+            const item = await judgeItem(app, caller, { ...body.fields.defaults, ...read.item }, known);
+            if (judged.items === 0) judged.firstUnit = item.job.unit;
+            judged.items += 1;
+            judged.greatestCost += item.cost;
+            note(judged, item.job);
+            if (problems === 0) await keep(item.job);
+        } catch (error) {
+            if (!isOfItem(error)) throw error;
+            tell(one, detailsOf(error));
+        }
+    }
+    if (problems > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details, problems });
+    return judged;
+}
+
+const item = prepare(batchItem, { convert: false });
+
+function readItem(
+    { text }: ItemText,
+    { isLines }: BatchBody,
+    names: Set<string>,
+): { ok: true; item: BatchItem } | { ok: false; problems: readonly ItemDetail[] } {
+    if (typeof text !== 'string') return { ok: false, problems: [text.problem] };
+    const read = readJsonPart(text, { guard: true, hasParams: true });
+    if (read === undefined) {
+        if (!isLines) throw new Refusal('INVALID_JSON');
+        return { ok: false, problems: [{ path: '', code: 'INVALID_JSON', message: 'This is no JSON.' }] };
+    }
+    const { value, error } = item.validate(read.value);
+    const problems: ItemDetail[] = [...read.faults, ...problemsOf(error?.details ?? [])];
+    if (problems.length > 0) return { ok: false, problems };
+    const asked = value as BatchItem;
+    const { custom_id: name } = asked;
+    if (name === undefined) return { ok: true, item: asked };
+    if (names.has(name))
+        return { ok: false, problems: [{ path: '/custom_id', code: 'REPEATED', message: 'Another item has the same custom_id.' }] };
+    names.add(name);
+    return { ok: true, item: asked };
+}
+
+async function judgeItem(
+    app: App,
+    caller: Caller,
+    { custom_id: customId, ...asked }: BatchItem,
+    known: Map<string, Known>,
+): Promise<{ job: NewItem; cost: number }> {
+    const { site, endpoint } = asked;
+    if (site === undefined || endpoint === undefined) throw missing(site === undefined ? 'site' : 'endpoint');
+    const body: FetchRequest = { ...asked, site, endpoint };
+    const { found, needs } = await lookUp(app, body, known);
+    const { sites, endpoints } = caller.scopes.listed;
+    judgeSite(sites, found.site);
+    judgeEndpoint(endpoints, found.endpoint.name);
+    const { price, connection } = await judgeFound(app, { caller, body }, found);
+    const request: FetchRequest = {
+        ...body,
+        site: found.site,
+        version: found.version,
+        ...(connection === undefined ? {} : { connection: connection.connectionId }),
+    };
+    const job: NewItem = {
+        jobId: newId('job'),
+        customId: customId ?? null,
+        site: found.site,
+        registrable: found.registrable,
+        endpoint: found.endpoint.name,
+        versionId: found.versionId,
+        version: found.version,
+        effect: found.endpoint.effect,
+        needs,
+        connectionId: connection?.connectionId ?? null,
+        ownerId: connection?.shared === false ? connection.ownerId : null,
+        request: await sealRequest(app.secrets, request),
+        unit: price.unit,
+        unitsCap: found.unitsCap ?? null,
+    };
+    return { job, cost: price.unit * price.maxUnits };
+}
+
+function missing(field: 'site' | 'endpoint'): Refusal {
+    return new Refusal('VALIDATION_ERROR', undefined, {
+        details: [{ path: `/${field}`, code: 'REQUIRED', message: `${field} is required, here or in the defaults.` }],
+    });
+}
+
+/** @throws Refusal what a call of this endpoint would be refused with */
+async function lookUp(app: App, body: FetchRequest, known: Map<string, Known>): Promise<Extract<Known, { found: Found }>> {
+    const question = JSON.stringify([body.site, body.endpoint, body.version]);
+    let answer = known.get(question);
+    if (answer === undefined) {
+        answer = await findOnce(app, body);
+        known.set(question, answer);
+    }
+    if ('refusal' in answer) throw answer.refusal;
+    return answer;
+}
+
+async function findOnce(app: App, body: FetchRequest): Promise<Known> {
+    try {
+        const found = await findEndpoint(app, body, (question) => app.latest.find(question));
+        return found.ok ? { found, needs: await effectToSee(app, found) } : { refusal: found.refusal };
+    } catch (error) {
+        if (!isOfItem(error)) throw error;
+        return { refusal: error };
+    }
+}
+
+/** What is wrong with an item, and not with this service or the site for now. */
+function isOfItem(error: unknown): error is Refusal {
+    if (!(error instanceof Refusal)) return false;
+    const { status } = refusalEntry(error.code);
+    return status < 500 && status !== 429;
+}
+
+/** Where a refusal without details points to. */
+const FIELDS: Readonly<Record<string, string>> = {
+    INVALID_DOMAIN: '/site',
+    SITE_NOT_FOUND: '/site',
+    SITE_BLOCKED: '/site',
+    ENDPOINT_NOT_FOUND: '/endpoint',
+    ENDPOINT_NOT_HOSTED: '/endpoint',
+    VERSION_NOT_FOUND: '/version',
+};
+
+/** The problems of an item by what it alone would be refused with. */
+function detailsOf({ code, message, extras: { details = [] } }: Refusal): readonly ItemDetail[] {
+    if ((code === 'INVALID_PARAMS' || code === 'VALIDATION_ERROR') && details.length > 0) return details;
+    return [{ path: FIELDS[code] ?? '', code, message }];
+}
+
+function note(judged: Judged, { site, endpoint, needs, connectionId, ownerId }: NewItem): void {
+    judged.sites.add(site);
+    judged.endpoints.add(endpoint);
+    if (needs === 'write') judged.needs = 'write';
+    if (connectionId !== null) judged.connections.add(connectionId);
+    judged.ownerId ??= ownerId;
+}

@@ -1,0 +1,114 @@
+import type { Batch, BatchesQuery, EndedItem, ResultsQuery } from '../../../shared/contracts/batches.ts';
+import type { WaitQuery } from '../../../shared/contracts/jobs.ts';
+import { type BatchRow, batchView } from '../../../shared/domain/jobs/batch-view.ts';
+import { RESULTS_PAGE } from '../../../shared/domain/jobs/bounds.ts';
+import { etaSeconds } from '../../../shared/domain/jobs/eta.ts';
+import type { Json } from '../../../shared/domain/types.ts';
+import { presentJob, readerOf } from '../../../shared/fetch/present-job.ts';
+import { cutPage } from '../../../shared/platform/db.ts';
+import { Refusal } from '../../../shared/refusals.ts';
+import type { Caller } from '../../../shared/store/accounts/callers.ts';
+import { findBatch, listBatches as list } from '../../../shared/store/jobs/batches.ts';
+import { type EndedRow, listEnded } from '../../../shared/store/jobs/jobs.ts';
+import { readPage } from '../../answers/paging.ts';
+import type { Call, Reply } from '../../serve.ts';
+import { countJobCall } from '../count-jobs.ts';
+import { waitForEnd } from '../wait-for-end.ts';
+
+/** A call about one batch. */
+export type OneBatch<Query = object, Body = undefined> = Call<{ batch_id: string }, Query, Body>;
+
+/** GET /v1/batches/{batch_id}: at once, or with `wait` when it has ended. */
+export async function readBatch(call: OneBatch<WaitQuery>): Promise<Reply<Batch>> {
+    const { app, query, gone, endRead } = call;
+    await countJobCall(call, 'reads');
+    const row = await mustFindBatch(call);
+    const { wait: seconds = 0 } = query;
+    if (seconds === 0 || row.finishedAt !== null) return { answer: viewOf(call, row) };
+    const { accountId } = call.caller as Caller;
+    endRead();
+    await waitForEnd(app, { id: row.batchId, accountId, seconds, gone });
+    return { answer: viewOf(call, await mustFindBatch(call)) };
+}
+
+/** GET /v1/batches: newest first. */
+export async function listBatches(call: Call<object, BatchesQuery, undefined>): Promise<Reply<Batch[]>> {
+    const { app, query } = call;
+    await countJobCall(call, 'reads');
+    const { status } = query;
+    const reader = readerOf(call.caller as Caller);
+    const page = await readPage(call, 'getBatches', [reader.workspaceId, status ?? null]);
+    const before = page.from as number | undefined;
+    const { batches, total } = await list(app.browse, reader, { status, limit: page.limit, before });
+    const { shown, last } = cutPage(batches, page.limit);
+    return { answer: shown.map((row) => viewOf(call, row)), pagination: await page.end(last?.number, total) };
+}
+
+/** GET /v1/batches/{batch_id}/results: what has ended so far, as a page or as lines. */
+export async function readResults(call: OneBatch<ResultsQuery>): Promise<Reply<EndedItem[]>> {
+    const { app, query, caller } = call;
+    await countJobCall(call, 'reads');
+    const batch = await mustFindBatch(call);
+    const { batchId } = batch;
+    const bound: Json = ['getBatchResults', batchId];
+    const from = query.after === undefined ? 0 : await app.cursors.open(bound, query.after);
+    if (typeof from !== 'number') throw new Refusal('INVALID_CURSOR');
+    const { status } = query;
+    const read = (after: number, limit: number) => listEnded(app.browse, readerOf(caller as Caller), { batchId, status, after, limit });
+    const present = async (row: EndedRow) => {
+        const cursor = await app.cursors.seal(bound, row.endNumber);
+        return `${(await presentJob(app, row, { result: true })).slice(0, -1)},"cursor":${JSON.stringify(cursor)}}`;
+    };
+    if (acceptsLines(call))
+        return { lines: lines(read, present, { from, most: query.limit ?? Number.POSITIVE_INFINITY, gone: call.gone }) };
+
+    const { limit = RESULTS_PAGE.fallback } = query;
+    const rows = await read(from, limit);
+    const last = rows.at(-1)?.endNumber ?? from;
+    // The batch was read before its items: where it had ended, nothing came after what was read here.
+    const isAll = batch.finishedAt !== null && rows.length < limit && (await read(last, 1)).length === 0;
+    const ended = batch.succeeded + batch.failed + batch.cancelled + batch.expired;
+    const pagination = {
+        limit,
+        next_cursor: isAll ? null : await app.cursors.seal(bound, last),
+        total: status === undefined || status === 'queued' || status === 'running' ? ended : batch[status],
+    };
+    const items = await Promise.all(rows.map(present));
+    return { text: `{"success":true,"data":[${items.join(',')}],"meta":${JSON.stringify({ pagination })}}`, isKept: false };
+}
+
+function acceptsLines({ header }: OneBatch<ResultsQuery>): boolean {
+    return (header('accept') ?? '').split(',').some((type) => /^application\/x-ndjson\s*(;|$)/i.test(type.trim()));
+}
+
+/** Items of one look. */
+const LOOK = 200;
+
+async function* lines(
+    read: (after: number, limit: number) => Promise<EndedRow[]>,
+    present: (row: EndedRow) => Promise<string>,
+    { from, most, gone }: { from: number; most: number; gone: AbortSignal },
+): AsyncGenerator<string> {
+    let after = from;
+    for (let left = most; left > 0 && !gone.aborted; ) {
+        const rows = await read(after, Math.min(left, LOOK));
+        for (const row of rows) yield `${await present(row)}\n`;
+        const last = rows.at(-1);
+        if (last === undefined) return;
+        after = last.endNumber;
+        left -= rows.length;
+    }
+}
+
+/** @throws Refusal BATCH_NOT_FOUND */
+export async function mustFindBatch({ app, params, caller }: OneBatch<unknown, unknown>): Promise<BatchRow> {
+    const id = params.batch_id;
+    const row = /^bat_[0-9A-Za-z]{1,64}$/.test(id) ? await findBatch(app.db, readerOf(caller as Caller), id) : undefined;
+    if (row === undefined) throw new Refusal('BATCH_NOT_FOUND');
+    return row;
+}
+
+/** A batch as callers see it. */
+export function viewOf({ caller }: Pick<OneBatch, 'caller'>, row: BatchRow): Batch {
+    return batchView(row, etaSeconds(row.queued + row.running, (caller as Caller).figures));
+}

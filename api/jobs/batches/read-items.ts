@@ -1,0 +1,202 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash, type Hash } from 'node:crypto';
+import { type BatchFields, type BatchQuery, type BatchRequest, batchEnvelope } from '../../../shared/contracts/batches.ts';
+import { type Metadata, metadata } from '../../../shared/contracts/jobs.ts';
+import { BATCH_ARRIVAL_MS, BATCH_BODIES } from '../../../shared/domain/jobs/bounds.ts';
+import { type SplitBody, splitItems } from '../../../shared/domain/json/split-items.ts';
+import { type Detail, type DetailCode, type ItemDetail, Refusal } from '../../../shared/refusals.ts';
+import { arriving } from '../../bodies/arriving.ts';
+import { emptyBody, isJsonType, readJsonPart } from '../../bodies/json-body.ts';
+import { prepare, problemsOf } from '../../plugins/input.ts';
+import type { Call } from '../../serve.ts';
+
+export type BatchCall = Call<object, BatchQuery, BatchRequest>;
+
+/** An item as it came: its JSON text, or what is wrong with it before it is read. `at` is a JSON pointer. */
+export interface ItemText {
+    at: string;
+    text: string | { problem: ItemDetail };
+}
+
+/** The body of POST /v1/batches: what the batch is, and its items as they come. */
+export interface BatchBody {
+    fields: BatchFields;
+    items: AsyncIterable<ItemText>;
+    /** Items are lines, and `/lines/3` is the third one. */
+    isLines: boolean;
+    /** SHA-256 of query and bytes, in hex, once all items were read. */
+    hash(): string;
+}
+
+const { json: JSON_BODY, lines: LINES } = BATCH_BODIES;
+const BOUNDS = { pauseMs: BATCH_ARRIVAL_MS.pause, allMs: BATCH_ARRIVAL_MS.all };
+const LINE_FEED = 0x0a;
+/** Of the query alone, or of lines: with JSON all others stand in the body. */
+const OF_QUERY: readonly string[] = ['dry_run'];
+
+/**
+ * Reads a batch as JSON, or begins to read one as lines.
+ * @throws Refusal UNSUPPORTED_MEDIA_TYPE, PAYLOAD_TOO_LARGE, REQUEST_TIMEOUT, OVERLOADED, INVALID_JSON, VALIDATION_ERROR
+ */
+export async function openBody(call: BatchCall): Promise<BatchBody> {
+    const isLines = typeOf(call) === 'lines';
+    const hash = createHash('sha256').update(`${queryOf(call)}\n`);
+    return isLines ? openLines(call, hash) : openJson(call, hash);
+}
+
+/** Reads a body to its end for its hash alone. */
+export async function hashBody(call: BatchCall): Promise<string> {
+    const maxBytes = typeOf(call) === 'lines' ? LINES.bytes : JSON_BODY.bytes;
+    const hash = createHash('sha256').update(`${queryOf(call)}\n`);
+    for await (const piece of arriving(call.request, { ...BOUNDS, maxBytes })) hash.update(piece);
+    return hash.digest('hex');
+}
+
+function queryOf({ request }: BatchCall): string {
+    const url = request.raw.req.url ?? '';
+    const at = url.indexOf('?');
+    return at === -1 ? '' : url.slice(at + 1);
+}
+
+function typeOf({ header }: BatchCall): 'json' | 'lines' {
+    if ((header('content-encoding') ?? 'identity').toLowerCase() !== 'identity') {
+        throw new Refusal('UNSUPPORTED_MEDIA_TYPE', 'Send the body without a content encoding.');
+    }
+    const type = header('content-type') ?? '';
+    if (isJsonType(type)) return 'json';
+    if (isJsonType(type.replace(/^(\s*application\/)x-ndjson/i, '$1json'))) return 'lines';
+    throw new Refusal(
+        'UNSUPPORTED_MEDIA_TYPE',
+        'This route takes JSON or lines of it: send Content-Type: application/json or application/x-ndjson.',
+    );
+}
+
+async function openJson(call: BatchCall, hash: Hash): Promise<BatchBody> {
+    const misplaced = Object.keys(call.query).filter((name) => !OF_QUERY.includes(name));
+    refuse(misplaced.map((name) => wrong(`/${name}`, 'UNKNOWN_FIELD', 'With a JSON body this field stands in the body.')));
+    const pieces: Buffer[] = [];
+    for await (const piece of arriving(call.request, { ...BOUNDS, maxBytes: JSON_BODY.bytes, isKept: true })) {
+        hash.update(piece);
+        pieces.push(piece);
+    }
+    const body = Buffer.concat(pieces);
+    if (body.length === 0) throw emptyBody();
+    if (!isUtf8(body)) throw new Refusal('INVALID_JSON');
+    const split = splitItems(body, 'items');
+    const envelope = readJsonPart(split?.rest ?? body.toString(), { guard: true });
+    if (envelope === undefined) throw new Refusal('INVALID_JSON');
+    const { value, error } = prepared.validate(envelope.value);
+    refuse([...envelope.faults, ...problemsOf(error?.details ?? [])]);
+    const { items, ...fields } = value as BatchRequest;
+    if (items.length > 0) refuse([wrong('/items', 'REPEATED', 'This field may stand only once.')]);
+    const count = split?.count ?? 0;
+    if (count === 0) refuse([wrong('/items', 'INVALID_VALUE', 'A batch has at least one item.')]);
+    if (count > JSON_BODY.items) refuse([tooMany(JSON_BODY.items)]);
+    return { fields, items: itemsOf(split), hash: () => hash.digest('hex'), isLines: false };
+}
+
+async function* itemsOf(split: SplitBody | undefined): AsyncGenerator<ItemText> {
+    let place = 0;
+    for (const text of split?.items() ?? []) yield { at: `/items/${place++}`, text };
+}
+
+function openLines(call: BatchCall, hash: Hash): BatchBody {
+    const { dry_run: _, metadata: text, name, max_credits, stop_after_failures, expires_in, ...defaults } = call.query;
+    const fields = {
+        name,
+        max_credits,
+        stop_after_failures,
+        expires_in,
+        defaults,
+        metadata: text === undefined ? undefined : readMetadata(text),
+    };
+    const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+    return { fields: given, items: linesOf(call, hash), hash: () => hash.digest('hex'), isLines: true };
+}
+
+/** @throws Refusal VALIDATION_ERROR */
+function readMetadata(text: string): Metadata {
+    const read = readJsonPart(text, { guard: true });
+    if (read === undefined)
+        throw new Refusal('VALIDATION_ERROR', undefined, { details: [wrong('/metadata', 'INVALID_VALUE', 'This is no JSON.')] });
+    refuse(
+        [...read.faults, ...problemsOf(metadataAlone.validate(read.value).error?.details ?? [])].map((one) => ({
+            ...one,
+            path: `/metadata${one.path}`,
+        })),
+    );
+    return read.value as Metadata;
+}
+
+/** Lines as they arrive, blank ones left out; of more than may come the first one too many is told, and the others are read and dropped. */
+async function* linesOf({ request }: BatchCall, hash: Hash): AsyncGenerator<ItemText> {
+    const line = createLine();
+    let number = 0;
+    let count = 0;
+    const take = (): ItemText | undefined => {
+        number += 1;
+        const text = line.take();
+        if (text === undefined) return undefined;
+        count += 1;
+        if (count > LINES.items) return count === LINES.items + 1 ? { at: '/items', text: { problem: tooMany(LINES.items) } } : undefined;
+        return { at: `/lines/${number}`, text };
+    };
+    for await (const piece of arriving(request, { ...BOUNDS, maxBytes: LINES.bytes })) {
+        hash.update(piece);
+        let from = 0;
+        for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, from)) {
+            line.add(piece.subarray(from, end));
+            from = end + 1;
+            const item = take();
+            if (item !== undefined) yield item;
+        }
+        line.add(piece.subarray(from));
+    }
+    const last = take();
+    if (last !== undefined) yield last;
+    if (count === 0)
+        throw new Refusal('VALIDATION_ERROR', undefined, { details: [wrong('/items', 'INVALID_VALUE', 'A batch has at least one item.')] });
+}
+
+/** One line as its pieces come; of one that is too long no more is kept. */
+function createLine() {
+    let pieces: Buffer[] = [];
+    let bytes = 0;
+    return {
+        add(piece: Buffer) {
+            bytes += piece.length;
+            // A copy: a piece would keep its whole packet.
+            if (bytes <= LINES.line) pieces.push(Buffer.from(piece));
+            else pieces = [];
+        },
+        /** Its text; undefined for a blank line. */
+        take(): ItemText['text'] | undefined {
+            const [whole, length] = [Buffer.concat(pieces), bytes];
+            pieces = [];
+            bytes = 0;
+            if (length > LINES.line) {
+                return { problem: wrong('', 'TOO_COMPLEX', `The line has more than ${LINES.line / 1024} KiB.`) };
+            }
+            if (!isUtf8(whole)) return { problem: { path: '', code: 'INVALID_JSON', message: 'The line is not UTF-8.' } };
+            const text = whole.toString().trim();
+            return text === '' ? undefined : text;
+        },
+    };
+}
+
+const options = { convert: false };
+const prepared = prepare(batchEnvelope, options);
+const metadataAlone = prepare(metadata(), options);
+
+function wrong(path: string, code: DetailCode, message: string): Detail {
+    return { path, code, message };
+}
+
+function tooMany(most: number): Detail {
+    return wrong('/items', 'INVALID_VALUE', `A batch of this form has at most ${most.toLocaleString('en')} items.`);
+}
+
+/** @throws Refusal VALIDATION_ERROR where there are problems */
+function refuse(details: Detail[]): void {
+    if (details.length > 0) throw new Refusal('VALIDATION_ERROR', undefined, { details, problems: details.length });
+}

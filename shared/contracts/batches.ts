@@ -1,0 +1,369 @@
+import Joi from 'joi';
+import { BATCH_BODIES, BATCH_EXPIRY, RESULTS_PAGE } from '../domain/jobs/bounds.ts';
+import {
+    BATCH_STATUSES,
+    type BatchStatus,
+    JOB_STATUSES,
+    type JobStatus,
+    PAUSED_REASONS,
+    type PausedReason,
+    WAITING_FOR,
+    type WaitingFor,
+} from '../domain/jobs/states.ts';
+import type { JsonObject } from '../domain/types.ts';
+import { BODY_BYTES, contract } from './contract.ts';
+import { type FetchRequest, fetchFields } from './fetch.ts';
+import { type Job, jobFields, type Metadata, metadata, type WaitQuery, waitQuery } from './jobs.ts';
+import * as v from './vocabulary.ts';
+
+/** What all items have, and each may have by itself. */
+export interface BatchDefaults extends Pick<FetchRequest, 'version' | 'timeout_ms' | 'max_results' | 'max_age' | 'max_credits'> {
+    site?: string;
+    endpoint?: string;
+}
+
+export interface BatchItem extends BatchDefaults {
+    params?: JsonObject;
+    custom_id?: string;
+}
+
+/** What a batch is beside its items. */
+export interface BatchFields {
+    name?: string;
+    defaults?: BatchDefaults;
+    max_credits?: number;
+    stop_after_failures?: number;
+    expires_in?: number;
+    metadata?: Metadata;
+}
+
+export interface BatchRequest extends BatchFields {
+    items: BatchItem[];
+}
+
+/** With lines of JSON the query has what the body cannot; `metadata` as JSON. */
+export interface BatchQuery extends Omit<BatchFields, 'defaults' | 'metadata'>, Omit<BatchDefaults, 'max_credits'> {
+    dry_run?: boolean;
+    metadata?: string;
+}
+
+export interface Batch {
+    batch_id: string;
+    name: string | null;
+    status: BatchStatus;
+    counts: Record<'total' | JobStatus, number>;
+    credits: { used: number; max: number };
+    waiting_for: WaitingFor | null;
+    paused_reason: PausedReason | null;
+    created_at: string;
+    finished_at: string | null;
+    expires_at: string;
+    metadata: Metadata;
+    eta_seconds: number | null;
+    warnings?: string[];
+    retried?: number;
+}
+
+export interface BatchesQuery extends v.PageQuery {
+    status?: BatchStatus;
+}
+
+export interface ResultsQuery {
+    status?: JobStatus;
+    after?: string;
+    limit?: number;
+}
+
+export interface EndedItem extends Job {
+    cursor: string;
+}
+
+export interface RetryRequest {
+    codes?: string[];
+}
+
+export type ResumeRequest = Pick<BatchFields, 'max_credits' | 'stop_after_failures'>;
+
+const maxCredits = () => Joi.number().integer().min(1).max(1_000_000_000_000);
+const stopAfterFailures = () => Joi.number().integer().min(1).max(1_000_000);
+
+const defaultFields = () => {
+    const { site, endpoint, version, timeout_ms, max_results, max_age, max_credits } = fetchFields();
+    return { site: site.optional(), endpoint: endpoint.optional(), version, timeout_ms, max_results, max_age, max_credits };
+};
+
+/** One item of a batch. */
+export const batchItem = Joi.object<BatchItem, true>({
+    ...defaultFields(),
+    params: fetchFields().params,
+    custom_id: Joi.string()
+        .pattern(/^[\x21-\x7e]{1,64}$/)
+        .messages({ 'string.pattern.base': '{{#label}} takes 1 to 64 visible ASCII characters' })
+        .description('Your own name of it, unique in the batch'),
+});
+
+const ownFields = () => ({
+    name: Joi.string().min(1).max(200),
+    max_credits: maxCredits().description('The batch is paused before it costs more'),
+    stop_after_failures: stopAfterFailures().description('The batch is paused when so many items have failed for good'),
+    expires_in: Joi.number()
+        .integer()
+        .min(BATCH_EXPIRY.least)
+        .max(BATCH_EXPIRY.most)
+        .description(`Seconds that it has; ${BATCH_EXPIRY.fallback} by default`),
+});
+const fields = () => ({
+    ...ownFields(),
+    defaults: Joi.object<BatchDefaults, true>(defaultFields()).description('What all items have that do not say it themselves'),
+    metadata: metadata(),
+});
+
+/** A batch whose items are judged by themselves. */
+export const batchEnvelope = Joi.object<BatchRequest, true>({ ...fields(), items: Joi.array().required() });
+
+const batchFields = () => ({
+    batch_id: Joi.string().required().description('bat_…'),
+    name: Joi.string().allow(null).required(),
+    status: Joi.string()
+        .valid(...BATCH_STATUSES)
+        .required(),
+    counts: Joi.object(Object.fromEntries(['total', ...JOB_STATUSES].map((name) => [name, v.count().required()]))).required(),
+    credits: Joi.object({ used: v.count().required(), max: v.count().required() }).required(),
+    waiting_for: Joi.string()
+        .valid(...WAITING_FOR, null)
+        .required()
+        .description('Why queued items do not begin; null: they wait for a worker, or nothing is queued'),
+    paused_reason: Joi.string()
+        .valid(...PAUSED_REASONS, null)
+        .required(),
+    created_at: v.time().required(),
+    finished_at: v.nullableTime().required(),
+    expires_at: v.time().required(),
+    metadata: metadata().required(),
+    eta_seconds: v
+        .count()
+        .allow(null)
+        .required()
+        .description('Seconds until its end, as far as limits decide it; null where it does not run'),
+});
+const batchSchema = () => Joi.object<Batch>(batchFields());
+const warnings = () =>
+    Joi.array()
+        .items(Joi.string())
+        .required()
+        .description('EXPIRES_BEFORE_END: at the current limits not all items have their turn in time');
+
+const TAG = 'Jobs';
+const ONE = ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'BATCH_NOT_FOUND', 'RATE_LIMITED'] as const;
+const BODY_REFUSALS = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+const batchParams = () => Joi.object<{ batch_id: string }, true>({ batch_id: Joi.string().required().description('bat_…') });
+const { json, lines } = BATCH_BODIES;
+
+interface DryRun {
+    items: number;
+    credits: { max: number };
+    eta_seconds: number | null;
+    warnings: string[];
+}
+
+/** POST /v1/batches: many calls that are answered later. */
+export const postBatch = contract<object, BatchQuery, BatchRequest, Batch | DryRun>({
+    name: 'postBatch',
+    method: 'POST',
+    path: '/v1/batches',
+    tag: TAG,
+    summary: 'Order many calls that are answered later',
+    description: `All items are judged before anything is stored; a wrong one refuses the whole, and details name the first 100 problems. Up to ${json.items.toLocaleString('en')} items as JSON, or ${lines.items.toLocaleString('en')} as application/x-ndjson, one item a line, with the other fields in the query.`,
+    auth: 'required',
+    scope: 'jobs',
+    counted: false,
+    idempotent: true,
+    query: Joi.object<BatchQuery, true>({
+        dry_run: Joi.boolean().description('Judges and prices all items, and stores nothing'),
+        ...ownFields(),
+        ...(({ max_credits: _, ...others }) => others)(defaultFields()),
+        metadata: Joi.string().max(16_384).description('JSON; it and all others but dry_run with lines alone'),
+    }),
+    body: {
+        schema: Joi.object<BatchRequest, true>({ ...fields(), items: Joi.array().items(batchItem).min(1).max(json.items).required() }),
+        maxBytes: json.bytes,
+        guard: true,
+        hasParams: true,
+        isStreamed: true,
+        lines: 'One item a line; blank lines are skipped',
+    },
+    headers: {
+        'Idempotency-Key': { description: '1 to 255 visible ASCII characters; a repeat within 24 h gets the stored answer' },
+        'X-Service-Session': { description: 'The session_id of the catalog answer that led here' },
+    },
+    answer: {
+        shape: 'data',
+        status: 202,
+        alsoStatus: [200],
+        schema: Joi.alternatives(
+            Joi.object<Batch>({ ...batchFields(), warnings: warnings() }),
+            Joi.object<DryRun>({
+                items: v.count().required(),
+                credits: Joi.object({ max: v.count().required() }).required(),
+                eta_seconds: v.count().allow(null).required(),
+                warnings: warnings(),
+            }).description('Of a dry run'),
+        ),
+    },
+    refusals: [
+        'INVALID_JSON',
+        'INVALID_IDEMPOTENCY_KEY',
+        'API_KEY_REQUIRED',
+        'INVALID_API_KEY',
+        'INSUFFICIENT_CREDITS',
+        'FORBIDDEN',
+        'EMAIL_NOT_VERIFIED',
+        'IDEMPOTENCY_CONFLICT',
+        'IDEMPOTENCY_IN_PROGRESS',
+        'PAYLOAD_TOO_LARGE',
+        'UNSUPPORTED_MEDIA_TYPE',
+        'RATE_LIMITED',
+        'OVERLOADED',
+        'SITE_UNAVAILABLE',
+    ],
+});
+
+/** GET /v1/batches/{batch_id}: how far it is. */
+export const getBatch = contract<{ batch_id: string }, WaitQuery, undefined, Batch>({
+    name: 'getBatch',
+    method: 'GET',
+    path: '/v1/batches/{batch_id}',
+    tag: TAG,
+    summary: 'Read a batch, or wait for its end',
+    auth: 'required',
+    scope: 'jobs',
+    counted: false,
+    params: batchParams(),
+    query: waitQuery(),
+    answer: { shape: 'data', status: 200, schema: batchSchema() },
+    refusals: ONE,
+});
+
+/** GET /v1/batches: the batches of the workspace. */
+export const getBatches = contract<object, BatchesQuery, undefined, Batch[]>({
+    name: 'getBatches',
+    method: 'GET',
+    path: '/v1/batches',
+    tag: TAG,
+    summary: 'List batches',
+    description: 'Newest first.',
+    auth: 'required',
+    scope: 'jobs',
+    counted: false,
+    query: Joi.object<BatchesQuery, true>({
+        status: Joi.string().valid(...BATCH_STATUSES),
+        limit: v.limit(),
+        cursor: v.cursor(),
+    }),
+    answer: { shape: 'list', status: 200, schema: Joi.array().items(batchSchema()) },
+    refusals: ['API_KEY_REQUIRED', 'INVALID_API_KEY', 'FORBIDDEN', 'INVALID_CURSOR', 'RATE_LIMITED'],
+});
+
+/** GET /v1/batches/{batch_id}/results: the items that have ended. */
+export const getBatchResults = contract<{ batch_id: string }, ResultsQuery, undefined, EndedItem[]>({
+    name: 'getBatchResults',
+    method: 'GET',
+    path: '/v1/batches/{batch_id}/results',
+    tag: TAG,
+    summary: 'Read the items that have ended',
+    description:
+        'In the order of their ends. Read on with the cursor of the last item, and none is missed; `next_cursor` is null only when the batch has ended and all is read. An item that is retried leaves the list and comes again at its new end: keep the latest of a job_id. With Accept: application/x-ndjson one item a line, streamed.',
+    auth: 'required',
+    scope: 'jobs',
+    counted: false,
+    params: batchParams(),
+    query: Joi.object<ResultsQuery, true>({
+        status: Joi.string().valid(...JOB_STATUSES.filter((status) => status !== 'queued' && status !== 'running')),
+        after: v.cursor().description('cursor of the last item that was read, or next_cursor'),
+        limit: Joi.number()
+            .integer()
+            .min(1)
+            .max(RESULTS_PAGE.most)
+            .description(
+                `Items of one page at most, ${RESULTS_PAGE.fallback} by default; fewer where they are large. Lines: all without it`,
+            ),
+    }),
+    answer: {
+        shape: 'list',
+        status: 200,
+        schema: Joi.array().items(Joi.object<EndedItem, true>({ ...jobFields({ result: true }), cursor: Joi.string().required() })),
+        lines: 'One item a line, as in data',
+    },
+    refusals: [...ONE, 'INVALID_CURSOR'],
+});
+
+const CHANGE = {
+    method: 'POST',
+    tag: TAG,
+    auth: 'required',
+    scope: 'jobs',
+    counted: false,
+    params: batchParams(),
+    answer: { shape: 'data', status: 200, schema: batchSchema() },
+    refusals: [...ONE, 'BATCH_NOT_OPEN'],
+} as const;
+
+/** POST /v1/batches/{batch_id}/pause */
+export const postBatchPause = contract<{ batch_id: string }, object, undefined, Batch>({
+    ...CHANGE,
+    name: 'postBatchPause',
+    path: '/v1/batches/{batch_id}/pause',
+    summary: 'Pause a batch',
+    description: 'No item of it begins any more; its time goes on.',
+});
+
+/** POST /v1/batches/{batch_id}/resume */
+export const postBatchResume = contract<{ batch_id: string }, object, ResumeRequest, Batch>({
+    ...CHANGE,
+    name: 'postBatchResume',
+    path: '/v1/batches/{batch_id}/resume',
+    summary: 'Let a batch go on',
+    description: 'With the rights of the calling key, and with other limits where the body has some.',
+    body: {
+        schema: Joi.object<ResumeRequest, true>({ max_credits: maxCredits(), stop_after_failures: stopAfterFailures() }),
+        maxBytes: BODY_BYTES,
+        guard: true,
+        mayBeEmpty: true,
+    },
+    refusals: [...CHANGE.refusals, ...BODY_REFUSALS],
+});
+
+/** POST /v1/batches/{batch_id}/retry */
+export const postBatchRetry = contract<{ batch_id: string }, object, RetryRequest, Batch>({
+    ...CHANGE,
+    name: 'postBatchRetry',
+    path: '/v1/batches/{batch_id}/retry',
+    summary: 'Queue items again that did not succeed',
+    description:
+        'Failed, expired and cancelled items that were never sent as writes, or the failed ones with one of the given codes; with the rights of the calling key, at the prices of now, and with a new expires_at.',
+    body: {
+        schema: Joi.object<RetryRequest, true>({ codes: Joi.array().items(Joi.string().max(64)).max(100) }),
+        maxBytes: BODY_BYTES,
+        guard: true,
+        mayBeEmpty: true,
+    },
+    answer: { shape: 'data', status: 200, schema: Joi.object<Batch>({ ...batchFields(), retried: v.count().required() }) },
+    refusals: [...CHANGE.refusals, ...BODY_REFUSALS],
+});
+
+/** DELETE /v1/batches/{batch_id}: cancels what has not ended. */
+export const deleteBatch = contract<{ batch_id: string }, object, undefined, Batch>({
+    name: 'deleteBatch',
+    method: 'DELETE',
+    path: '/v1/batches/{batch_id}',
+    tag: TAG,
+    summary: 'Cancel a batch',
+    description:
+        'Queued items are cancelled at once, and running reads are aborted and not billed; it is cancelling until running writes have ended.',
+    auth: 'required',
+    scope: 'jobs',
+    counted: false,
+    params: batchParams(),
+    answer: { shape: 'data', status: 200, schema: batchSchema() },
+    refusals: [...ONE, 'BATCH_NOT_OPEN'],
+});

@@ -1,0 +1,118 @@
+import { type BatchRow, batchView } from '../../domain/jobs/batch-view.ts';
+import type { BatchStatus, PausedReason } from '../../domain/jobs/states.ts';
+import { columns, type Db } from '../../platform/db.ts';
+import { recordEvent } from '../events/events.ts';
+
+/** The columns of a `BatchRow`. */
+export const BATCH_ROW = columns(
+    '',
+    'batch_id',
+    'number',
+    'name',
+    'metadata',
+    'status',
+    'paused_reason',
+    'waiting_for',
+    'created_at',
+    'finished_at',
+    'expires_at',
+    'greatest_cost',
+    'max_credits',
+    'credits_used',
+    'queued',
+    'running',
+    'succeeded',
+    'failed',
+    'cancelled',
+    'expired',
+);
+
+/** Takes the next place in the results of a batch, and so its row until the end of the transaction. @param ends places to take */
+export async function nextEnd(trx: Db, batchId: string, ends = 1): Promise<number | null> {
+    const [batch] = await trx('batches')
+        .where({ batch_id: batchId })
+        .update({ ends: trx.raw('ends + ?', [ends]) })
+        .returning<{ ends: number }[]>('ends');
+    return batch?.ends ?? null;
+}
+
+/** Ends all queued items of a batch, or those that `narrow` finds. What expires after a failure keeps that failure. */
+export async function endQueuedItems(
+    trx: Db,
+    batchId: string,
+    status: 'cancelled' | 'expired',
+    narrow: (items: ReturnType<Db>) => void = () => undefined,
+): Promise<void> {
+    const items = trx('jobs').where({ batch_id: batchId, status: 'queued' });
+    narrow(items);
+    const rows: { job_id: string }[] = await items.orderBy('job_id').forUpdate().select('job_id');
+    const last = await nextEnd(trx, batchId, rows.length);
+    if (rows.length > 0 && last !== null) {
+        await trx.raw(
+            `update jobs j
+             set status = case when :status = 'expired' and j.attempts > 0 then 'failed' else :status end,
+                 code = case when :status = 'expired' then j.code end, error = case when :status = 'expired' then j.error end,
+                 operation = null, lease_until = null, waiting_for = null, finished_at = app_now(), end_number = :first + o.place
+             from (select job_id, row_number() over (order by number) as place from jobs where job_id = any (:ids)) o
+             where j.job_id = o.job_id`,
+            { status, first: last - rows.length, ids: rows.map(({ job_id: id }) => id) },
+        );
+    }
+    await closeBatch(trx, batchId);
+}
+
+interface BatchNow {
+    status: BatchStatus;
+    stop_after_failures: number | null;
+    failures: number;
+    queued: number;
+    running: number;
+    failed: number;
+    cancelled: number;
+    expired: number;
+}
+
+/** After items of it ended: ends a batch without open items, and pauses one with too many failures. */
+export async function closeBatch(trx: Db, batchId: string): Promise<void> {
+    const batch: BatchNow | undefined = await trx('batches').where({ batch_id: batchId, finished_at: null }).forUpdate().first();
+    if (batch === undefined) return;
+    if (batch.queued + batch.running === 0) {
+        const ended = { status: endOf(batch), paused_reason: null, waiting_for: null, finished_at: trx.raw('app_now()') };
+        await tellChange(trx, batchId, 'batch.finished', ended);
+    } else if (batch.status === 'running' && batch.stop_after_failures !== null && batch.failures >= batch.stop_after_failures) {
+        await pause(trx, batchId, 'failures');
+    }
+}
+
+/** Pauses a batch whose row is locked. */
+export async function pause(trx: Db, batchId: string, reason: PausedReason): Promise<void> {
+    await tellChange(trx, batchId, 'batch.paused', { status: 'paused', paused_reason: reason, waiting_for: null });
+}
+
+/** Pauses a batch that runs. */
+export async function pauseRunning(db: Db, batchId: string, reason: PausedReason): Promise<void> {
+    await db.transaction(async (trx) => {
+        const batch = await trx('batches').where({ batch_id: batchId, status: 'running' }).forUpdate().first('batch_id');
+        if (batch !== undefined) await pause(trx, batchId, reason);
+    });
+}
+
+function endOf({ status, failed, cancelled, expired }: BatchNow): BatchStatus {
+    if (status === 'cancelling') return 'cancelled';
+    if (expired > 0) return 'expired';
+    return failed + cancelled > 0 ? 'finished' : 'succeeded';
+}
+
+async function tellChange(
+    trx: Db,
+    batchId: string,
+    type: 'batch.finished' | 'batch.paused',
+    fields: { status: BatchStatus } & Record<string, unknown>,
+): Promise<void> {
+    await trx('batches').where({ batch_id: batchId }).update(fields);
+    const batch: (BatchRow & { workspaceId: string }) | undefined = await trx('batches')
+        .where({ batch_id: batchId })
+        .first({ ...BATCH_ROW, workspaceId: 'workspace_id' });
+    if (batch === undefined) return;
+    await recordEvent(trx, { type, workspaceId: batch.workspaceId, data: batchView(batch, null), about: batchId });
+}

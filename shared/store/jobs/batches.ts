@@ -1,0 +1,232 @@
+import type { BatchRow } from '../../domain/jobs/batch-view.ts';
+import type { BatchStatus } from '../../domain/jobs/states.ts';
+import type { Effect } from '../../domain/types.ts';
+import { countRows, type Db, toColumns } from '../../platform/db.ts';
+import { BATCH_ROW, endQueuedItems, pause } from './batch-ends.ts';
+import { cancelJob } from './ends.ts';
+import type { Reader } from './jobs.ts';
+
+/** A batch as it is stored first. */
+export interface NewBatch {
+    batchId: string;
+    workspaceId: string;
+    keyId: string;
+    accountId: string;
+    name: string | null;
+    /** JSON text. */
+    metadata: string;
+    needs: Effect;
+    sites: string[];
+    endpoints: string[];
+    connections: string[];
+    ownerId: string | null;
+    /** Seconds. */
+    expiresIn: number;
+    greatestCost: number;
+    maxCredits: number | null;
+    stopAfterFailures: number | null;
+}
+
+const EXPIRES = "app_now() + expires_in * interval '1 second'";
+
+/** Stores a batch; its items follow in the same transaction. */
+export async function addBatch(trx: Db, batch: NewBatch): Promise<void> {
+    const expiresAt = trx.raw("app_now() + ? * interval '1 second'", [batch.expiresIn]);
+    await trx('batches').insert({ ...toColumns(batch), expires_at: expiresAt });
+}
+
+/** Batches of an account that have not ended. */
+export async function countOpenBatches(db: Db, accountId: string): Promise<number> {
+    return countRows(db('batches').where({ account_id: accountId, finished_at: null }));
+}
+
+function visible(db: Db, { workspaceId, userId, scopes: { effects, sites, endpoints, connections } }: Reader) {
+    const batches = db('batches').where({ workspace_id: workspaceId });
+    batches.where((is) => is.whereNull('owner_id').orWhere({ owner_id: userId }));
+    if (effects.length < 2) batches.whereIn('needs', [...effects]);
+    if (sites !== null) batches.whereRaw('sites <@ cast(? as text[])', [[...sites]]);
+    if (endpoints !== null) batches.whereRaw('endpoints <@ cast(? as text[])', [[...endpoints]]);
+    if (connections !== null) batches.whereRaw('connections <@ cast(? as text[])', [[...connections]]);
+    return batches;
+}
+
+/** A batch that the reader may see. */
+export async function findBatch(db: Db, reader: Reader, batchId: string): Promise<BatchRow | undefined> {
+    return visible(db, reader).where({ batch_id: batchId }).first(BATCH_ROW);
+}
+
+/** Batches newest first, below the number `before`, one more than `limit` where there are more; and how many there are in all. */
+export async function listBatches(
+    db: Db,
+    reader: Reader,
+    { status, limit, before }: { status?: BatchStatus | undefined; limit: number; before?: number | undefined },
+): Promise<{ batches: BatchRow[]; total: number }> {
+    const found = visible(db, reader);
+    if (status !== undefined) found.where({ status });
+    const total = await countRows(found.clone());
+    if (before !== undefined) found.where('number', '<', before);
+    const batches: BatchRow[] = await found
+        .orderBy('number', 'desc')
+        .limit(limit + 1)
+        .select(BATCH_ROW);
+    return { batches, total };
+}
+
+/** Those of these batches that have ended or are gone. */
+export async function endedBatchesOf(db: Db, batchIds: readonly string[]): Promise<Set<string>> {
+    const open = await db('batches')
+        .whereIn('batch_id', [...batchIds])
+        .whereNull('finished_at')
+        .select('batch_id');
+    const still = new Set(open.map(({ batch_id: id }) => id));
+    return new Set(batchIds.filter((id) => !still.has(id)));
+}
+
+/** Pauses a batch at its caller's wish. False where it has ended or is being cancelled. */
+export async function pauseBatch(db: Db, batchId: string): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const status = await lockStatus(trx, batchId);
+        if (status === 'running') await pause(trx, batchId, 'caller');
+        return status === 'running' || status === 'paused';
+    });
+}
+
+/** What a resume may change. */
+export interface Resumption {
+    keyId: string;
+    maxCredits?: number | undefined;
+    stopAfterFailures?: number | undefined;
+}
+
+/** Lets a batch go on with the rights of the key that says so. False where it has ended or is being cancelled. */
+export async function resumeBatch(db: Db, batchId: string, { keyId, maxCredits, stopAfterFailures }: Resumption): Promise<boolean> {
+    return db.transaction(async (trx) => {
+        const status = await lockStatus(trx, batchId);
+        if (status !== 'running' && status !== 'paused') return false;
+        await trx('batches')
+            .where({ batch_id: batchId })
+            .update({
+                status: 'running',
+                paused_reason: null,
+                key_id: keyId,
+                failures: 0,
+                due_at: trx.raw('app_now()'),
+                ...(maxCredits === undefined ? {} : { max_credits: maxCredits }),
+                ...(stopAfterFailures === undefined ? {} : { stop_after_failures: stopAfterFailures }),
+            });
+        return true;
+    });
+}
+
+/**
+ * Cancels what is queued of a batch at once, and aborts running reads; it has ended when the running writes have.
+ * @returns false where it had ended otherwise
+ */
+export async function cancelBatch(db: Db, workspaceId: string, batchId: string): Promise<boolean> {
+    const isCancelled = await db.transaction(async (trx) => {
+        // Items first, as everywhere: those that are queued now.
+        await trx('jobs').where({ batch_id: batchId, status: 'queued' }).orderBy('job_id').forUpdate().select('job_id');
+        const status = await lockStatus(trx, batchId);
+        if (status === 'cancelling' || status === 'cancelled') return true;
+        if (status !== 'running' && status !== 'paused') return false;
+        await trx('batches').where({ batch_id: batchId }).update({ status: 'cancelling', paused_reason: null });
+        return true;
+    });
+    if (!isCancelled) return false;
+    // Nothing begins any more. What was put back meanwhile is cancelled here too.
+    await db.transaction((trx) => endQueuedItems(trx, batchId, 'cancelled'));
+    const running = await db('jobs').where({ batch_id: batchId, status: 'running' }).select('job_id');
+    for (const { job_id: jobId } of running) await cancelJob(db, workspaceId, jobId);
+    return true;
+}
+
+/** Endpoints of items, with what a unit costs there now. */
+export interface NewPrice {
+    site: string;
+    endpoint: string;
+    version: number;
+    unit: number;
+    unitsCap: number | null;
+}
+
+/** Raw: items that ended without success, were never sent as writes and still have their params. */
+const RETRYABLE = "status in ('failed', 'expired', 'cancelled') and not was_sent and request is not null";
+
+function retryable(db: Db, batchId: string, codes: readonly string[] | undefined) {
+    const items = db('jobs').where({ batch_id: batchId }).whereRaw(RETRYABLE);
+    return codes === undefined ? items : items.where({ status: 'failed' }).whereIn('code', [...codes]);
+}
+
+/** The endpoints of items that a retry would take. */
+export async function endpointsToRetry(
+    db: Db,
+    batchId: string,
+    codes: readonly string[] | undefined,
+): Promise<Pick<NewPrice, 'site' | 'endpoint' | 'version'>[]> {
+    return retryable(db, batchId, codes).distinct('site', 'endpoint', 'version');
+}
+
+/**
+ * Queues items again that ended without success and were never sent as writes, with the rights of the key that says so and at the prices of
+ * now. The time of the whole batch begins again.
+ * @returns how many; undefined where the batch is being cancelled
+ */
+export async function retryBatch(
+    trx: Db,
+    batchId: string,
+    {
+        keyId,
+        accountId,
+        codes,
+        prices,
+    }: { keyId: string; accountId: string; codes: readonly string[] | undefined; prices: readonly NewPrice[] },
+): Promise<number | undefined> {
+    const rows: { job_id: string }[] = await retryable(trx, batchId, codes).orderBy('job_id').forUpdate().select('job_id');
+    const status = await lockStatus(trx, batchId);
+    if (status === 'cancelling') return undefined;
+    if (rows.length === 0) return 0;
+    const ids = rows.map(({ job_id: id }) => id);
+    await trx.raw(
+        `update jobs j
+         set status = 'queued', code = null, error = null, end_number = null, finished_at = null, waiting_for = null, attempts = 0, deaths = 0,
+             started_at = null, due_at = app_now(), expires_at = app_now() + b.expires_in * interval '1 second',
+             unit = coalesce(p.unit, j.unit), units_cap = case when p.unit is null then j.units_cap else p.cap end
+         from (select job_id as id from jobs where job_id = any (:ids)) i
+         join batches b on b.batch_id = :batchId
+         join jobs was on was.job_id = i.id
+         left join unnest(cast(:sites as text[]), cast(:endpoints as text[]), cast(:versions as integer[]), cast(:units as integer[]),
+                          cast(:caps as integer[])) as p (site, endpoint, version, unit, cap)
+             on p.site = was.site and p.endpoint = was.endpoint and p.version = was.version
+         where j.job_id = i.id`,
+        {
+            ids,
+            batchId,
+            sites: prices.map(({ site }) => site),
+            endpoints: prices.map(({ endpoint }) => endpoint),
+            versions: prices.map(({ version }) => version),
+            units: prices.map(({ unit }) => unit),
+            caps: prices.map(({ unitsCap }) => unitsCap),
+        },
+    );
+    await trx('jobs')
+        .where({ batch_id: batchId, status: 'queued' })
+        .update({ expires_at: trx.raw(`(select ${EXPIRES} from batches where batch_id = ?)`, [batchId]) });
+    await trx('batches')
+        .where({ batch_id: batchId })
+        .update({
+            status: 'running',
+            paused_reason: null,
+            key_id: keyId,
+            account_id: accountId,
+            failures: 0,
+            finished_at: null,
+            due_at: trx.raw('app_now()'),
+            expires_at: trx.raw(EXPIRES),
+        });
+    return rows.length;
+}
+
+async function lockStatus(trx: Db, batchId: string): Promise<BatchStatus | undefined> {
+    const batch = await trx('batches').where({ batch_id: batchId }).forUpdate().first('status');
+    return batch?.status;
+}

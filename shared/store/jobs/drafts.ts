@@ -1,0 +1,112 @@
+import type { Effect } from '../../domain/types.ts';
+import { ago, type Db } from '../../platform/db.ts';
+
+/** An item of a batch that was judged. */
+export interface NewItem {
+    jobId: string;
+    customId: string | null;
+    site: string;
+    registrable: string;
+    endpoint: string;
+    versionId: number;
+    version: number;
+    effect: Effect;
+    needs: Effect;
+    connectionId: string | null;
+    ownerId: string | null;
+    /** Sealed (sealed.ts). */
+    request: Buffer;
+    unit: number;
+    unitsCap: number | null;
+}
+
+/** What all items of a batch have. */
+export interface OfAll {
+    batchId: string;
+    workspaceId: string;
+    keyId: string;
+    accountId: string;
+    sessionId: string | null;
+}
+
+/** Items in memory before they go to the database, and bytes of their params; items of one statement. */
+const MOST_HELD = { items: 10_000, bytes: 8 * 1024 * 1024 };
+const OF_STATEMENT = 500;
+/** A body arrives within ten minutes. */
+const ABANDONED = '30 minutes';
+
+/** Items of a batch whose body still arrives. Close it in the end: it leaves nothing behind. */
+export interface Drafts {
+    add(item: NewItem): Promise<void>;
+    /** Stores all as jobs of the batch, whose row is there. In their order. */
+    store(trx: Db): Promise<void>;
+    close(): Promise<void>;
+}
+
+/** Keeps items in memory while they are few, and the rest in the database. */
+export function openDrafts(db: Db, all: OfAll): Drafts {
+    const { batchId } = all;
+    let held: NewItem[] = [];
+    let bytes = 0;
+    let spilled = 0;
+    const spill = async () => {
+        for (let from = 0; from < held.length; from += OF_STATEMENT) {
+            const rows = held.slice(from, from + OF_STATEMENT).map(({ request, ...item }, at) => {
+                return { batch_id: batchId, place: spilled + from + at, item: JSON.stringify(item), request };
+            });
+            await db('batch_drafts').insert(rows);
+        }
+        spilled += held.length;
+        held = [];
+        bytes = 0;
+    };
+    return {
+        async add(item) {
+            held.push(item);
+            bytes += item.request.length;
+            if (held.length > MOST_HELD.items || bytes > MOST_HELD.bytes) await spill();
+        },
+        async store(trx) {
+            if (spilled > 0) {
+                await spill();
+                await trx.raw(`${insertFrom('(select item, request, place from batch_drafts where batch_id = :batchId) d')}`, { ...all });
+                return;
+            }
+            for (let from = 0; from < held.length; from += OF_STATEMENT) {
+                const some = held.slice(from, from + OF_STATEMENT);
+                await trx.raw(
+                    insertFrom('unnest(cast(:items as jsonb[]), cast(:requests as bytea[])) with ordinality as d (item, request, place)'),
+                    {
+                        ...all,
+                        items: some.map(({ request: _, ...item }) => JSON.stringify(item)),
+                        requests: some.map(({ request }) => request),
+                    },
+                );
+            }
+        },
+        async close() {
+            held = [];
+            if (spilled > 0) await db('batch_drafts').where({ batch_id: batchId }).delete();
+        },
+    };
+}
+
+/** Deletes drafts of bodies whose process died. */
+export async function sweepDrafts(db: Db): Promise<void> {
+    await db('batch_drafts').where('created_at', '<', ago(db, ABANDONED)).delete();
+}
+
+/** Raw: jobs of drafts with `item`, `request` and `place`. */
+function insertFrom(drafts: string): string {
+    return `
+        insert into jobs (job_id, workspace_id, key_id, account_id, batch_id, custom_id, site, registrable, endpoint, version_id, version, effect,
+                          needs, metadata, session_id, connection_id, owner_id, request, unit, units_cap, due_at, expires_at)
+        select i."jobId", :workspaceId, :keyId, :accountId, b.batch_id, i."customId", i.site, i.registrable, i.endpoint, i."versionId", i.version,
+               i.effect, i.needs, '{}', :sessionId, i."connectionId", i."ownerId", d.request, i.unit, i."unitsCap", b.created_at, b.expires_at
+        from ${drafts}
+        cross join lateral jsonb_to_record(d.item) as i (
+            "jobId" text, "customId" text, site text, registrable text, endpoint text, "versionId" bigint, version integer, effect text,
+            needs text, "connectionId" text, "ownerId" text, unit integer, "unitsCap" integer)
+        join batches b on b.batch_id = :batchId
+        order by d.place`;
+}

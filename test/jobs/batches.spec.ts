@@ -1,0 +1,463 @@
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.ts';
+import { type FlakySite, flakyPackage, openFlakySite, says } from '../support/flaky-site.ts';
+import { type Answer, join, type Person } from '../support/people.ts';
+import { codeOf, dataOf, detailsOf } from '../support/routes.ts';
+import { openShop, SHOP, SHOP_HOSTS, type Shop, shopPackage } from '../support/shop.ts';
+import { openWorld, TOPOLOGIES, type World } from '../support/world.ts';
+
+const FLAKY = 'flaky.test';
+
+interface Batch {
+    batch_id: string;
+    status: string;
+    paused_reason: string | null;
+    counts: Record<string, number>;
+    credits: { used: number; max: number };
+    warnings?: string[];
+    retried?: number;
+    waiting_for: string | null;
+    eta_seconds: number | null;
+    finished_at: string | null;
+}
+
+interface Item {
+    job_id: string;
+    batch_id: string;
+    custom_id: string | null;
+    status: string;
+    cursor: string;
+    credits_used: number;
+    result: { data: Record<string, unknown> } | null;
+    error: { code: string } | null;
+}
+
+for (const topology of TOPOLOGIES) {
+    describe(`a batch, with queue and limits in ${topology}`, function () {
+        this.timeout(60_000);
+        let world: World;
+        let shop: Shop;
+        let flaky: FlakySite;
+        let ada: Person;
+
+        before(async () => {
+            shop = await openShop();
+            flaky = await openFlakySite();
+            world = await openWorld({
+                topology,
+                config: { egressHosts: new Map([...SHOP_HOSTS, ...[FLAKY].map((site) => [site, ['127.0.0.1']] as const)]) },
+            });
+            ada = await someone();
+            dataOf(await ada.publish(shopPackage(shop.port)));
+            dataOf(await ada.publish(flakyPackage(FLAKY, flaky.port)));
+        });
+        beforeEach(() => {
+            flaky.behaviour = 'well';
+            flaky.letGo();
+        });
+        after(async () => {
+            flaky.letGo();
+            shop.letGo();
+            await world.close();
+            await shop.close();
+            await flaky.close();
+        });
+
+        const someone = () => join(world, { plan: 'enterprise', overrides: { perMinute: 100_000, perHour: 100_000, perDay: 100_000 } });
+        const products = (count: number, first = 1) =>
+            Array.from({ length: count }, (_, at) => ({ params: { id: first + at }, custom_id: `p${first + at}` }));
+        const order = (
+            person: Person,
+            body: object,
+            { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
+        ) =>
+            person.call('POST', `/v1/batches${query}`, {
+                body: { defaults: { site: SHOP, endpoint: 'product' }, ...body },
+                headers,
+            });
+        const ordered = async (person: Person, body: object) => dataOf<Batch>(await order(person, body));
+        const read = async (person: Person, { batch_id: id }: { batch_id: string }, wait = 0) =>
+            dataOf<Batch>(await person.call('GET', `/v1/batches/${id}?wait=${wait}`));
+        const ended = async (person: Person, batch: { batch_id: string }) => {
+            let last = await read(person, batch, 30);
+            await eventually(
+                async () => {
+                    last = await read(person, batch, 30);
+                    return last;
+                },
+                ({ finished_at }) => finished_at !== null,
+                30_000,
+            );
+            return last;
+        };
+        const change = (person: Person, { batch_id: id }: { batch_id: string }, verb: string, body?: object): Promise<Answer> =>
+            person.call('POST', `/v1/batches/${id}/${verb}`, body === undefined ? {} : { body });
+        const remove = (person: Person, { batch_id: id }: { batch_id: string }) => person.call('DELETE', `/v1/batches/${id}`);
+        const resultsOf = async (person: Person, { batch_id: id }: { batch_id: string }, query = '') =>
+            dataOf<Item[]>(await person.call('GET', `/v1/batches/${id}/results?limit=1000${query}`));
+        const eventsOf = async ({ batch_id: id }: { batch_id: string }): Promise<string[]> =>
+            (await world.app.db('events').where({ about: id }).orderBy(['at', 'id'])).map(({ type }) => type);
+        const creditsOf = async (person: Person) =>
+            dataOf<{ credits: { balance: number } }>(await person.call('GET', '/v1/account')).credits.balance;
+        const jobsOf = (batch: { batch_id: string }) => world.app.db('jobs').where({ batch_id: batch.batch_id });
+
+        it('is accepted at once, runs all items and tells so once', async () => {
+            const answer = await order(ada, { name: 'prices', items: products(20), metadata: { mine: 'red' } });
+            expect(answer.status).to.equal(202);
+            const batch = dataOf<Batch>(answer);
+            expect(answer.headers.get('location')).to.equal(`/v1/batches/${batch.batch_id}`);
+            expect(batch).to.deep.include({
+                status: 'running',
+                name: 'prices',
+                metadata: { mine: 'red' },
+                counts: { total: 20, queued: 20, running: 0, succeeded: 0, failed: 0, cancelled: 0, expired: 0 },
+                credits: { used: 0, max: 20 },
+                warnings: [],
+            });
+            const done = await ended(ada, batch);
+            expect(done).to.deep.include({ status: 'succeeded', credits: { used: 20, max: 20 }, eta_seconds: null, waiting_for: null });
+            expect(done.counts).to.deep.include({ total: 20, succeeded: 20 });
+            const items = await resultsOf(ada, batch);
+            expect(items.map(({ custom_id: name }) => name)).to.have.members(products(20).map(({ custom_id: name }) => name));
+            expect(items.every(({ status, result }) => status === 'succeeded' && result !== null)).to.equal(true);
+            expect(await eventsOf(batch)).to.deep.equal(['batch.finished']);
+            expect(
+                await world.app.db('events').whereIn(
+                    'about',
+                    items.map(({ job_id: id }) => id),
+                ),
+            ).to.deep.equal([]);
+        });
+
+        it('charges each item once, and names the credits of all', async () => {
+            const eve = await someone();
+            await ended(eve, await ordered(eve, { items: products(1) }));
+            const before = await creditsOf(eve);
+            const batch = await ordered(eve, { items: products(30) });
+            await ended(eve, batch);
+            expect(await creditsOf(eve)).to.equal(before - 30);
+            expect((await resultsOf(eve, batch)).reduce((sum, { credits_used: used }) => sum + used, 0)).to.equal(30);
+        });
+
+        it('with wrong items is refused as a whole, with each problem at its place', async () => {
+            const items = [{ params: { id: 1 } }, { params: { id: 0 } }, { params: { id: 2 }, site: 'nowhere.test' }, { nonsense: 1 }];
+            const before = (await world.app.db('jobs').count({ all: '*' }))[0];
+            const answer = await order(ada, { items });
+            expect([answer.status, codeOf(answer)]).to.deep.equal([400, 'VALIDATION_ERROR']);
+            expect(detailsOf(answer)).to.deep.equal([
+                '/items/1/params/id INVALID_VALUE',
+                '/items/2/site SITE_NOT_FOUND',
+                '/items/3/nonsense UNKNOWN_FIELD',
+            ]);
+            expect((answer.body['error'] as { problems: number }).problems).to.equal(3);
+            expect((await world.app.db('jobs').count({ all: '*' }))[0]).to.deep.equal(before);
+        });
+
+        it('names the first hundred problems, and the number of all', async () => {
+            const answer = await order(ada, { items: Array.from({ length: 150 }, () => ({ params: { id: 0 } })) });
+            expect(detailsOf(answer)).to.have.length(100);
+            expect((answer.body['error'] as { problems: number }).problems).to.equal(150);
+        });
+
+        for (const [name, items, detail] of [
+            [
+                'the same custom_id twice',
+                [
+                    { params: { id: 1 }, custom_id: 'a' },
+                    { params: { id: 2 }, custom_id: 'a' },
+                ],
+                '/items/1/custom_id REPEATED',
+            ],
+            ['a custom_id of 65 characters', [{ params: { id: 1 }, custom_id: 'a'.repeat(65) }], '/items/0/custom_id INVALID_VALUE'],
+            ['a custom_id with a space', [{ params: { id: 1 }, custom_id: 'a b' }], '/items/0/custom_id INVALID_VALUE'],
+            ['no items', [], '/items INVALID_VALUE'],
+            ['10,001 items', Array.from({ length: 10_001 }, () => ({ params: { id: 1 } })), '/items INVALID_VALUE'],
+        ] as const) {
+            it(`with ${name} is refused`, async () => {
+                const answer = await order(ada, { items });
+                expect([answer.status, ...detailsOf(answer)]).to.deep.equal([400, detail]);
+            });
+        }
+
+        it('without a site anywhere names the field', async () => {
+            const answer = await ada.call('POST', '/v1/batches', { body: { items: [{ params: { id: 1 } }] } });
+            expect(detailsOf(answer)).to.deep.equal(['/items/0/site REQUIRED']);
+        });
+
+        it('is only judged and priced in a dry run', async () => {
+            const answer = await order(ada, { items: products(5) }, { query: '?dry_run=true' });
+            expect([answer.status, answer.body]).to.deep.equal([
+                200,
+                { success: true, data: { items: 5, credits: { max: 5 }, eta_seconds: 1, warnings: [] } },
+            ]);
+            const poor = await join(world, { plan: 'free', overrides: { allowance: 0 } });
+            expect((await order(poor, { items: products(5) }, { query: '?dry_run=true' })).status).to.equal(200);
+            expect(codeOf(await order(poor, { items: products(5) }))).to.equal('INSUFFICIENT_CREDITS');
+        });
+
+        it('that cannot end in time is accepted with a warning', async () => {
+            const slow = await join(world, { plan: 'free' });
+            const batch = await ordered(slow, { items: products(100), expires_in: 60 });
+            expect(batch.warnings).to.deep.equal(['EXPIRES_BEFORE_END']);
+            await remove(slow, batch);
+        });
+
+        it('is ordered once under one Idempotency-Key', async () => {
+            const headers = { 'idempotency-key': 'batch-once' };
+            const body = { items: products(2) };
+            const [first, again] = [await order(ada, body, { headers }), await order(ada, body, { headers })];
+            expect(again.text).to.equal(first.text);
+            expect([again.status, again.headers.get('location')]).to.deep.equal([202, first.headers.get('location')]);
+            expect(again.headers.get('idempotent-replayed')).to.equal('true');
+            expect(codeOf(await order(ada, { items: products(3) }, { headers }))).to.equal('IDEMPOTENCY_CONFLICT');
+            await ended(ada, dataOf<Batch>(first));
+        });
+
+        it('keeps the place of a key that is refused free', async () => {
+            const headers = { 'idempotency-key': 'batch-wrong' };
+            expect((await order(ada, { items: [{ params: { id: 0 } }] }, { headers })).status).to.equal(400);
+            expect((await order(ada, { items: products(1) }, { headers })).status).to.equal(202);
+        });
+
+        it('with failed items is finished; they alone run again', async () => {
+            const eve = await someone();
+            const items = [...products(3), { endpoint: 'status', params: { code: 404 }, custom_id: 'gone' }];
+            const batch = await ordered(eve, { items });
+            const done = await ended(eve, batch);
+            expect([done.status, done.counts['failed'], done.counts['succeeded']]).to.deep.equal(['finished', 1, 3]);
+            expect((await resultsOf(eve, batch, '&status=failed')).map(({ custom_id: name, error }) => [name, error?.code])).to.deep.equal([
+                ['gone', 'UPSTREAM_STATUS'],
+            ]);
+            expect(dataOf<Batch>(await change(eve, batch, 'retry', { codes: ['UPSTREAM_TIMEOUT'] }))).to.deep.include({
+                retried: 0,
+                status: 'finished',
+            });
+            const retried = dataOf<Batch>(await change(eve, batch, 'retry'));
+            expect([retried.retried, retried.status, retried.finished_at]).to.deep.equal([1, 'running', null]);
+            expect((await ended(eve, batch)).counts).to.deep.include({ failed: 1, succeeded: 3 });
+            expect(await eventsOf(batch)).to.deep.equal(['batch.finished', 'batch.finished']);
+            expect(await resultsOf(eve, batch)).to.have.length(4);
+        });
+
+        it('shows each result once to a reader who goes on with the last cursor', async () => {
+            const batch = await ordered(ada, { items: products(25) });
+            const seen: string[] = [];
+            let after = '';
+            for (;;) {
+                const page = await ada.call(
+                    'GET',
+                    `/v1/batches/${batch.batch_id}/results?limit=4&after=${encodeURIComponent(after)}`.replace(/&after=$/, ''),
+                );
+                seen.push(...dataOf<Item[]>(page).map(({ job_id: id }) => id));
+                const { next_cursor: next } = (page.body['meta'] as { pagination: { next_cursor: string | null } }).pagination;
+                if (next === null) break;
+                after = next;
+            }
+            expect(seen).to.have.length(25);
+            expect(new Set(seen).size).to.equal(25);
+        });
+
+        it('streams results as lines, each with its cursor', async () => {
+            const batch = await ordered(ada, { items: products(12) });
+            await ended(ada, batch);
+            const path = `/v1/batches/${batch.batch_id}/results`;
+            const answer = await ada.call('GET', path, { headers: { accept: 'application/x-ndjson' } });
+            expect(answer.headers.get('content-type')).to.match(/^application\/x-ndjson/);
+            const items = (answer.text ?? '')
+                .trim()
+                .split('\n')
+                .map((line): Item => JSON.parse(line));
+            expect(items).to.have.length(12);
+            const rest = await ada.call('GET', `${path}?after=${encodeURIComponent(items[9]?.cursor ?? '')}`, {
+                headers: { accept: 'application/x-ndjson' },
+            });
+            expect((rest.text ?? '').trim().split('\n')).to.have.length(2);
+            expect(items.every(({ result }) => result !== null)).to.equal(true);
+        });
+
+        it('paused begins nothing until it is resumed', async () => {
+            const eve = await someone();
+            flaky.behaviour = 'hangs';
+            const batch = await ordered(eve, {
+                defaults: { site: FLAKY, endpoint: 'thing' },
+                items: Array.from({ length: 30 }, () => ({})),
+            });
+            await eventually(
+                () => read(eve, batch),
+                ({ counts }) => (counts['running'] ?? 0) > 0,
+            );
+            const paused = dataOf<Batch>(await change(eve, batch, 'pause'));
+            expect([paused.status, paused.paused_reason, paused.eta_seconds]).to.deep.equal(['paused', 'caller', null]);
+            expect((await change(eve, batch, 'pause')).status).to.equal(200);
+            flaky.behaviour = 'well';
+            flaky.letGo();
+            await eventually(
+                () => read(eve, batch),
+                ({ counts }) => counts['running'] === 0,
+            );
+            const { counts } = await read(eve, batch);
+            expect(counts['queued']).to.be.greaterThan(0);
+            expect(dataOf<Batch>(await change(eve, batch, 'resume')).status).to.equal('running');
+            expect((await ended(eve, batch)).status).to.equal('succeeded');
+            expect(await eventsOf(batch)).to.deep.equal(['batch.paused', 'batch.finished']);
+        });
+
+        it('cancelled ends at once: queued items are cancelled and running reads aborted, unbilled', async () => {
+            const eve = await someone();
+            const before = await creditsOf(eve);
+            flaky.behaviour = 'hangs';
+            const batch = await ordered(eve, {
+                defaults: { site: FLAKY, endpoint: 'thing' },
+                items: Array.from({ length: 30 }, () => ({})),
+            });
+            await eventually(
+                () => read(eve, batch),
+                ({ counts }) => (counts['running'] ?? 0) > 0,
+            );
+            const cancelled = dataOf<Batch>(await remove(eve, batch));
+            expect([cancelled.status, cancelled.counts['cancelled']]).to.deep.equal(['cancelled', 30]);
+            expect(await creditsOf(eve)).to.equal(before);
+            expect((await remove(eve, batch)).status).to.equal(200);
+            for (const verb of ['pause', 'resume']) expect(codeOf(await change(eve, batch, verb))).to.equal('BATCH_NOT_OPEN');
+            flaky.letGo();
+        });
+
+        it('that has ended cannot be paused, resumed or cancelled', async () => {
+            const batch = await ordered(ada, { items: products(1) });
+            await ended(ada, batch);
+            for (const verb of ['pause', 'resume']) expect(codeOf(await change(ada, batch, verb))).to.equal('BATCH_NOT_OPEN');
+            expect(codeOf(await remove(ada, batch))).to.equal('BATCH_NOT_OPEN');
+        });
+
+        it('pauses before it costs more than its max_credits', async () => {
+            const eve = await someone();
+            const batch = await ordered(eve, { items: products(10), max_credits: 4 });
+            expect(batch.credits.max).to.equal(4);
+            const paused = await eventually(
+                () => read(eve, batch),
+                ({ status }) => status === 'paused',
+                20_000,
+            ).then(() => read(eve, batch));
+            expect(paused).to.deep.include({ paused_reason: 'max_credits', credits: { used: 4, max: 4 } });
+            expect(paused.counts['succeeded']).to.equal(4);
+            dataOf(await change(eve, batch, 'resume', { max_credits: 10 }));
+            expect((await ended(eve, batch)).credits).to.deep.equal({ used: 10, max: 10 });
+        });
+
+        it('pauses after so many failures', async () => {
+            const eve = await someone();
+            const items = Array.from({ length: 200 }, () => ({ endpoint: 'status', params: { code: 404 } }));
+            const batch = await ordered(eve, { items, stop_after_failures: 3 });
+            await eventually(
+                () => read(eve, batch),
+                ({ status }) => status === 'paused',
+                20_000,
+            );
+            const paused = await read(eve, batch);
+            expect(paused.paused_reason).to.equal('failures');
+            expect(paused.counts['queued']).to.be.greaterThan(0);
+            await remove(eve, batch);
+        });
+
+        it('pauses where its key is revoked', async () => {
+            const eve = await someone();
+            flaky.behaviour = 'hangs';
+            const batch = await ordered(eve, {
+                defaults: { site: FLAKY, endpoint: 'thing' },
+                items: Array.from({ length: 30 }, () => ({})),
+            });
+            await eventually(
+                async () => jobsOf(batch).where({ status: 'running' }),
+                (running) => running.length > 0,
+            );
+            await world.app
+                .db('api_keys')
+                .where({ user_id: eve.userId })
+                .update({ revoked_at: world.app.db.raw('app_now()') });
+            flaky.behaviour = 'well';
+            flaky.letGo();
+            const row = () => world.app.db('batches').where({ batch_id: batch.batch_id }).first('status', 'paused_reason');
+            await eventually(row, ({ status }) => status === 'paused', 20_000);
+            expect(await row()).to.deep.equal({ status: 'paused', paused_reason: 'key' });
+        });
+
+        it('whose time is over expires, and keeps what it has', async () => {
+            const eve = await someone();
+            flaky.behaviour = 'hangs';
+            const batch = await ordered(eve, {
+                defaults: { site: FLAKY, endpoint: 'thing', timeout_ms: 120_000 },
+                items: Array.from({ length: 40 }, () => ({})),
+                expires_in: 60,
+            });
+            await eventually(
+                () => read(eve, batch),
+                ({ counts }) => (counts['running'] ?? 0) > 0,
+            );
+            await world.clock.advance({ minutes: 2 });
+            await eventually(
+                () => read(eve, batch),
+                ({ counts }) => (counts['expired'] ?? 0) > 0,
+                20_000,
+            );
+            flaky.behaviour = 'well';
+            flaky.letGo();
+            expect((await ended(eve, batch)).status).to.equal('expired');
+        });
+
+        it('takes turns with other accounts and with other batches of its account', async () => {
+            const [eve, bob] = [await someone(), await someone()];
+            const long = await ordered(eve, { items: products(400) });
+            const short = await ordered(eve, { items: products(2) });
+            const other = await ordered(bob, { items: products(2) });
+            expect((await ended(eve, short)).status).to.equal('succeeded');
+            expect((await ended(bob, other)).status).to.equal('succeeded');
+            expect((await read(eve, long)).counts['queued']).to.be.greaterThan(0);
+            await remove(eve, long);
+        });
+
+        it('is seen by its workspace alone, and its items are found by it', async () => {
+            const batch = await ordered(ada, { items: products(3) });
+            const bob = await someone();
+            expect(codeOf(await bob.call('GET', `/v1/batches/${batch.batch_id}`))).to.equal('BATCH_NOT_FOUND');
+            expect(dataOf<Batch[]>(await bob.call('GET', '/v1/batches'))).to.deep.equal([]);
+            expect(dataOf<Batch[]>(await ada.call('GET', '/v1/batches?limit=1'))[0]?.batch_id).to.equal(batch.batch_id);
+            await ended(ada, batch);
+            const jobs = dataOf<Item[]>(await ada.call('GET', `/v1/jobs?batch_id=${batch.batch_id}`));
+            expect(jobs.map(({ batch_id: id }) => id)).to.deep.equal(Array.from({ length: 3 }, () => batch.batch_id));
+        });
+
+        it('has at most 20 open ones beside it', async () => {
+            const eve = await someone();
+            flaky.behaviour = 'hangs';
+            const body = { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}] };
+            const batches: Batch[] = [];
+            for (let one = 0; one < 20; one++) batches.push(await ordered(eve, body));
+            const refused = await order(eve, body);
+            expect([codeOf(refused), refused.headers.get('retry-after')]).to.deep.equal(['RATE_LIMITED', '60']);
+            expect((refused.body['error'] as { message: string }).message).to.include('open_batches');
+            for (const batch of batches) await remove(eve, batch);
+            flaky.letGo();
+        });
+
+        it('is one of 60 an hour, refused and dry ones too', async () => {
+            const eve = await someone();
+            for (let one = 0; one < 59; one++) await order(eve, { items: [] });
+            expect((await order(eve, { items: products(1) }, { query: '?dry_run=true' })).status).to.equal(200);
+            expect(codeOf(await order(eve, { items: products(1) }))).to.equal('RATE_LIMITED');
+        });
+
+        it('waits where the site fails for a moment, and tries again', async () => {
+            const eve = await someone();
+            flaky.behaviour = says(503, { 'retry-after': '1' });
+            const batch = await ordered(eve, { defaults: { site: FLAKY, endpoint: 'thing' }, items: [{}, {}] });
+            await eventually(
+                () => jobsOf(batch).where({ attempts: 1, status: 'queued' }),
+                (waiting) => waiting.length === 2,
+                20_000,
+            );
+            flaky.behaviour = 'well';
+            await world.clock.advance({ minutes: 2 });
+            expect((await ended(eve, batch)).status).to.equal('succeeded');
+        });
+    });
+}
