@@ -9,6 +9,7 @@ import { type Cleanup, createCleanup } from './platform/lifecycle.ts';
 import type { Log } from './platform/log.ts';
 import { createMetrics, type Metrics } from './platform/metrics.ts';
 import { shippedPhrases } from './platform/phrases.ts';
+import { openReplica, type Read } from './platform/replica.ts';
 import { createSecrets, type Secrets } from './platform/secrets.ts';
 import { NO_TRACING, type Tracing } from './platform/tracing.ts';
 import { type Keys, openKeys } from './store/accounts/callers.ts';
@@ -36,6 +37,8 @@ export interface App {
     readonly db: Db;
     /** A few connections for browsing alone, whose statements are bounded in time: it is shed before anything else waits. */
     readonly browse: Db;
+    /** Reads what may be a second old, from the replica where there is one: lists, search, find and trends. */
+    readonly read: Read;
     readonly queue: Queue;
     readonly limits: Limits;
     readonly fleet: Fleet;
@@ -159,7 +162,21 @@ export function openApp(
     const lookUpSessions = openLookUpSessions(db, { log });
     cleanup.add('look-up sessions', () => lookUpSessions.close());
     const versions = createVersions(db);
-    const lists = createLists(browse);
+    let read: Read = (question) => question(browse);
+    if (config.databaseReplicaUrl !== undefined && role === 'api') {
+        const replica = openReplica({
+            url: config.databaseReplicaUrl,
+            primaryUrl: databaseUrl,
+            primary: browse,
+            name: `routebook-${role}-replica`,
+            poolSize: BROWSING,
+            statementTimeoutMs: BROWSE_MS,
+            log,
+        });
+        cleanup.add('replica', () => replica.close());
+        read = replica.read;
+    }
+    const lists = createLists(read);
     const queue = openQueue({ ...ofQueue, secrets, role });
     cleanup.add('queue', () => queue.close());
 
@@ -171,6 +188,7 @@ export function openApp(
         tracing,
         db,
         browse,
+        read,
         queue,
         limits,
         fleet,
@@ -187,9 +205,9 @@ export function openApp(
         latest: createLatest(db),
         versions,
         lists,
-        nearSites: createNearSites(browse, lists),
-        finder: createFinder(browse, shippedPhrases),
-        usedLists: createUsedLists(browse),
+        nearSites: createNearSites(read, lists),
+        finder: createFinder(read, shippedPhrases),
+        usedLists: createUsedLists(read),
         lookUps: createLookUps(db, versions),
         usage,
         lookUpSessions,

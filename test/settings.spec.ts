@@ -119,10 +119,31 @@ describe('a setting', () => {
     });
 
     it('never has its password repeated', () => {
-        for (const name of ['DATABASE_URL', 'REDIS_URL', 'REDIS_QUEUE_URL', 'REDIS_LIMITS_URL', 'SMTP_URL', 'EGRESS_PROXY_URL']) {
+        for (const name of [
+            'DATABASE_URL',
+            'DATABASE_REPLICA_URL',
+            'REDIS_URL',
+            'REDIS_QUEUE_URL',
+            'REDIS_LIMITS_URL',
+            'SMTP_URL',
+            'EGRESS_PROXY_URL',
+        ]) {
             expect(faultsOf({ [name]: 'http://user:pa55word@h:port' }).join(), name)
                 .to.include(name)
                 .and.not.include('pa55word');
+        }
+    });
+
+    it('of a replica is told where there is no primary, and where it cannot work', () => {
+        const replica = { DATABASE_REPLICA_URL: 'postgresql://user:pass@replica.example:5432/routebook' };
+        const primary = { DATABASE_URL: 'postgresql://user:pass@db.example:5432/routebook' };
+        const example = 'for example DATABASE_URL=postgresql://user:password@db.example:5432/routebook';
+        expect(faultsOf(replica)).to.deep.equal([`DATABASE_REPLICA_URL: needs DATABASE_URL, which it is a replica of; ${example}`]);
+        expect(faultsOf({ ...replica, ...primary })).to.deep.equal([]);
+        for (const wrong of ['mysql://db.example/routebook', 'replica.example']) {
+            expect(faultsOf({ ...primary, DATABASE_REPLICA_URL: wrong }).join(), wrong).to.match(
+                /^DATABASE_REPLICA_URL: must be .+; for example DATABASE_REPLICA_URL=postgresql:.+$/,
+            );
         }
     });
 

@@ -9,7 +9,10 @@ const REQUESTED = 20;
 /** GET /v1/trending: the most used sites of the latest roll-up, and the most requested domains now. */
 export async function showTrending({ app, query }: Call<object, { window?: '24h' | '7d' | '30d' }, unknown>): Promise<TrendingAnswer> {
     const { window = '7d' } = query;
-    const [sites, requested] = await Promise.all([trendingSites(app.browse, window, SITES), mostRequested(app.browse, REQUESTED)]);
+    const [sites, requested] = await Promise.all([
+        app.read((db) => trendingSites(db, window, SITES)),
+        app.read((db) => mostRequested(db, REQUESTED)),
+    ]);
     return {
         window,
         sites: sites.map((site, place) => ({

@@ -112,7 +112,7 @@ async function labelledTasks({ stack }: Bench): Promise<Figures> {
         while (await indexNextSite(db, { describe: async (text) => indexPackage(text, shippedPhrases()), onFault }));
         const rows: { id: number; site: string; name: string }[] = await db('endpoints').select('id', 'site', 'name');
         const names = new Map(rows.map(({ id, site, name }) => [id, `${site}/${name}`]));
-        const finder = createFinder(db, shippedPhrases);
+        const finder = createFinder((question) => question(db), shippedPhrases);
         const ask: AskForTask = async (task) => (await finder.find(task, ALL)).found.map(({ row }) => names.get(row.id) ?? '');
         const [tuned, heldOut] = [await measureServed(ask, 'tuned'), await measureServed(ask, 'held out')];
         return {

@@ -13,6 +13,8 @@ export interface Config {
     /** Without a trailing slash; `undefined`: `http://localhost:<port>` once the port is known. */
     publicUrl: string | undefined;
     databaseUrl: string | undefined;
+    /** A standby of it, for lists, search, find and trends. */
+    databaseReplicaUrl: string | undefined;
     /** Where queue and limits are; undefined: in PostgreSQL. Both roles use it that have none of their own below. */
     redisUrl: string | undefined;
     /** Of jobs and their replies alone. */
@@ -93,9 +95,7 @@ const STRIPE_NAMES = ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRIC
  */
 export function readConfig(env: Env = process.env): Config {
     const read = new SettingsReader(env);
-    const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'], 'postgresql://user:password@db.example:5432/routebook', {
-        mayLackHost: true,
-    });
+    const databaseUrl = read.database('DATABASE_URL', 'db.example');
     const trustProxy = read.integer('TRUST_PROXY', { least: 0, most: 16, fallback: 0 });
     const fetchTimeoutMs = read.integer('FETCH_TIMEOUT_MS', { least: 1000, most: 120_000, fallback: 30_000 });
     const config: Config = {
@@ -103,6 +103,7 @@ export function readConfig(env: Env = process.env): Config {
         host: read.host('HOST', '127.0.0.1'),
         publicUrl: read.publicUrl('PUBLIC_URL', 'https://routebook.example')?.replace(/(?<!\/)\/+$/, ''),
         databaseUrl,
+        databaseReplicaUrl: read.replica('DATABASE_REPLICA_URL', 'DATABASE_URL'),
         ...read.redis(),
         workerConcurrency: read.integer('WORKER_CONCURRENCY', { least: 1, most: 10_000, fallback: 128 }),
         workerJobShare: read.share('WORKER_JOB_SHARE', 0.8),
@@ -281,6 +282,20 @@ class SettingsReader {
         const whole = mayLackHost ? value.replace(/^([a-z]+:\/\/[^/?#]*@|[a-z]+:\/\/)(?=[/?]|$)/i, '$1socket') : value;
         if (/^[a-z]+:\/\/[^/\\?#]/i.test(whole) && URL.canParse(whole)) return value;
         return this.#fault(name, 'must be a URL with a host, and a port up to 65535 if any', example);
+    }
+
+    database(name: string, host: string): string | undefined {
+        const example = `postgresql://user:password@${host}:5432/routebook`;
+        return this.url(name, ['postgres:', 'postgresql:'], example, { mayLackHost: true });
+    }
+
+    replica(name: string, primary: string): string | undefined {
+        const url = this.database(name, 'replica.example');
+        if (url === undefined || this.#value(primary) !== undefined) return url;
+        this.#faults.push(
+            `${name}: needs ${primary}, which it is a replica of; for example ${primary}=postgresql://user:password@db.example:5432/routebook`,
+        );
+        return undefined;
     }
 
     /** One Redis, or one for each role. A role without any would be in PostgreSQL beside the other, which nobody means. */

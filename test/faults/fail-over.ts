@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { DebianPostgres } from '../support/debian-postgres.ts';
 import type { FaultBed } from '../support/fault-bed.ts';
+import type { PgBouncer } from '../support/pgbouncer.ts';
 import type { RedisWithSentinels } from '../support/redis-sentinels.ts';
-import { expectCodes, REFUSED_OR_LOST, untilGood } from './under-load.ts';
+import { expectCodes, FATES, REFUSED_OR_LOST, untilGood } from './under-load.ts';
 
 /** A primary that dies under load, and what took its place; each fails where a promise of the goals is broken. */
 
@@ -27,4 +29,27 @@ export async function failOverRedis(bed: FaultBed, redis: RedisWithSentinels, { 
         await bed.check();
         await redis.startAgain();
     }
+}
+
+/** PostgreSQL crashes, its synchronous standby is promoted, and PgBouncer sends everybody there. */
+export async function failOverPostgres(bed: FaultBed, standby: DebianPostgres, pooler: PgBouncer): Promise<void> {
+    let goodAfter = 0;
+    const history = await bed.load({
+        perSecond: 40,
+        until: (async () => {
+            await sleep(1000);
+            const died = performance.now();
+            await bed.postgres.stop('immediate');
+            const away = await bed.call({ timeoutMs: 2000 });
+            expect(away).to.include({ status: 503, code: 'SERVICE_UNAVAILABLE' });
+            await standby.run('select pg_promote()');
+            pooler.moveTo(standby);
+            await Promise.all([0, 1].map((api) => untilGood(bed, api, 4 * GOOD_AGAIN_MS)));
+            goodAfter = performance.now() - died;
+            await sleep(1000);
+        })(),
+    });
+    expectCodes(history, FATES);
+    expect(goodAfter).to.be.below(GOOD_AGAIN_MS);
+    await bed.check();
 }

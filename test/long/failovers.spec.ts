@@ -1,5 +1,8 @@
-import { failOverRedis } from '../faults/fail-over.ts';
+import { failOverPostgres, failOverRedis } from '../faults/fail-over.ts';
+import { startDebianPostgres } from '../support/debian-postgres.ts';
 import { openFaultBed } from '../support/fault-bed.ts';
+import { freePort } from '../support/free-port.ts';
+import { startPgBouncer } from '../support/pgbouncer.ts';
 import { startRedisWithSentinels } from '../support/redis-sentinels.ts';
 import { needs } from '../support/system-programs.ts';
 
@@ -19,6 +22,28 @@ describe('two APIs and two workers, whose primary dies under load,', () => {
             }
         } finally {
             await redis.remove();
+        }
+    });
+
+    it('follow PgBouncer to a promoted standby of PostgreSQL: good within 5 s, nobody hangs, nothing is charged twice', async function () {
+        needs(this, 'pgbouncer');
+        // A charge is only told to its caller once the standby has it.
+        const server = await startDebianPostgres();
+        const standby = await startDebianPostgres({ standbyOf: server });
+        const poolerPort = await freePort();
+        const pooler = await startPgBouncer(server, poolerPort);
+        try {
+            await server.run("alter system set synchronous_standby_names = '*'");
+            await server.run('select pg_reload_conf()');
+            const bed = await openFaultBed({ postgres: { server, poolerPort } });
+            try {
+                await failOverPostgres(bed, standby, pooler);
+            } finally {
+                await bed.close();
+            }
+        } finally {
+            await pooler.close();
+            await standby.remove();
         }
     });
 });

@@ -23,6 +23,8 @@ export interface DebianPostgres {
     stop(mode: 'fast' | 'immediate'): Promise<void>;
     /** Starts it again, on the same port and data. */
     start(): Promise<void>;
+    /** Runs a statement as superuser. */
+    run(statement: string): Promise<unknown[]>;
     remove(): Promise<void>;
 }
 
@@ -38,13 +40,15 @@ export interface DebianOptions {
     isDurable?: boolean;
     /** `trust` takes any password. */
     auth?: 'scram-sha-256' | 'trust';
+    /** A server that this one follows as a hot standby, from a copy of it. */
+    standbyOf?: DebianPostgres;
     /** PEM, with which the server speaks TLS to those who ask for it. */
     tls?: { key: string; certificate: string };
 }
 
 /** Starts a new cluster on a free port of 127.0.0.1, with the collation of a UTF-8 locale that sorts by language (en-US). */
 export async function startDebianPostgres(options: DebianOptions = {}): Promise<DebianPostgres> {
-    const { settings: more = [], isDurable = false, auth = 'scram-sha-256', tls } = options;
+    const { settings: more = [], isDurable = false, auth = 'scram-sha-256', tls, standbyOf } = options;
     const programs = newestPrograms();
     const folder = mkdtempSync(join(tmpdir(), 'routebook-debian-'));
     const isRoot = process.getuid?.() === 0;
@@ -58,15 +62,20 @@ export async function startDebianPostgres(options: DebianOptions = {}): Promise<
     chmodSync(folder, 0o755);
     const owner = isRoot ? Number((await run('id', ['-u', SYSTEM_USER])).stdout) : -1;
     chownSync(home, owner, -1);
-    const secret = join(folder, 'password');
-    writeFileSync(secret, PASSWORD);
-    await run(
-        ...asUser(join(programs, 'initdb'), [
-            ...['-D', join(home, 'cluster'), '-U', USER, '--pwfile', secret],
-            ...['-A', auth, '-E', 'UTF8', '--locale', 'C.UTF-8'],
-            ...['--locale-provider', 'icu', '--icu-locale', 'en-US'],
-        ]),
-    );
+    if (standbyOf === undefined) {
+        const secret = join(folder, 'password');
+        writeFileSync(secret, PASSWORD);
+        await run(
+            ...asUser(join(programs, 'initdb'), [
+                ...['-D', join(home, 'cluster'), '-U', USER, '--pwfile', secret],
+                ...['-A', auth, '-E', 'UTF8', '--locale', 'C.UTF-8'],
+                ...['--locale-provider', 'icu', '--icu-locale', 'en-US'],
+            ]),
+        );
+    } else {
+        const primary = standbyOf.url('postgres');
+        await run(...asUser(join(programs, 'pg_basebackup'), ['-D', join(home, 'cluster'), '-R', '-c', 'fast', '-d', primary]));
+    }
     const port = await freePort();
     const own = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=200'];
     const settings = [...(isDurable ? [] : ['fsync=off']), ...own, ...(tls === undefined ? [] : offerTls(home, owner, tls)), ...more];
@@ -104,8 +113,17 @@ export async function startDebianPostgres(options: DebianOptions = {}): Promise<
         },
         stop: (mode) => stop(mode === 'fast' ? 'SIGINT' : 'SIGQUIT'),
         start,
+        async run(statement) {
+            const client = new pg.Client({ connectionString: url('postgres') });
+            await client.connect();
+            try {
+                return (await client.query(statement)).rows;
+            } finally {
+                await client.end();
+            }
+        },
         async remove() {
-            if (server.exitCode === null) await stop('SIGINT');
+            if (server.exitCode === null && server.signalCode === null) await stop('SIGINT');
             rmSync(folder, { recursive: true, force: true });
         },
     };

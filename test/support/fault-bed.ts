@@ -67,16 +67,19 @@ export interface FaultBedOptions {
     slowMs?: number;
     /** Settings of APIs and workers, instead of those of this bed. */
     settings?: Readonly<Record<string, string>>;
+    /** A server to use and to remove in the end, and the port of a pooler in front of it. */
+    postgres?: { server: DebianPostgres; poolerPort: number };
 }
 
-export async function openFaultBed({ slowMs = 20, settings: own = {} }: FaultBedOptions = {}): Promise<FaultBed> {
+export async function openFaultBed({ slowMs = 20, settings: own = {}, postgres: given }: FaultBedOptions = {}): Promise<FaultBed> {
     const seen = new Map<number, number>();
     const site = await openCountingSite(seen, slowMs);
-    const [redis, postgres] = await Promise.all([startRedis(), startDebianPostgres()]);
+    const [redis, postgres] = await Promise.all([startRedis(), given?.server ?? startDebianPostgres()]);
     await postgres.tool('createdb', ['routebook']);
-    const direct = postgres.url('routebook');
-    await migrateAll(direct);
-    const [databaseRelay, redisRelay] = await Promise.all([startRelay(postgres.port), startRelay(redis.port)]);
+    await migrateAll(postgres.url('routebook'));
+    const databasePort = given?.poolerPort ?? postgres.port;
+    const direct = postgres.url('routebook').replace(`:${postgres.port}/`, `:${databasePort}/`);
+    const [databaseRelay, redisRelay] = await Promise.all([startRelay(databasePort), startRelay(redis.port)]);
     const db = openDb({ url: direct, poolSize: 4, acquireTimeoutMs: 20_000 });
     const caller = await accounts.createAccount(db, {
         email: 'load@people.example',
@@ -85,7 +88,7 @@ export async function openFaultBed({ slowMs = 20, settings: own = {} }: FaultBed
         overrides: { perMinute: 10_000_000, perHour: 10_000_000, perDay: 10_000_000, concurrency: 5000, allowance: 0 },
     });
     const settings = {
-        DATABASE_URL: direct.replace(`:${postgres.port}/`, `:${databaseRelay.port}/`),
+        DATABASE_URL: direct.replace(`:${databasePort}/`, `:${databaseRelay.port}/`),
         REDIS_URL: redis.url.replace(`:${redis.port}`, `:${redisRelay.port}`),
         HOST: '127.0.0.1',
         EGRESS_ALLOW: '127.0.0.0/8',

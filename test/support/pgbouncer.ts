@@ -10,6 +10,8 @@ const INI = fileURLToPath(new URL('../../ops/pgbouncer/pgbouncer.ini', import.me
 
 export interface PgBouncer {
     pid: number;
+    /** Sends everybody to another server, as an operator does: edits the address and tells it to read its file again. */
+    moveTo(postgres: DebianPostgres): void;
     close(): Promise<void>;
 }
 
@@ -17,16 +19,21 @@ export interface PgBouncer {
 export async function startPgBouncer(postgres: DebianPostgres, port: number): Promise<PgBouncer> {
     const folder = mkdtempSync(join(tmpdir(), 'routebook-pgbouncer-'));
     chmodSync(folder, 0o755);
-    const settings = readFileSync(INI, 'utf8')
-        .replace('port=5432', `port=${postgres.port}`)
+    const shipped = readFileSync(INI, 'utf8')
         .replace('listen_port = 6432', `listen_port = ${port}\nunix_socket_dir =`)
         .replace('/etc/pgbouncer/userlist.txt', `${folder}/userlist.txt`);
-    writeFileSync(`${folder}/pgbouncer.ini`, settings);
+    const pointTo = (server: DebianPostgres) =>
+        writeFileSync(`${folder}/pgbouncer.ini`, shipped.replace('port=5432', `port=${server.port}`));
+    pointTo(postgres);
     writeFileSync(`${folder}/userlist.txt`, `"${postgres.user}" "${postgres.password}"\n`);
     const asUser = process.getuid?.() === 0 ? ['-u', 'postgres'] : [];
     const server = spawn('pgbouncer', [...asUser, `${folder}/pgbouncer.ini`], { stdio: 'ignore' });
     return {
         pid: server.pid ?? 0,
+        moveTo(next) {
+            pointTo(next);
+            server.kill('SIGHUP');
+        },
         async close() {
             const gone = once(server, 'exit');
             server.kill('SIGKILL');

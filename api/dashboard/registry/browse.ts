@@ -32,8 +32,8 @@ export async function browse(visit: Visit): Promise<Shown> {
     const [page, byTask, trending, wanted] = await Promise.all([
         readList(visit, query),
         isFirst ? findByTask(visit, asked) : { endpoints: [] },
-        isUnfiltered ? trendingSites(app.browse, '7d', TRENDING) : [],
-        isUnfiltered ? mostRequested(app.browse, WANTED) : [],
+        isUnfiltered ? app.read((db) => trendingSites(db, '7d', TRENDING)) : [],
+        isUnfiltered ? app.read((db) => mostRequested(db, WANTED)) : [],
     ]);
     const [cards, traffic] = await Promise.all([schemas.cards(app.browse, page.sites), siteTraffic(app.browse, page.sites)]);
     const fetches = new Map(page.sites.map((site, place) => [site, traffic[place]?.fetches7d ?? 0]));

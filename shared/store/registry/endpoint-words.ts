@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { queryOf } from '../../domain/find/candidates.ts';
 import type { WordCounts } from '../../domain/find/weigh.ts';
-import type { Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPrepared } from '../../platform/prepared-query.ts';
+import type { Read } from '../../platform/replica.ts';
 
 /** How common the words of endpoints are, and which known ones resemble a strange one. */
 export interface EndpointWordCounts {
@@ -18,8 +18,8 @@ const REMEMBERED = 20_000;
 const FRESH_MS = 60_000;
 const TIMEOUT_MS = 2000;
 
-/** @param db must bound the time of queries */
-export function createEndpointWordCounts(db: Db): EndpointWordCounts {
+/** @param read must bound the time of queries */
+export function createEndpointWordCounts(read: Read): EndpointWordCounts {
     const common = new LRUCache<string, number>({ max: REMEMBERED, ttl: FRESH_MS });
     return {
         async count(words) {
@@ -33,7 +33,7 @@ export function createEndpointWordCounts(db: Db): EndpointWordCounts {
             const total = common.get(TOTAL);
             if (unknown.length === 0 && total !== undefined) return { total, counts };
             const values = [unknown.map((word) => queryOf([word])), total ?? null];
-            const rows = await runPrepared<{ total: number; counts: number[] }>(db, COUNTS, values, TIMEOUT_MS);
+            const rows = await read((db) => runPrepared<{ total: number; counts: number[] }>(db, COUNTS, values, TIMEOUT_MS));
             const found = rows[0] ?? { total: 0, counts: [] };
             for (const [place, word] of unknown.entries()) {
                 const count = found.counts[place] ?? 0;
@@ -45,7 +45,7 @@ export function createEndpointWordCounts(db: Db): EndpointWordCounts {
         },
         async resembling(strange) {
             if (strange.length === 0) return new Map();
-            const rows = await runPrepared<{ strange: string; words: string[] }>(db, RESEMBLING, [strange], TIMEOUT_MS);
+            const rows = await read((db) => runPrepared<{ strange: string; words: string[] }>(db, RESEMBLING, [strange], TIMEOUT_MS));
             return new Map(rows.map((row) => [row.strange, row.words]));
         },
     };

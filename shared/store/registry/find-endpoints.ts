@@ -15,8 +15,8 @@ import {
     weigh,
 } from '../../domain/find/weigh.ts';
 import type { Effect, Kind } from '../../domain/types.ts';
-import type { Db } from '../../platform/db.ts';
 import { runComposed } from '../../platform/prepared-query.ts';
+import type { Read } from '../../platform/replica.ts';
 import { createEndpointWordCounts } from './endpoint-words.ts';
 import { type JudgedEndpoint, withoutRefused } from './refused-endpoints.ts';
 
@@ -62,21 +62,21 @@ const MOST_WALKED = 15_000;
 const MOST_WALKED_NARROWED = 60_000;
 const TIMEOUT_MS = 2000;
 
-/** @param db must bound the time of queries @param phrases read with the first task */
-export function createFinder(db: Db, phrases: () => Phrases): Finder {
-    const words = createEndpointWordCounts(db);
+/** @param read must bound the time of queries @param phrases read with the first task */
+export function createFinder(read: Read, phrases: () => Phrases): Finder {
+    const words = createEndpointWordCounts(read);
 
     /** The task, weighed by how common its words are; strange ones are taken for what they resemble. */
-    async function read(task: string): Promise<{ search: Search; counts: WordCounts }> {
+    async function understand(task: string): Promise<{ search: Search; counts: WordCounts }> {
         const dictionary = phrases();
-        const read = readTask(task, dictionary);
-        const counts = await words.count(read.parts.flatMap(wordsOfPart));
-        const strange = strangeWords(read, counts);
-        if (strange.length === 0) return { search: weigh(read, counts), counts };
+        const understood = readTask(task, dictionary);
+        const counts = await words.count(understood.parts.flatMap(wordsOfPart));
+        const strange = strangeWords(understood, counts);
+        if (strange.length === 0) return { search: weigh(understood, counts), counts };
         const resembling = await words.resembling(strange);
         const meant = new Map(strange.map((word) => [word, meantBy(word, resembling.get(word) ?? [], dictionary)]));
         const corrected = new Map([...meant].filter((entry): entry is [string, string] => entry[1] !== undefined));
-        if (corrected.size === 0) return { search: weigh(read, counts), counts };
+        if (corrected.size === 0) return { search: weigh(understood, counts), counts };
         const again = readTask(task, dictionary, corrected);
         const recounted = await words.count(again.parts.flatMap(wordsOfPart));
         return { search: weigh(again, recounted, new Set(corrected.values())), counts: recounted };
@@ -84,25 +84,21 @@ export function createFinder(db: Db, phrases: () => Phrases): Finder {
 
     return {
         async find(task, filters) {
-            const { search, counts } = await read(task);
+            const { search, counts } = await understand(task);
             const candidates = candidatesOf(search, counts);
             if (candidates === undefined) return { search: undefined, found: [] };
             const most = isNarrowed(filters) ? MOST_WALKED_NARROWED : MOST_WALKED;
-            const rows = await runComposed<FoundColumns>(
-                db,
-                {
-                    text: rankingOf(search, filters),
-                    types: typesOf(search),
-                    values: {
-                        ...valuesOf(search, filters),
-                        strict: candidates.strict,
-                        loose: candidates.loose,
-                        rest: candidates.cost <= most ? candidates.loose : NOTHING,
-                    },
+            const composed = {
+                text: rankingOf(search, filters),
+                types: typesOf(search),
+                values: {
+                    ...valuesOf(search, filters),
+                    strict: candidates.strict,
+                    loose: candidates.loose,
+                    rest: candidates.cost <= most ? candidates.loose : NOTHING,
                 },
-                TIMEOUT_MS,
-            );
-            const allowed = await withoutRefused(db, rows);
+            };
+            const allowed = await read(async (db) => withoutRefused(db, await runComposed<FoundColumns>(db, composed, TIMEOUT_MS)));
             const ordered = allowed.map(toFound).toSorted(byFit);
             return { search, found: filters.site === undefined ? spread(ordered) : inARow(ordered) };
         },

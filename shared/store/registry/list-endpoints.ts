@@ -6,6 +6,7 @@ import type { SitePolicy } from '../../domain/site/site-policy.ts';
 import type { Effect, Json, Kind } from '../../domain/types.ts';
 import { columnList, columns, type Db } from '../../platform/db.ts';
 import { type PreparedQuery, runPlanned, runPrepared } from '../../platform/prepared-query.ts';
+import type { Read } from '../../platform/replica.ts';
 import { fromBucket, WEEK } from '../usage/traffic.ts';
 import type { FindFilters } from './find-endpoints.ts';
 import { isLeaf } from './keyset-segments.ts';
@@ -97,8 +98,8 @@ const MANY = 1000;
 const LONGEST_MS = 60_000;
 const TYPES = { category: 'text', kind: 'text', effect: 'text', site: 'text', credits: 'integer', rollup: 'bigint', behind: 'text' };
 
-/** @param db must bound the time of queries */
-export function createUsedLists(db: Db): UsedLists {
+/** @param read must bound the time of queries */
+export function createUsedLists(read: Read): UsedLists {
     const totals = new LRUCache<string, number>({ max: 1000 });
     const running = new Map<string, Promise<number>>();
 
@@ -116,14 +117,14 @@ export function createUsedLists(db: Db): UsedLists {
 
     async function countNow(conditions: readonly string[], values: Record<string, unknown>): Promise<number> {
         const text = `select count(*) as total ${FROM} where ${conditions.join(' and ')}`;
-        const [row] = await runPlanned<{ total: number }>(db, { text, values, types: TYPES });
+        const [row] = await read((db) => runPlanned<{ total: number }>(db, { text, values, types: TYPES }));
         return row?.total ?? 0;
     }
 
     return {
         async page(filters, { limit, from }) {
             const place = from === undefined ? BEGINNING : readPlace(from);
-            const [rows, total] = await Promise.all([walk(db, filters, place, limit + 1), count(filters)]);
+            const [rows, total] = await Promise.all([read((db) => walk(db, filters, place, limit + 1)), count(filters)]);
             const shown = rows.slice(0, limit);
             const last = rows.length > limit ? shown.at(-1) : undefined;
             return {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { readSearch, searchEntry } from '../../domain/search/search-text.ts';
 import { didYouMean } from '../../domain/text/suggestions.ts';
 import type { Db } from '../../platform/db.ts';
+import type { Read } from '../../platform/replica.ts';
 import type { Lists } from './search.ts';
 
 /** Published sites whose names resemble one that nobody has described. */
@@ -18,23 +19,21 @@ const KEPT_MS = 60_000;
 /** Callers can ask for any number of sites that are not there: beyond these the answer goes without suggestions. */
 const MAX_AT_ONCE = 4;
 
-/** @param db must bound the time of queries */
-export function createNearSites(db: Db, lists: Lists): NearSites {
+/** @param read must bound the time of queries */
+export function createNearSites(read: Read, lists: Lists): NearSites {
     const known = new LRUCache<string, string[]>({ max: 1000, ttl: KEPT_MS });
     let running = 0;
 
-    async function read(site: string): Promise<string[]> {
+    async function search(site: string): Promise<string[]> {
         const { label } = searchEntry(site, '');
         if ([...label].length < LEAST_LABEL) return [];
         const query = { search: readSearch(label), category: undefined, isVerifiedOnly: false, sort: undefined };
         const { sites } = await lists.page(query, { limit: COMPARED, from: undefined });
-        return withoutBlocked(
-            db,
-            didYouMean(
-                site,
-                sites.filter((other) => other !== site),
-            ),
+        const near = didYouMean(
+            site,
+            sites.filter((other) => other !== site),
         );
+        return read((db) => withoutBlocked(db, near));
     }
 
     return {
@@ -44,7 +43,7 @@ export function createNearSites(db: Db, lists: Lists): NearSites {
             if (running >= MAX_AT_ONCE) return [];
             running++;
             try {
-                const near = await read(site);
+                const near = await search(site);
                 known.set(site, near);
                 return near;
             } catch {

@@ -3,6 +3,7 @@ import { type Search, slipsAllowed, spellings } from '../../domain/search/search
 import type { Json } from '../../domain/types.ts';
 import type { Db } from '../../platform/db.ts';
 import { runComposed, runPlanned } from '../../platform/prepared-query.ts';
+import type { Read } from '../../platform/replica.ts';
 import { isLeaf, type ListSort, segmentsOf } from './keyset-segments.ts';
 
 export { LIST_SORTS, type ListSort } from './keyset-segments.ts';
@@ -41,9 +42,9 @@ export interface Lists {
 }
 
 /**
- * @param db must bound the time of queries
+ * @param read must bound the time of queries
  */
-export function createLists(db: Db): Lists {
+export function createLists(read: Read): Lists {
     const manyKnown = new LRUCache<string, number>({ max: 1000 });
 
     async function countMany(query: ListQuery, spelt: Spelt): Promise<number> {
@@ -53,7 +54,7 @@ export function createLists(db: Db): Lists {
         if (known !== undefined) return known;
         const counts = matches.map((match) => `(select count(*) from sites s where ${[...conditions, match].join(' and ')})`);
         const text = `select ${counts.join(' + ')} as total`;
-        const [row] = await runPlanned<{ total: number }>(db, { text, values, types: TYPES });
+        const [row] = await read((db) => runPlanned<{ total: number }>(db, { text, values, types: TYPES }));
         const total = row?.total ?? 0;
         if (total > MANY) manyKnown.set(key, total, { ttl: Math.min(LONGEST_MS, total * MS_PER_ROW) });
         return total;
@@ -62,7 +63,7 @@ export function createLists(db: Db): Lists {
     return {
         async page(query, { limit, from }) {
             if (query.search?.terms.length === 0) return { sites: [], next: undefined, total: 0 };
-            const { found, total, place } = await walk(db, query, from, limit + 1);
+            const { found, total, place } = await read((db) => walk(db, query, from, limit + 1));
             const shown = found.slice(0, limit);
             const last = found.length > limit ? shown.at(-1) : undefined;
             return {
